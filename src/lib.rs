@@ -1,0 +1,1 @@
+//! Lossless surgery on Claude Code session files.

@@ -1,0 +1,2 @@
+//! The `ccsurgery` program.
+fn main() {}
