@@ -1,1 +1,3 @@
 //! Lossless surgery on Claude Code session files.
+
+pub mod jsonl;
