@@ -29,11 +29,23 @@ pub struct Line {
     pub start: u64,
     /// Offset one past the last byte of the text.
     pub end: u64,
+    /// How it ends.
+    pub ending: Ending,
 }
 
 impl Line {
-    /// The text's range in the document.
-    pub fn range(self) -> std::ops::Range<usize> {
-        self.start as usize..self.end as usize
+    /// How many bytes its text has.
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether its text is empty.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// Offset one past its ending.
+    pub fn raw_end(self) -> u64 {
+        self.end + self.ending.bytes().len() as u64
     }
 }

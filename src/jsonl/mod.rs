@@ -8,7 +8,7 @@ mod splice;
 mod text;
 
 pub use cursor::{Cursor, Malformed, Span, Token};
-pub use document::{Document, Source};
+pub use document::{Document, Source, Successor};
 pub use fields::{Field, elements, fields, lookup};
 pub use line::{Ending, Line};
 pub use splice::{Edit, OverlapError, apply_edits, insert_field, remove_elements, remove_field};
