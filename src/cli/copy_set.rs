@@ -148,7 +148,9 @@ fn rename_paths(renames: &mut Renames, old: &str, new: &str, old_folder: &Path, 
         let then: Vec<String> = ["tool-results", "subagents"].map(|d| format!("{separator}{d}")).into();
         let then: Vec<&str> = then.iter().map(String::as_str).collect();
         // Longest first: where the folder's name is quoted too, it is renamed with the id.
-        renames.word(&format!("{from}{separator}{old}"), &format!("{to}{separator}{new}"), &then);
+        // A summary that tells the model where the full transcript is must mean the copy's.
+        let with_transcript: Vec<&str> = then.iter().copied().chain([".jsonl"]).collect();
+        renames.word(&format!("{from}{separator}{old}"), &format!("{to}{separator}{new}"), &with_transcript);
         renames.word(&format!("{separator}{old}"), &format!("{separator}{new}"), &then);
     }
 }
