@@ -54,6 +54,7 @@ pub(super) enum Command {
     Demo(commands::demo::DemoArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
+    Payload(commands::payload::PayloadArgs),
 }
 
 /// Which session a command is about.

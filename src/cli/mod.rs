@@ -53,5 +53,6 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Demo(args) => commands::demo::run(&args, context),
         Command::Completions(args) => commands::completions::run(&args, context),
         Command::Man(args) => commands::man::run(&args, context),
+        Command::Payload(args) => commands::payload::run(&args, context),
     }
 }

@@ -1,12 +1,15 @@
 //! What the lines of a transcript mean: entries, the graph that they form, turns, calls and references.
 
+mod attachment;
 mod entry;
 mod glance;
 mod graph;
 mod id;
 mod index;
+mod payload;
 mod prompt;
 mod refs;
+mod shown;
 mod tokens;
 mod tools;
 mod turns;
@@ -16,8 +19,10 @@ pub use glance::{Glance, prompt_words};
 pub use graph::{Graph, Place};
 pub use id::Id;
 pub use index::Session;
+pub use payload::{Message, Role, payload};
 pub use prompt::PromptKind;
 pub use refs::{IdUse, visit_ids};
+pub use shown::Shown;
 pub use tokens::window_tokens;
 pub use tools::{At, Call, Calls};
 pub use turns::{Turn, Turns};

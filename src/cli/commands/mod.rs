@@ -4,3 +4,4 @@ pub(super) mod clone;
 pub(super) mod completions;
 pub(super) mod demo;
 pub(super) mod man;
+pub(super) mod payload;

@@ -1,0 +1,43 @@
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::session::payload;
+
+use super::super::args::SessionArg;
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::{names, turn_spec};
+
+/// Print the messages that the model would be shown on resume
+///
+/// One JSON array, an API message a line, as the newest client puts them together from the last
+/// compaction on. The blocks are the session's own bytes. It is data to work with, so nothing in it is
+/// masked; system prompt, tools and what the client adds for the next prompt are not in the session.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ccsurgery payload | jq length           how many messages\n  ccsurgery payload 3d731db0 --at 7       as it was at the end of turn 7")]
+pub(crate) struct PayloadArgs {
+    #[command(flatten)]
+    session: SessionArg,
+    /// At the end of this turn
+    #[arg(long, value_name = "TURN", allow_hyphen_values = true)]
+    at: Option<String>,
+}
+
+pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    let found = names::find(context, &args.session)?;
+    let session = names::open(&found)?;
+    let at = args.at.as_deref().map(|spec| turn_spec::one(&session, spec)).transpose()?;
+    let messages = payload(&session, at);
+    let mut out = std::io::BufWriter::new(&mut context.out);
+    out.write_all(b"[")?;
+    for (i, message) in messages.iter().enumerate() {
+        out.write_all(if i > 0 { b",\n" } else { b"\n" })?;
+        // What is not UTF-8 in the file reaches the model as replacement characters.
+        out.write_all(String::from_utf8_lossy(&message.json()).as_bytes())?;
+    }
+    out.write_all(b"\n]\n")?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
