@@ -62,7 +62,8 @@ impl From<io::Error> for CliError {
 
 impl From<Refusal> for CliError {
     fn from(refusal: Refusal) -> Self {
-        Self::refused(refusal.kind, refusal.message, refusal.hint)
+        let code = if refusal.usage { 2 } else { 3 };
+        Self { code, ..Self::failed(refusal.kind, refusal.message, refusal.hint) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A copy, whole or up to a turn's end.
 
 use crate::rewrite::{Plan, Refusal, Transform};
-use crate::session::Session;
+use crate::session::{Session, TurnSpec};
 
 use super::truncate::Truncate;
 
@@ -10,7 +10,7 @@ use super::truncate::Truncate;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Clone {
     /// The last turn of the copy; all of them if `None`.
-    pub at: Option<u32>,
+    pub at: Option<TurnSpec>,
 }
 
 impl Transform for Clone {
@@ -19,8 +19,8 @@ impl Transform for Clone {
     }
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        match self.at {
-            Some(at) => Truncate { at }.plan(session),
+        match &self.at {
+            Some(at) => Truncate { at: at.clone() }.plan(session),
             None => Ok(Plan::default()),
         }
     }

@@ -1,16 +1,18 @@
 //! Everything after a turn goes.
 
 use rustc_hash::FxHashSet;
+use serde::Deserialize;
 
 use crate::jsonl::lookup;
 use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{BlockKind, Entry, Kind, LineState, Place, Session};
+use crate::session::{BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec};
 
 /// Keeps a session up to the end of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Truncate {
     /// The last turn that stays.
-    pub at: u32,
+    pub at: TurnSpec,
 }
 
 impl Transform for Truncate {
@@ -21,13 +23,11 @@ impl Transform for Truncate {
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let turns = session.turns();
         let mut plan = Plan::default();
-        let Some(turn) = turns.get(self.at) else {
-            return Err(Refusal::new("no-such-turn", format!("there is no turn {}: the session has {}", self.at, turns.len()), "see them with: ccsurgery show"));
-        };
-        if self.at as usize == turns.len() {
+        let at = self.at.resolve(session)?;
+        let Some(turn) = turns.get(at).filter(|_| (at as usize) < turns.len()) else {
             return Ok(plan);
-        }
-        refuse_unfinished(session, self.at)?;
+        };
+        refuse_unfinished(session, at)?;
         let cut = Cut::new(session, turn.path.1);
         for (line, state) in session.lines().iter().enumerate() {
             let line = line as u32;
@@ -138,7 +138,7 @@ fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
     let shown = matches!(session.graph().place(index), Place::Path(_) | Place::Beside(_)) && e.is_message();
     let gist = crate::session::prompt_words(session, e).unwrap_or_default();
     let what = match e.kind {
-        Kind::User if e.prompt != crate::session::PromptKind::None => "prompt",
+        Kind::User if e.prompt != PromptKind::None => "prompt",
         Kind::User => "result",
         Kind::Assistant => "answer",
         Kind::System if e.is_boundary() => "compaction boundary",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::jsonl::{Document, Edit, OverlapError, apply_edits};
-use crate::session::{Entry, Session};
+use crate::session::{Entry, Session, TurnError};
 
 use super::reparent::reparent;
 
@@ -28,12 +28,20 @@ pub struct Refusal {
     pub message: String,
     /// What to do instead.
     pub hint: String,
+    /// Whether it was asked for in a way that cannot be meant.
+    pub usage: bool,
 }
 
 impl Refusal {
     /// Declines.
     pub fn new(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into() }
+        Self { kind, message: message.into(), hint: hint.into(), usage: false }
+    }
+}
+
+impl From<TurnError> for Refusal {
+    fn from(error: TurnError) -> Self {
+        Self { usage: true, ..Self::new("no-such-turn", error.message, error.hint) }
     }
 }
 
