@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use crate::render::{BOLD, RED, YELLOW, clean, paint};
-use crate::rewrite::{Fault, PlanError, Refusal};
+use crate::rewrite::{Fault, PlanError, Refusal, Why};
 use crate::store::{CommitError, JournalError, PublishError};
 
 /// How a run ended, when not well.
@@ -62,7 +62,11 @@ impl From<io::Error> for CliError {
 
 impl From<Refusal> for CliError {
     fn from(refusal: Refusal) -> Self {
-        let code = if refusal.usage { 2 } else { 3 };
+        let code = match refusal.why {
+            Why::Failed => 1,
+            Why::Usage => 2,
+            Why::Declined => 3,
+        };
         Self { code, ..Self::failed(refusal.kind, refusal.message, refusal.hint) }
     }
 }

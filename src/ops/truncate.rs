@@ -135,7 +135,7 @@ fn is_unfinished(session: &Session, number: u32) -> bool {
 /// Says what goes: messages by name, the rest is counted where it is shown.
 fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
     let bytes = -(session.text(e).len() as i64 + 1);
-    let shown = matches!(session.graph().place(index), Place::Path(_) | Place::Beside(_)) && e.is_message();
+    let shown = session.graph().is_shown(index) && e.is_message();
     let gist = crate::session::prompt_words(session, e).unwrap_or_default();
     let what = match e.kind {
         Kind::User if e.prompt != PromptKind::None => "prompt",

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::rewrite::{Action, Change, Measure};
 
-use super::human::{bytes, count, signed_bytes, tokens};
+use crate::human::{bytes, count, signed_bytes, tokens};
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 use super::text::{clean, fit, pad, short_path, width};
 

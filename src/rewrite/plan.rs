@@ -28,20 +28,36 @@ pub struct Refusal {
     pub message: String,
     /// What to do instead.
     pub hint: String,
-    /// Whether it was asked for in a way that cannot be meant.
-    pub usage: bool,
+    /// What sort of no it is.
+    pub why: Why,
+}
+
+/// Why something is not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It would do harm.
+    Declined,
+    /// It cannot be meant as it was asked for.
+    Usage,
+    /// Something that it needs failed.
+    Failed,
 }
 
 impl Refusal {
     /// Declines.
     pub fn new(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into(), usage: false }
+        Self { kind, message: message.into(), hint: hint.into(), why: Why::Declined }
+    }
+
+    /// Declines what cannot be meant.
+    pub fn usage(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { why: Why::Usage, ..Self::new(kind, message, hint) }
     }
 }
 
 impl From<TurnError> for Refusal {
     fn from(error: TurnError) -> Self {
-        Self { usage: true, ..Self::new("no-such-turn", error.message, error.hint) }
+        Self::usage("no-such-turn", error.message, error.hint)
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Graph {
     next_sibling: Vec<u32>,
     path: Vec<u32>,
     place: Vec<Place>,
+    /// The position of the path's last boundary: from there on the model is shown it.
+    window: u32,
 }
 
 impl Graph {
@@ -56,6 +58,7 @@ impl Graph {
             next_sibling: vec![NOBODY; entries.len()],
             path: Vec::new(),
             place: vec![Place::Metadata; entries.len()],
+            window: 0,
         };
         for (i, e) in entries.iter().enumerate().rev() {
             if !e.is_chained() {
@@ -102,6 +105,16 @@ impl Graph {
     /// Where an entry stands relative to the live path.
     pub fn place(&self, entry: usize) -> Place {
         self.place[entry]
+    }
+
+    /// The position of the path from which on the model is shown it: its last boundary, or 0.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Whether an entry is on the part of the path that the model is shown, or beside it.
+    pub fn is_shown(&self, entry: usize) -> bool {
+        matches!(self.place[entry], Place::Path(p) | Place::Beside(p) if p >= self.window)
     }
 
     /// Whether `ancestor` is `entry` or above it.
@@ -161,6 +174,9 @@ impl Graph {
         }
         for (position, &i) in self.path.iter().enumerate() {
             self.place[i as usize] = Place::Path(position as u32);
+            if entries[i as usize].is_boundary() {
+                self.window = position as u32;
+            }
         }
     }
 
