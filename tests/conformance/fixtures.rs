@@ -1,6 +1,6 @@
 //! Turns recordings into fixtures that can be published: scrubbed, under one made-up home, with made-up ids and times.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -125,7 +125,7 @@ fn ours(scenario: &Scenario) -> Result<Vec<String>> {
         for turn in step.turns.iter().chain(&step.helpers) {
             found.push(turn.prompt.clone());
             rules::strings(&serde_json::to_value(&turn.answers)?, &mut |s| {
-                found.push(s.to_owned())
+                found.push(s.to_owned());
             });
         }
     }
@@ -193,10 +193,12 @@ fn renames(
 
 /// The name under which earlier states of a file are kept.
 fn path_hash(path: &Path) -> String {
-    Sha256::digest(path.as_os_str().as_encoded_bytes())[..8]
+    let digest = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    let first = digest
         .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect()
+        .take(8)
+        .fold(0_u64, |n, byte| n << 8 | u64::from(*byte));
+    format!("{first:016x}")
 }
 
 /// Everything in the form of a uuid, in order of appearance.
@@ -254,7 +256,7 @@ fn times(text: &str) -> BTreeSet<String> {
 
 /// Fails if a fixture has prose that no script of ours said, a path that is not made up, or is too large.
 pub(crate) fn check() -> Result<()> {
-    let mut problems = BTreeMap::new();
+    let mut problems = BTreeSet::new();
     let files = folders::files(&root())?;
     let mut total = 0;
     for file in &files {
@@ -270,11 +272,11 @@ pub(crate) fn check() -> Result<()> {
         total += text.len();
         let mut judge = |piece: &str| {
             if let Some(prose) = foreign(piece, &ours) {
-                problems.insert(format!("{}: {prose}", inside.display()), ());
+                problems.insert(format!("{}: {prose}", inside.display()));
             }
             for path in ["/tmp/", "/work/", "/root", "/usr/", "/var/", "/home/"] {
                 if piece.replace(HOME, "").contains(path) {
-                    problems.insert(format!("{}: a path: {piece:.80}", inside.display()), ());
+                    problems.insert(format!("{}: a path: {piece:.80}", inside.display()));
                 }
             }
         };
@@ -285,7 +287,7 @@ pub(crate) fn check() -> Result<()> {
             }
         }
     }
-    let problems: Vec<String> = problems.into_keys().collect();
+    let problems: Vec<String> = problems.into_iter().collect();
     if !problems.is_empty() {
         bail!("fixtures are not clean:\n{}", problems.join("\n"));
     }

@@ -23,11 +23,12 @@ mod scenarios;
 mod script;
 mod scrub;
 mod signature;
+mod view;
 mod worker;
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -42,8 +43,36 @@ fn main() -> Result<()> {
             println!("{}", recording.transcript().display());
             Ok(())
         }
+        ["probe", version, name] => probe(version, name),
         ["record-fixtures"] => fixtures::write(),
         ["check-fixtures"] => fixtures::check(),
-        _ => bail!("what?"),
+        _ => {
+            println!(
+                "conformance: clients are asked only where CCSURGERY_CONFORMANCE is `slice` or `all`; skipped"
+            );
+            fixtures::check()
+        }
     }
+}
+
+/// Shows what a client makes of a session as it recorded it.
+fn probe(version: &str, name: &str) -> Result<()> {
+    let scenario = scenarios::scenario(name).with_context(|| format!("no scenario {name}"))?;
+    let recording = record::recording(version, scenario)?;
+    recording.restore()?;
+    let prompt = "what now?";
+    let turn = script::turn(prompt, vec![vec![script::text("Noted.")]]);
+    let outcome = recording.resume(version, &recording.session, &recording.work(), &turn)?;
+    let body = view::request(&outcome, prompt)
+        .with_context(|| format!("no request: {}", outcome.output))?;
+    for shown in view::of(
+        body,
+        &view::names(&recording, &recording.session, &recording.work()),
+    ) {
+        println!("{}", shown.line());
+    }
+    for fault in outcome.faults() {
+        println!("refused: {fault}");
+    }
+    Ok(())
 }

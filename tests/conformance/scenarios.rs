@@ -154,7 +154,7 @@ fn edits(work: &Path) -> Vec<Step> {
         call(
             id,
             "Write",
-            json!({"file_path": work.join(name), "content": content}),
+            &json!({"file_path": work.join(name), "content": content}),
         )
     };
     vec![
@@ -173,12 +173,12 @@ fn edits(work: &Path) -> Vec<Step> {
             vec![
                 vec![
                     think("read first"),
-                    call("r1", "Read", json!({"file_path": file})),
+                    call("r1", "Read", &json!({"file_path": file})),
                 ],
                 vec![call(
                     "e1",
                     "Edit",
-                    json!({"file_path": file, "old_string": "beta", "new_string": "gamma"}),
+                    &json!({"file_path": file, "old_string": "beta", "new_string": "gamma"}),
                 )],
                 vec![text("Changed.")],
             ],
@@ -212,7 +212,7 @@ fn big(work: &Path) -> Vec<Step> {
                 vec![call(
                     "i1",
                     "Read",
-                    json!({"file_path": work.join("dot.png")}),
+                    &json!({"file_path": work.join("dot.png")}),
                 )],
                 vec![text("A dot.")],
             ],
@@ -228,7 +228,7 @@ fn failing(work: &Path) -> Vec<Step> {
             vec![
                 vec![
                     think("it may be missing"),
-                    call("f1", "Read", json!({"file_path": missing})),
+                    call("f1", "Read", &json!({"file_path": missing})),
                     bash("f2", "cat missing.txt"),
                 ],
                 vec![bash("f3", "echo half; exit 3")],
@@ -241,9 +241,9 @@ fn failing(work: &Path) -> Vec<Step> {
                 vec![call(
                     "f4",
                     "Edit",
-                    json!({"file_path": missing, "old_string": "a", "new_string": "b"}),
+                    &json!({"file_path": missing, "old_string": "a", "new_string": "b"}),
                 )],
-                vec![call("f5", "NoSuchTool", json!({"x": 1}))],
+                vec![call("f5", "NoSuchTool", &json!({"x": 1}))],
                 vec![text("Could not.")],
             ],
         )),
@@ -298,7 +298,7 @@ fn subagent(_: &Path) -> Vec<Step> {
     let main = turn(
         "let a helper count",
         vec![
-            vec![think("a helper can"), call("t1", "Agent|Task", input)],
+            vec![think("a helper can"), call("t1", "Agent|Task", &input)],
             vec![text("The helper counted.")],
         ],
     );

@@ -40,7 +40,7 @@ pub(crate) fn redacted(thought: impl Into<String>) -> Value {
 }
 
 /// A call; where tools were renamed over time, `name` lists the names with a bar between, newest first.
-pub(crate) fn call(id: &str, name: &str, input: Value) -> Value {
+pub(crate) fn call(id: &str, name: &str, input: &Value) -> Value {
     json!({"type": "tool_use", "id": format!("toolu_{id}"), "name": name, "input": input})
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn bash(id: &str, command: &str) -> Value {
     call(
         id,
         "Bash",
-        json!({"command": command, "description": "run"}),
+        &json!({"command": command, "description": "run"}),
     )
 }
 
@@ -104,14 +104,12 @@ impl Script {
     }
 
     fn asked(&self, message: &Merged) -> Option<usize> {
-        let texts = message.blocks.iter().rev().filter_map(|b| b.text());
-        texts
-            .filter_map(|text| {
-                self.turns
-                    .iter()
-                    .rposition(|turn| turn.prompt == text.trim())
-            })
-            .next()
+        let mut texts = message.blocks.iter().rev().filter_map(|b| b.text());
+        texts.find_map(|text| {
+            self.turns
+                .iter()
+                .rposition(|turn| turn.prompt == text.trim())
+        })
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn main(path: &Path, fenced: bool) -> Result<()> {
         .stdout
         .take()
         .map(|out| follow(out, job.log.join("output")));
-    let end = wait(&job, &mut child, ends)?;
+    let end = wait(&job, &mut child, ends.as_ref())?;
     fs_err::write(job.log.join("end.json"), serde_json::to_vec(&end)?)?;
     Ok(())
 }
@@ -100,7 +100,7 @@ fn follow(out: std::process::ChildStdout, path: std::path::PathBuf) -> Receiver<
     told
 }
 
-fn wait(job: &Job, child: &mut Child, ends: Option<Receiver<()>>) -> Result<End> {
+fn wait(job: &Job, child: &mut Child, ends: Option<&Receiver<()>>) -> Result<End> {
     let deadline = Instant::now() + Duration::from_secs(job.seconds);
     let mut typed = job.typed.iter();
     let mut stdin = child.stdin.take();
@@ -131,9 +131,9 @@ fn wait(job: &Job, child: &mut Child, ends: Option<Receiver<()>>) -> Result<End>
             }
             ready = false;
         }
-        match &ends {
+        match ends {
             Some(ends) if stdin.is_some() => {
-                ready = ends.recv_timeout(Duration::from_millis(50)).is_ok() || ready
+                ready = ends.recv_timeout(Duration::from_millis(50)).is_ok() || ready;
             }
             _ => std::thread::sleep(Duration::from_millis(15)),
         }
