@@ -11,13 +11,19 @@
 )]
 
 mod api;
+mod case;
+mod cells;
 mod client;
+mod expect;
 mod fixtures;
 mod folders;
 mod images;
 mod job;
 mod ledger;
+mod matrix;
+mod operations;
 mod record;
+mod results;
 mod rules;
 mod scenarios;
 mod script;
@@ -27,52 +33,66 @@ mod view;
 mod worker;
 
 use std::path::Path;
+use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
+use sha2::{Digest as _, Sha256};
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    match words[..] {
-        ["--worker", job] => worker::main(Path::new(job), false),
-        ["--worker-fenced", job] => worker::main(Path::new(job), true),
-        ["record", version, name] => {
-            let scenario =
-                scenarios::scenario(name).with_context(|| format!("no scenario {name}"))?;
-            let recording = record::recording(version, scenario)?;
-            println!("{}", recording.transcript().display());
-            Ok(())
-        }
-        ["probe", version, name] => probe(version, name),
-        ["record-fixtures"] => fixtures::write(),
-        ["check-fixtures"] => fixtures::check(),
-        _ => {
-            println!(
-                "conformance: clients are asked only where CCSURGERY_CONFORMANCE is `slice` or `all`; skipped"
-            );
-            fixtures::check()
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
         }
     }
 }
 
-/// Shows what a client makes of a session as it recorded it.
-fn probe(version: &str, name: &str) -> Result<()> {
+fn dispatch(words: &[&str]) -> Result<()> {
+    match *words {
+        ["--worker", job] => worker::main(Path::new(job), false),
+        ["--worker-fenced", job] => worker::main(Path::new(job), true),
+        ["all"] => matrix::run(true, &program()?),
+        ["slice"] => matrix::run(false, &program()?),
+        ["cell", version, scenario, operation] => matrix::one(version, scenario, operation),
+        ["record", version, scenario] => record(version, scenario),
+        ["record-fixtures"] => fixtures::write(),
+        _ => by_default(),
+    }
+}
+
+/// What a plain test run does: nothing slow, unless it is asked for.
+fn by_default() -> Result<()> {
+    fixtures::check()?;
+    let wish = std::env::var("CCSURGERY_CONFORMANCE").unwrap_or_default();
+    match wish.as_str() {
+        "all" => matrix::run(true, &program()?),
+        "slice" => matrix::run(false, &program()?),
+        "" => {
+            println!("no client was asked: CCSURGERY_CONFORMANCE is neither `slice` nor `all`");
+            println!("0 passed, 0 failed, 0 skipped");
+            Ok(())
+        }
+        other => bail!("CCSURGERY_CONFORMANCE is {other:?}, not `slice` or `all`"),
+    }
+}
+
+/// Tells builds of the program under test apart.
+fn program() -> Result<String> {
+    let bytes = fs_err::read(cells::program())?;
+    Ok(Sha256::digest(bytes)
+        .iter()
+        .take(6)
+        .fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
+}
+
+fn record(version: &str, name: &str) -> Result<()> {
     let scenario = scenarios::scenario(name).with_context(|| format!("no scenario {name}"))?;
-    let recording = record::recording(version, scenario)?;
-    recording.restore()?;
-    let prompt = "what now?";
-    let turn = script::turn(prompt, vec![vec![script::text("Noted.")]]);
-    let outcome = recording.resume(version, &recording.session, &recording.work(), &turn)?;
-    let body = view::request(&outcome, prompt)
-        .with_context(|| format!("no request: {}", outcome.output))?;
-    for shown in view::of(
-        body,
-        &view::names(&recording, &recording.session, &recording.work()),
-    ) {
-        println!("{}", shown.line());
-    }
-    for fault in outcome.faults() {
-        println!("refused: {fault}");
-    }
+    println!(
+        "{}",
+        record::recording(version, scenario)?.transcript().display()
+    );
     Ok(())
 }

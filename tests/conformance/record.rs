@@ -12,9 +12,10 @@ use crate::folders;
 use crate::job::{End, Job, Outcome};
 use crate::scenarios::{How, SUMMARY, Scenario, Step};
 use crate::script::{Script, Turn};
+use crate::view::{self, Shown};
 
 /// Raised when recordings of an older suite are of no use any more.
-const EDITION: u32 = 1;
+const EDITION: u32 = 2;
 
 /// The most tokens that the stand-in takes where nothing else is asked.
 pub(crate) const LIMIT: usize = 200_000;
@@ -57,8 +58,28 @@ impl Recording {
             .join(format!("{}.jsonl", self.session))
     }
 
+    /// A file or folder of the suite's own, kept with the recording.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The request that carried a prompt when it was recorded; it shows the session as it was then.
+    fn asked(&self, prompt: &str) -> PathBuf {
+        self.folder
+            .join(format!("asked {}.json", prompt.replace('/', " ")))
+    }
+
+    /// What the model was shown when this prompt was first asked.
+    pub(crate) fn shown_at(&self, prompt: &str) -> Result<Vec<Shown>> {
+        let body = serde_json::from_slice(&fs_err::read(self.asked(prompt))?)?;
+        Ok(view::of(
+            &body,
+            &view::names(self, &self.session, &self.work()),
+        ))
+    }
+
     /// The recorded state, to which [`Recording::restore`] goes back.
-    fn pristine(&self) -> PathBuf {
+    pub(crate) fn pristine(&self) -> PathBuf {
         self.folder.join("pristine")
     }
 
@@ -238,6 +259,11 @@ fn hold(recording: &Recording, scenario: &Scenario) -> Result<()> {
             &recording.version
         };
         let outcome = recording.run(version, &work, args, step, &format!("r{i}"))?;
+        if let [turn] = &step.turns[..]
+            && let Some(body) = view::request(&outcome, &turn.prompt)
+        {
+            fs_err::write(recording.asked(&turn.prompt), serde_json::to_vec(body)?)?;
+        }
         let expected = matches!(
             (&step.how, &outcome.end),
             (How::Killed(_), End::Killed)

@@ -1,11 +1,12 @@
 //! What the model is shown: the messages of a request as pairs of role and block, free of what differs between runs.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::job::Outcome;
 use crate::record::{Recording, slug};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Shown {
     pub(crate) role: String,
     pub(crate) block: Value,

@@ -91,7 +91,9 @@ fn follow(out: std::process::ChildStdout, path: std::path::PathBuf) -> Receiver<
         for line in BufReader::new(out).lines() {
             let line = line?;
             writeln!(file, "{line}")?;
-            if line.starts_with(r#"{"type":"result""#) {
+            if serde_json::from_str::<serde_json::Value>(&line)
+                .is_ok_and(|said| said["type"] == "result")
+            {
                 tell.send(()).ok();
             }
         }
