@@ -93,7 +93,9 @@ pub(crate) fn run(whole: bool, program: &str) -> Result<()> {
                     let Some(group) = queue.lock().unwrap().next() else {
                         return;
                     };
-                    group.iter().for_each(|row| run_row(row, &state));
+                    for row in group {
+                        run_row(row, &state);
+                    }
                 }
             });
         }

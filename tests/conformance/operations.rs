@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ])
         },
         expect: expect::same,
-        reminders_vary: false,
+        reminders_vary: true,
         in_place: false,
     },
     Operation {

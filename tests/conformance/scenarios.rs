@@ -312,8 +312,14 @@ fn subagent(_: &Path) -> Vec<Step> {
     ]
 }
 
+/// Two hundred turns, of which every fifth has calls.
 fn long(_: &Path) -> Vec<Step> {
-    vec![step(How::Typed, (1..=200).map(question).collect())]
+    let chat = |n| {
+        let answer = vec![think(format!("thought {n}")), text(format!("Answer {n}."))];
+        turn(format!("question {n}"), vec![answer])
+    };
+    let turns = (1..=200).map(|n| if n % 5 == 0 { question(n) } else { chat(n) });
+    vec![step(How::Typed, turns.collect())]
 }
 
 fn crossed(_: &Path) -> Vec<Step> {
