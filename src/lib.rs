@@ -1,1 +1,10 @@
 //! Lossless surgery on Claude Code session files.
+
+pub mod cli;
+pub mod doctor;
+pub mod jsonl;
+pub mod ops;
+pub mod render;
+pub mod rewrite;
+pub mod session;
+pub mod store;

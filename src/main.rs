@@ -1,2 +1,7 @@
-//! The `ccsurgery` program.
-fn main() {}
+//! The `ccsurgery` program: all of it is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ccsurgery::cli::main()
+}

@@ -1,0 +1,280 @@
+//! From a plan to its result: check, preview, ask, publish, report. The only caller of what writes.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use crate::ops::{Finish, title_for};
+use crate::render::{YELLOW, paint};
+use crate::rewrite::{Change, Measure, Plan, Transform, emit, verify};
+use crate::session::{Glance, Session, window_tokens};
+use crate::store::{self, Found, Operation, Stamp, State};
+
+use super::args::{InPlaceArgs, WriteArgs};
+use super::context::Context;
+use super::copy_set::CopySet;
+use super::error::CliError;
+use super::names;
+use super::progress::Progress;
+use super::report::{Report, show_preview};
+
+/// One operation on one session.
+pub(super) struct Job<'a> {
+    /// The operation's name.
+    pub(super) operation: &'static str,
+    /// The session.
+    pub(super) found: Found,
+    /// The transforms, in order.
+    pub(super) transforms: Vec<Box<dyn Transform + 'a>>,
+    /// Where the result goes.
+    pub(super) write: WriteArgs,
+    /// Whether it may go where the original is.
+    pub(super) in_place: InPlaceArgs,
+    /// Another project for the result.
+    pub(super) to_project: Option<PathBuf>,
+    /// The file was stamped before it was read.
+    pub(super) stamp: Stamp,
+    /// It was read into this.
+    pub(super) session: Session,
+}
+
+/// Where a result goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// A new session.
+    New { id: String, folder: PathBuf },
+    /// The session itself.
+    InPlace,
+    /// A file of the user's choice.
+    File(PathBuf),
+    /// Standard output.
+    Stdout,
+}
+
+impl Destination {
+    /// The file that the transcript becomes, where that is a new one.
+    pub(super) fn transcript(&self) -> Option<PathBuf> {
+        match self {
+            Destination::New { id, folder } => Some(folder.join(format!("{id}.jsonl"))),
+            Destination::File(path) => Some(path.clone()),
+            Destination::InPlace | Destination::Stdout => None,
+        }
+    }
+}
+
+/// What the transforms made of a session, not yet written.
+pub(super) struct Outcome {
+    /// The result.
+    pub(super) after: Session,
+    /// What was done.
+    pub(super) changes: Vec<Change>,
+    /// What a person should know.
+    pub(super) warnings: Vec<String>,
+    /// Subagents that are no longer part of it.
+    pub(super) dropped_agents: Vec<String>,
+    /// Whether a transform did anything.
+    touched: bool,
+}
+
+/// Finds and reads the session that a command names, and checks that it may be operated on.
+pub(super) fn resolve(found: Found) -> Result<(Found, Stamp, Session), CliError> {
+    let stamp = Stamp::of(&found.path)?;
+    let session = names::open(&found)?;
+    Ok((found, stamp, session))
+}
+
+/// Runs the job to its end.
+pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliError> {
+    let progress = Progress::start(context.progress, "planning");
+    let destination = destination(context, &job);
+    refuse_live(context, &job)?;
+    let before = &job.session;
+    let glance = Glance::of(before);
+    let result = plan(&job, &destination, &glance)?;
+    let is_clone = job.operation == "clone";
+    if !result.touched && !is_clone {
+        progress.done();
+        return nothing_to_do(context, &job, &glance);
+    }
+    progress.phase("checking");
+    verify(before, &result.after)?;
+    let removed: i64 = result.changes.iter().map(|c| c.shown).sum();
+    let figures = (Measure::of(before, window_tokens(before, 0)), Measure::of(&result.after, window_tokens(&result.after, removed)));
+
+    let renaming = matches!(destination, Destination::New { .. }) || is_clone;
+    let copy = if renaming { Some(CopySet::new(context, &job, &destination, &result)?) } else { None };
+    let files = copy.as_ref().map(|c| c.rows(&result.after, &destination)).unwrap_or_default();
+    progress.done();
+
+    let report = Report { job: &job, glance: &glance, result: &result, figures, files: &files, destination: &destination, renamed: copy.as_ref().map_or(0, |c| c.renames.len()) };
+    show_preview(context, &report)?;
+    if job.write.dry_run {
+        return report.finish(context, None);
+    }
+    if destination == Destination::InPlace {
+        confirm(context, &job)?;
+    }
+    let progress = Progress::start(context.progress, "writing");
+    publish(context, &job, &destination, &result, copy.as_ref())?;
+    progress.done();
+    report.finish(context, Some(&destination))
+}
+
+fn destination(context: &Context, job: &Job<'_>) -> Destination {
+    match &job.write.output {
+        Some(path) if path.as_os_str() == "-" => Destination::Stdout,
+        Some(path) => Destination::File(path.clone()),
+        None if job.in_place.in_place => Destination::InPlace,
+        None => {
+            let folder = match &job.to_project {
+                Some(dir) => context.config.project(dir),
+                None if job.found.path.starts_with(context.config.projects()) => job.found.folder().to_owned(),
+                // A transcript from elsewhere becomes a session of the project that it was held in, or of this one.
+                None => {
+                    let dir = names::project_of(&job.session, job.found.folder()).filter(|d| d.is_dir()).unwrap_or_else(|| context.project.clone());
+                    context.config.project(&dir)
+                }
+            };
+            Destination::New { id: uuid::Uuid::new_v4().to_string(), folder }
+        }
+    }
+}
+
+/// A running client would write on as if nothing had happened.
+fn refuse_live(context: &Context, job: &Job<'_>) -> Result<(), CliError> {
+    if !job.in_place.in_place || job.in_place.allow_live || job.write.dry_run {
+        return Ok(());
+    }
+    match store::live(&context.config, &job.found.id) {
+        Some(live) => Err(CliError::refused(
+            "live",
+            format!("session {} is open in a running client (process {})", job.found.id, live.pid),
+            "leave that client first, or drop --in-place to write a new session; --allow-live overrides",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Folds the transforms, and ends the result as clients need it.
+fn plan(job: &Job<'_>, destination: &Destination, glance: &Glance) -> Result<Outcome, CliError> {
+    let mut current: Option<Session> = None;
+    let mut result = Outcome { after: Session::new(job.session.document().clone()), changes: Vec::new(), warnings: Vec::new(), dropped_agents: Vec::new(), touched: false };
+    for transform in &job.transforms {
+        let session = current.as_ref().unwrap_or(&job.session);
+        let plan = transform.plan(session)?;
+        result.touched |= !plan.is_empty();
+        current = Some(carry_out(session, plan, &mut result)?);
+    }
+    let title = match destination {
+        Destination::New { .. } => Some(job.write.title.clone().unwrap_or_else(|| title_for(glance, job.operation))),
+        Destination::InPlace | Destination::File(_) | Destination::Stdout => job.write.title.clone(),
+    };
+    result.touched |= title.is_some() && *destination == Destination::InPlace;
+    let session = current.as_ref().unwrap_or(&job.session);
+    let finish = Finish { title }.plan(session)?;
+    result.after = carry_out(session, finish, &mut result)?;
+    Ok(result)
+}
+
+fn carry_out(session: &Session, mut plan: Plan, result: &mut Outcome) -> Result<Session, CliError> {
+    let document = plan.carry_out(session)?;
+    result.changes.append(&mut plan.changes);
+    result.warnings.append(&mut plan.warnings);
+    result.dropped_agents.append(&mut plan.dropped_agents);
+    Ok(Session::new(document))
+}
+
+fn nothing_to_do(context: &mut Context, job: &Job<'_>, glance: &Glance) -> Result<ExitCode, CliError> {
+    if context.json {
+        let measure = Measure::of(&job.session, window_tokens(&job.session, 0));
+        let document = json!({
+            "operation": job.operation, "dry_run": job.write.dry_run,
+            "source": {"session_id": job.found.id, "path": job.found.path},
+            "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": ["nothing to do"],
+        });
+        context.print_json(&document)?;
+    } else {
+        let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
+        writeln!(context.out, "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.", job.operation, job.found.id)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn confirm(context: &mut Context, job: &Job<'_>) -> Result<(), CliError> {
+    if job.in_place.yes {
+        return Ok(());
+    }
+    if !context.interactive {
+        return Err(CliError::refused("not-confirmed", "--in-place rewrites the session, and there is no terminal to ask on", "give --yes to go ahead, or leave out --in-place to write a new session"));
+    }
+    context.out.flush()?;
+    write!(context.err, "Rewrite {} in place? The old bytes are kept for `ccsurgery undo`. [y/N] ", job.found.id)?;
+    context.err.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        Ok(())
+    } else {
+        Err(CliError::refused("not-confirmed", "not confirmed; nothing was written", ""))
+    }
+}
+
+
+fn publish(context: &mut Context, job: &Job<'_>, destination: &Destination, result: &Outcome, copy: Option<&CopySet>) -> Result<(), CliError> {
+    let renames = copy.map(|c| &c.renames);
+    match destination {
+        Destination::Stdout => {
+            let mut out = std::io::BufWriter::with_capacity(1 << 20, std::io::stdout());
+            emit(&result.after, renames, &mut out)?;
+            Ok(out.flush()?)
+        }
+        Destination::File(path) => Ok(store::export(path, &result.after, renames)?),
+        Destination::InPlace => {
+            recover(context)?;
+            let operation = operation(context, job, &job.found.path, &job.found.id);
+            store::replace(&context.journal, operation, &job.found.path, job.stamp, &result.after)?;
+            let _ = fs_err::remove_file(job.found.folder().join(&job.found.id).join("resume-head.jsonl"));
+            Ok(())
+        }
+        Destination::New { id, .. } => {
+            recover(context)?;
+            let (Some(copy), Some(target)) = (copy, destination.transcript()) else { return Ok(()) };
+            let operation = Operation { renamed: copy.renames.len(), ..operation(context, job, &target, id) };
+            store::create(&context.journal, operation, &copy.files(&result.after, target), &copy.renames)?;
+            Ok(())
+        }
+    }
+}
+
+/// Cleans up after a run that was killed, and says so.
+fn recover(context: &mut Context) -> Result<(), CliError> {
+    for told in context.journal.recover()? {
+        context.tell(&format!("{} {told}", paint(YELLOW, "recovered:")));
+    }
+    Ok(())
+}
+
+fn operation(context: &Context, job: &Job<'_>, target: &Path, target_id: &str) -> Operation {
+    let (id, time) = Operation::name(context.now);
+    Operation {
+        id,
+        time,
+        operation: job.operation.to_owned(),
+        command: context.command_line.clone(),
+        source: job.found.path.clone(),
+        source_id: job.found.id.clone(),
+        target: target.to_owned(),
+        target_id: target_id.to_owned(),
+        state: State::Prepared,
+        pid: 0,
+        pid_start: None,
+        created: Vec::new(),
+        created_dirs: Vec::new(),
+        created_states: Vec::new(),
+        temporary: Vec::new(),
+        replaced: Vec::new(),
+        renamed: 0,
+    }
+}

@@ -1,0 +1,103 @@
+//! Streams, folders and the clock: all that the commands get from outside.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anstream::{AutoStream, ColorChoice};
+
+use crate::store::{Config, Journal};
+
+use super::args::{Color, Global};
+use super::error::CliError;
+
+/// What a command may use.
+pub(super) struct Context {
+    pub(super) out: AutoStream<io::Stdout>,
+    pub(super) err: AutoStream<io::Stderr>,
+    pub(super) config: Config,
+    pub(super) project: PathBuf,
+    pub(super) home: Option<PathBuf>,
+    pub(super) journal: Journal,
+    pub(super) json: bool,
+    pub(super) quiet: bool,
+    pub(super) columns: usize,
+    pub(super) now: SystemTime,
+    /// Whether a person can be asked.
+    pub(super) interactive: bool,
+    /// Whether progress may be shown.
+    pub(super) progress: bool,
+    pub(super) command_line: Vec<String>,
+}
+
+impl Context {
+    pub(super) fn new(global: &Global) -> Result<Self, CliError> {
+        let home = etcetera::home_dir().ok();
+        let config = match (&global.config_dir, std::env::var_os("CLAUDE_CONFIG_DIR")) {
+            (Some(dir), _) => dir.clone(),
+            (None, Some(dir)) if !dir.is_empty() => PathBuf::from(dir),
+            _ => home.as_ref().map(|h| h.join(".claude")).ok_or_else(|| CliError::failed("no-home", "there is no home folder", "name the config folder with --config-dir"))?,
+        };
+        let project = match &global.project {
+            Some(dir) => dir.clone(),
+            None => std::env::current_dir()?,
+        };
+        let choice = match global.color {
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+            Color::Auto => AutoStream::choice(&io::stdout()),
+        };
+        let err_choice = if global.color == Color::Auto { AutoStream::choice(&io::stderr()) } else { choice };
+        Ok(Self {
+            out: AutoStream::new(io::stdout(), choice),
+            err: AutoStream::new(io::stderr(), err_choice),
+            config: Config::new(std::path::absolute(config)?),
+            project: real(&std::path::absolute(project)?),
+            journal: Journal::new(state_folder(home.as_deref())?),
+            home,
+            json: global.json,
+            quiet: global.quiet,
+            columns: columns(),
+            now: SystemTime::now(),
+            interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
+            progress: io::stderr().is_terminal() && !global.quiet && !global.json,
+            command_line: std::env::args().collect(),
+        })
+    }
+
+    /// Says something that is not the result.
+    pub(super) fn tell(&mut self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(self.err, "{text}");
+        }
+    }
+
+    /// Prints the one JSON document of this run.
+    pub(super) fn print_json(&mut self, document: &serde_json::Value) -> io::Result<()> {
+        writeln!(self.out, "{document}")
+    }
+}
+
+/// The folder's real path where it exists: the client names projects by that.
+fn real(path: &Path) -> PathBuf {
+    fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Where the journal is: `$CCSURGERY_STATE_DIR`, else the platform's folder for state.
+fn state_folder(home: Option<&Path>) -> Result<PathBuf, CliError> {
+    if let Some(dir) = std::env::var_os("CCSURGERY_STATE_DIR").filter(|d| !d.is_empty()) {
+        return Ok(std::path::absolute(PathBuf::from(dir))?);
+    }
+    use etcetera::BaseStrategy as _;
+    let strategy = etcetera::choose_base_strategy();
+    let base = strategy.ok().and_then(|s| s.state_dir().or_else(|| Some(s.data_dir()))).or_else(|| home.map(|h| h.join(".local/state")));
+    let base = base.ok_or_else(|| CliError::failed("no-home", "there is no home folder for the journal", "set CCSURGERY_STATE_DIR"))?;
+    Ok(base.join("ccsurgery"))
+}
+
+/// The width to write for: the terminal's, or `$COLUMNS`, or 100.
+fn columns() -> usize {
+    let given = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    let terminal = || terminal_size::terminal_size().map(|(w, _)| w.0 as usize);
+    given.or_else(terminal).unwrap_or(100).clamp(40, 240)
+}

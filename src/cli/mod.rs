@@ -1,0 +1,57 @@
+//! The command line.
+
+mod args;
+mod commands;
+mod commit_flow;
+mod context;
+mod copy_set;
+mod error;
+mod names;
+mod progress;
+mod report;
+mod turn_spec;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command};
+use context::Context;
+use error::{CliError, report};
+
+/// Runs the program on the arguments, streams and environment of this process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let json = std::env::args().any(|a| a == "--json");
+            return error::usage(&error, json);
+        }
+    };
+    let mut context = match Context::new(&cli.global) {
+        Ok(context) => context,
+        Err(error) => return report(&error, cli.global.json, &mut anstream::stderr()),
+    };
+    let outcome = run(cli.command, &mut context).and_then(|code| {
+        context.out.flush()?;
+        Ok(code)
+    });
+    match outcome {
+        Ok(code) => code,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = context.out.flush();
+            report(&error, cli.global.json, &mut context.err)
+        }
+    }
+}
+
+fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Clone(args) => commands::clone::run(args, context),
+        Command::Demo(args) => commands::demo::run(&args, context),
+        Command::Completions(args) => commands::completions::run(&args, context),
+        Command::Man(args) => commands::man::run(&args, context),
+    }
+}

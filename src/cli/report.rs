@@ -1,0 +1,115 @@
+//! What is said of a job: the preview before, the command to go on with after.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use crate::render::{FileRow, Preview};
+use crate::rewrite::Measure;
+use crate::session::Glance;
+
+use super::commit_flow::{Destination, Job, Outcome};
+use super::context::Context;
+use super::error::CliError;
+use super::names;
+
+/// Everything that is said of a job.
+pub(super) struct Report<'a> {
+    pub(super) job: &'a Job<'a>,
+    pub(super) glance: &'a Glance,
+    pub(super) result: &'a Outcome,
+    pub(super) figures: (Measure, Measure),
+    pub(super) files: &'a [FileRow],
+    pub(super) destination: &'a Destination,
+    pub(super) renamed: usize,
+}
+
+/// Shows what will happen.
+pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result<(), CliError> {
+    if context.json || context.quiet && !report.job.write.dry_run {
+        return Ok(());
+    }
+    let project = names::project_of(&report.job.session, report.job.found.folder()).unwrap_or_default();
+    let text = Preview {
+        operation: report.job.operation,
+        session_id: &report.job.found.id,
+        title: report.glance.name(),
+        project: &project.to_string_lossy(),
+        before: report.figures.0,
+        after: report.figures.1,
+        changes: &report.result.changes,
+        renamed: report.renamed,
+        files: report.files,
+        warnings: &report.result.warnings,
+        home: context.home.as_deref(),
+        columns: context.columns,
+    }
+    .render();
+    // Standard output is the transcript's where that was asked for.
+    if *report.destination == Destination::Stdout && !report.job.write.dry_run {
+        context.err.write_all(text.as_bytes())?;
+    } else {
+        context.out.write_all(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+impl Report<'_> {
+    /// The last word: the command to go on with, or the JSON document.
+    pub(super) fn finish(&self, context: &mut Context, written: Option<&Destination>) -> Result<ExitCode, CliError> {
+        let (id, path) = match self.destination {
+            Destination::New { id, .. } => (id.clone(), self.destination.transcript().unwrap_or_default()),
+            _ => (self.job.found.id.clone(), self.job.found.path.clone()),
+        };
+        let project = self.job.to_project.clone().or_else(|| names::project_of(&self.job.session, self.job.found.folder()));
+        let resume = match self.destination {
+            Destination::New { .. } | Destination::InPlace => Some(resume_command(&id, project.as_deref(), &context.project)),
+            Destination::File(_) | Destination::Stdout => None,
+        };
+        if context.json && written != Some(&Destination::Stdout) {
+            let target = match (written, self.destination) {
+                (None, _) => serde_json::Value::Null,
+                (_, Destination::File(file)) => json!({"session_id": id, "path": file, "in_place": false}),
+                _ => json!({"session_id": id, "path": path, "in_place": *self.destination == Destination::InPlace}),
+            };
+            let document = json!({
+                "operation": self.job.operation, "dry_run": self.job.write.dry_run,
+                "source": {"session_id": self.job.found.id, "path": self.job.found.path},
+                "target": target, "resume": if written.is_some() { resume } else { None },
+                "before": self.figures.0, "after": self.figures.1,
+                "changes": self.result.changes, "files": self.files, "warnings": self.result.warnings,
+            });
+            context.print_json(&document)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if context.json {
+            return Ok(ExitCode::SUCCESS);
+        }
+        match (written, resume) {
+            (None, _) => writeln!(context.out, "\nDry run: nothing was written.")?,
+            (Some(Destination::Stdout), _) => {}
+            (Some(Destination::File(file)), _) => writeln!(context.out, "\nWritten to {}", crate::render::clean(&file.to_string_lossy()))?,
+            (Some(_), Some(resume)) => writeln!(context.out, "{}{resume}", if context.quiet { "" } else { "\n" })?,
+            (Some(_), None) => {}
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The command that goes on with a session.
+fn resume_command(id: &str, project: Option<&Path>, here: &Path) -> String {
+    match project {
+        Some(dir) if dir != here => format!("cd {} && claude --resume {id}", quoted(&dir.to_string_lossy())),
+        _ => format!("claude --resume {id}"),
+    }
+}
+
+/// A word that a shell takes as it is, however it looks.
+fn quoted(word: &str) -> String {
+    if !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c)) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

@@ -1,0 +1,423 @@
+//! A pull reader of JSON text that reports byte spans.
+//!
+//! One pass over a line yields the spans of a handful of fields at several depths. Borrowed
+//! `RawValue`s give spans too, but each level of nesting scans its bytes again, and a string that
+//! is not UTF-8 or holds half a surrogate pair stops them, where the client reads on. What is
+//! accepted here is exactly what `JSON.parse` accepts, with any byte above 0x7f allowed in strings.
+
+use memchr::memchr2;
+
+/// A range of bytes within one line.
+///
+/// Four bytes each suffice: a longer line is opaque (see [`Document`](super::Document)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// Makes a span of two offsets.
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32 }
+    }
+
+    /// The bytes of `line` that this span names.
+    pub fn of(self, line: &[u8]) -> &[u8] {
+        &line[self.start as usize..self.end as usize]
+    }
+
+    /// How many bytes it spans.
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether it spans nothing.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// The same bytes seen from a text that begins `offset` bytes earlier.
+    #[must_use]
+    pub fn shift(self, offset: u32) -> Self {
+        Self { start: self.start + offset, end: self.end + offset }
+    }
+
+    /// The range as `usize`, for indexing.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// The text is not JSON; the offset is where reading stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not JSON at byte {at}")]
+pub struct Malformed {
+    /// The byte at which reading stopped.
+    pub at: usize,
+}
+
+/// What kind of value comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token {
+    /// `{`
+    Object,
+    /// `[`
+    Array,
+    /// `"`
+    String,
+    /// A number, `true`, `false` or `null`.
+    Scalar,
+}
+
+/// Reads JSON text from front to back.
+#[derive(Debug, Clone)]
+pub struct Cursor<'a> {
+    bytes: &'a [u8],
+    pos: usize,
+    /// Some byte of the text is a control character, so strings must be searched for one.
+    controls: bool,
+}
+
+type Result<T> = std::result::Result<T, Malformed>;
+
+impl<'a> Cursor<'a> {
+    /// Starts at the first byte of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, pos: 0, controls: has_control(bytes) }
+    }
+
+    /// The offset of the next byte.
+    pub fn position(&self) -> usize {
+        self.pos
+    }
+
+    /// What comes next, after any white space.
+    pub fn peek(&mut self) -> Result<Token> {
+        self.white();
+        match self.bytes.get(self.pos) {
+            Some(b'{') => Ok(Token::Object),
+            Some(b'[') => Ok(Token::Array),
+            Some(b'"') => Ok(Token::String),
+            Some(_) => Ok(Token::Scalar),
+            None => Err(self.bad()),
+        }
+    }
+
+    /// Steps into an object; then call [`Cursor::next_key`] until it yields `None`.
+    pub fn enter_object(&mut self) -> Result<()> {
+        self.expect(b'{')
+    }
+
+    /// The next key (its span without the quotes), leaving the cursor at its value; `None` past the `}`.
+    ///
+    /// `first` is true for the first call and is cleared by it.
+    pub fn next_key(&mut self, first: &mut bool) -> Result<Option<Span>> {
+        self.white();
+        match self.bytes.get(self.pos) {
+            Some(b'}') => {
+                self.pos += 1;
+                return Ok(None);
+            }
+            Some(b',') if !*first => {
+                self.pos += 1;
+                self.white();
+            }
+            Some(b'"') if *first => {}
+            _ => return Err(self.bad()),
+        }
+        *first = false;
+        let quoted = self.string()?;
+        self.expect(b':')?;
+        Ok(Some(Span { start: quoted.start + 1, end: quoted.end - 1 }))
+    }
+
+    /// Steps into an array; then call [`Cursor::next_element`] until it yields false.
+    pub fn enter_array(&mut self) -> Result<()> {
+        self.expect(b'[')
+    }
+
+    /// Moves to the next element; false past the `]`.
+    pub fn next_element(&mut self, first: &mut bool) -> Result<bool> {
+        self.white();
+        match self.bytes.get(self.pos) {
+            Some(b']') => {
+                self.pos += 1;
+                return Ok(false);
+            }
+            Some(b',') if !*first => {
+                self.pos += 1;
+                self.white();
+            }
+            Some(_) if *first => {}
+            _ => return Err(self.bad()),
+        }
+        *first = false;
+        Ok(true)
+    }
+
+    /// Passes over one value of any kind and depth; its span, quotes and brackets included.
+    pub fn skip(&mut self) -> Result<Span> {
+        self.white();
+        let start = self.pos;
+        // One bit a level tells objects from arrays; no recursion, so no depth can overflow the stack.
+        let mut stack = Stack::default();
+        loop {
+            self.white();
+            match *self.bytes.get(self.pos).ok_or_else(|| self.bad())? {
+                b'{' => {
+                    self.pos += 1;
+                    self.white();
+                    if self.bytes.get(self.pos) == Some(&b'}') {
+                        self.pos += 1;
+                    } else {
+                        stack.push(true);
+                        self.key()?;
+                        continue;
+                    }
+                }
+                b'[' => {
+                    self.pos += 1;
+                    self.white();
+                    if self.bytes.get(self.pos) == Some(&b']') {
+                        self.pos += 1;
+                    } else {
+                        stack.push(false);
+                        continue;
+                    }
+                }
+                b'"' => {
+                    self.string()?;
+                }
+                _ => self.scalar()?,
+            }
+            // A value ended: close what ends with it, or go on after a comma.
+            loop {
+                let Some(object) = stack.top() else {
+                    return Ok(Span::new(start, self.pos));
+                };
+                self.white();
+                match self.bytes.get(self.pos) {
+                    Some(b',') => {
+                        self.pos += 1;
+                        if object {
+                            self.white();
+                            self.key()?;
+                        }
+                        break;
+                    }
+                    Some(b'}') if object => {
+                        self.pos += 1;
+                        stack.pop();
+                    }
+                    Some(b']') if !object => {
+                        self.pos += 1;
+                        stack.pop();
+                    }
+                    _ => return Err(self.bad()),
+                }
+            }
+        }
+    }
+
+    /// Passes over a string; its span, quotes included.
+    pub fn string(&mut self) -> Result<Span> {
+        let start = self.pos;
+        if self.bytes.get(self.pos) != Some(&b'"') {
+            return Err(self.bad());
+        }
+        self.pos += 1;
+        loop {
+            let rest = &self.bytes[self.pos..];
+            let Some(i) = memchr2(b'"', b'\\', rest) else {
+                self.pos = self.bytes.len();
+                return Err(self.bad());
+            };
+            if self.controls
+                && let Some(c) = rest[..i].iter().position(|&b| b < 0x20)
+            {
+                self.pos += c;
+                return Err(self.bad());
+            }
+            self.pos += i + 1;
+            if rest[i] == b'"' {
+                return Ok(Span::new(start, self.pos));
+            }
+            match self.bytes.get(self.pos) {
+                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.pos += 1,
+                Some(b'u')
+                    if self
+                        .bytes
+                        .get(self.pos + 1..self.pos + 5)
+                        .is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit)) =>
+                {
+                    self.pos += 5;
+                }
+                _ => return Err(self.bad()),
+            }
+        }
+    }
+
+    /// Fails unless nothing but white space is left.
+    pub fn finish(&mut self) -> Result<()> {
+        self.white();
+        if self.pos == self.bytes.len() { Ok(()) } else { Err(self.bad()) }
+    }
+
+    fn key(&mut self) -> Result<()> {
+        self.string()?;
+        self.expect(b':')
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<()> {
+        self.white();
+        if self.bytes.get(self.pos) == Some(&byte) {
+            self.pos += 1;
+            Ok(())
+        } else {
+            Err(self.bad())
+        }
+    }
+
+    fn white(&mut self) {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.bytes.get(self.pos) {
+            self.pos += 1;
+        }
+    }
+
+    fn scalar(&mut self) -> Result<()> {
+        let rest = &self.bytes[self.pos..];
+        for word in [&b"true"[..], b"false", b"null"] {
+            if rest.starts_with(word) {
+                self.pos += word.len();
+                return Ok(());
+            }
+        }
+        self.number()
+    }
+
+    fn number(&mut self) -> Result<()> {
+        if self.bytes.get(self.pos) == Some(&b'-') {
+            self.pos += 1;
+        }
+        match self.bytes.get(self.pos) {
+            Some(b'0') => self.pos += 1,
+            Some(b'1'..=b'9') => self.digits()?,
+            _ => return Err(self.bad()),
+        }
+        if self.bytes.get(self.pos) == Some(&b'.') {
+            self.pos += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.bytes.get(self.pos) {
+            self.pos += 1;
+            if let Some(b'+' | b'-') = self.bytes.get(self.pos) {
+                self.pos += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<()> {
+        let start = self.pos;
+        while self.bytes.get(self.pos).is_some_and(u8::is_ascii_digit) {
+            self.pos += 1;
+        }
+        if self.pos > start { Ok(()) } else { Err(self.bad()) }
+    }
+
+    fn bad(&self) -> Malformed {
+        Malformed { at: self.pos }
+    }
+}
+
+/// The open brackets around the cursor: 64 levels in a word, the rest on the heap.
+#[derive(Default)]
+struct Stack {
+    word: u64,
+    depth: usize,
+    deep: Vec<u64>,
+}
+
+impl Stack {
+    fn push(&mut self, object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.deep.push(self.word);
+        }
+        self.word = self.word << 1 | u64::from(object);
+        self.depth += 1;
+    }
+
+    fn top(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.word & 1 == 1)
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.word >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.word = self.deep.pop().unwrap_or_default();
+        }
+    }
+}
+
+/// Whether any byte is a control character; written so that it vectorises.
+fn has_control(bytes: &[u8]) -> bool {
+    bytes.chunks(4096).any(|chunk| chunk.iter().fold(false, |any, &b| any | (b < 0x20)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn accepts(text: &[u8]) -> bool {
+        let mut cursor = Cursor::new(text);
+        cursor.skip().is_ok() && cursor.finish().is_ok()
+    }
+
+    fn serde_accepts(text: &[u8]) -> bool {
+        serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
+    }
+
+    #[test]
+    fn accepts_what_the_client_would() {
+        for text in [r#"{"a":[1,2.50,1E+5,-0],"b":{"c":null}}"#, r#""\ud83d""#, "[]", " { } ", r#"{"a":1,"a":2}"#] {
+            assert!(accepts(text.as_bytes()), "{text}");
+        }
+        assert!(accepts(b"\"\xff\xfe\""), "bytes that are not UTF-8 are the client's U+FFFD");
+    }
+
+    #[test]
+    fn refuses_what_the_client_would() {
+        for text in ["", "{", "[1,]", "{,}", r#"{"a"}"#, r#""\x""#, "\"\t\"", "01", "1.", "+1", "nul", "{}{}", "[1 2]", "\u{feff}{}"] {
+            assert!(!accepts(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn any_depth_is_read() {
+        for depth in [1, 63, 64, 65, 128, 129, 1000, 100_000] {
+            let text = [r#"{"a":["#.repeat(depth), "]}".repeat(depth)].concat();
+            assert!(accepts(text.as_bytes()), "{depth}");
+            let torn = &text[..text.len() - 1];
+            assert!(!accepts(torn.as_bytes()), "{depth} torn");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_serde_json(text in r#"([\[\]{},:"a\\u0-9eE.+\- \t]|true|false|null|"[ab]*"|\\ud83d){0,24}"#) {
+            prop_assert_eq!(accepts(text.as_bytes()), serde_accepts(text.as_bytes()));
+        }
+
+        #[test]
+        fn agrees_with_serde_json_on_values(value in proptest::collection::vec(proptest::arbitrary::any::<(f64, String, bool)>(), 0..4)) {
+            let text = serde_json::to_vec(&value).unwrap();
+            prop_assert!(accepts(&text));
+        }
+    }
+}

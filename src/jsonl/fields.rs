@@ -1,0 +1,67 @@
+//! Ordered views of an object's fields and an array's elements, each with its byte span.
+
+use super::cursor::{Cursor, Malformed, Span};
+
+/// One field of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// The key, without its quotes.
+    pub key: Span,
+    /// The value, quotes and brackets included.
+    pub value: Span,
+}
+
+/// The fields of the object that `text` is, in order, duplicates included.
+pub fn fields(text: &[u8]) -> Result<Vec<Field>, Malformed> {
+    let mut cursor = Cursor::new(text);
+    let mut first = true;
+    let mut out = Vec::new();
+    cursor.enter_object()?;
+    while let Some(key) = cursor.next_key(&mut first)? {
+        out.push(Field { key, value: cursor.skip()? });
+    }
+    Ok(out)
+}
+
+/// The elements of the array that `text` is, in order.
+pub fn elements(text: &[u8]) -> Result<Vec<Span>, Malformed> {
+    let mut cursor = Cursor::new(text);
+    let mut first = true;
+    let mut out = Vec::new();
+    cursor.enter_array()?;
+    while cursor.next_element(&mut first)? {
+        out.push(cursor.skip()?);
+    }
+    Ok(out)
+}
+
+/// The span of the value at a path of keys, as JavaScript would find it: the last of duplicate keys.
+pub fn lookup(text: &[u8], path: &[&str]) -> Option<Span> {
+    let mut span = Span::new(0, text.len());
+    for key in path {
+        let inner = span.of(text);
+        let found = fields(inner).ok()?.into_iter().rfind(|f| f.key.of(inner) == key.as_bytes())?;
+        span = found.value.shift(span.start);
+    }
+    Some(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_up_the_last_of_duplicate_keys() {
+        let text = br#"{"a":{"b":1},"a":{"b":[2]}}"#;
+        assert_eq!(lookup(text, &["a", "b"]).unwrap().of(text), b"[2]");
+        assert_eq!(lookup(text, &["a", "c"]), None);
+        assert_eq!(lookup(text, &["a", "b", "c"]), None);
+    }
+
+    #[test]
+    fn spans_elements() {
+        let text = br#" [ 1 , "x,y" , {"z":[]} ] "#;
+        let seen: Vec<_> = elements(text).unwrap().into_iter().map(|s| s.of(text)).collect();
+        assert_eq!(seen, [&b"1"[..], b"\"x,y\"", b"{\"z\":[]}"]);
+    }
+}

@@ -1,0 +1,15 @@
+//! JSON lines, and nothing of sessions: bytes to lines and back, the spans of fields, and edits of spans.
+
+mod cursor;
+mod document;
+mod fields;
+mod line;
+mod splice;
+mod text;
+
+pub use cursor::{Cursor, Malformed, Span, Token};
+pub use document::{Document, Source, Successor};
+pub use fields::{Field, elements, fields, lookup};
+pub use line::{Ending, Line};
+pub use splice::{Edit, OverlapError, apply_edits, insert_field, remove_elements, remove_field};
+pub use text::{decode, encode};

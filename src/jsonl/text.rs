@@ -1,0 +1,71 @@
+//! The words in a JSON string, and a JSON string of words.
+
+use std::borrow::Cow;
+
+use serde::de::{Deserializer as _, Visitor};
+
+/// The words of a JSON string (quotes included in `raw`), as the client would read them: bytes that
+/// are not UTF-8 and halves of surrogate pairs become U+FFFD. What is not a string is itself.
+pub fn decode(raw: &[u8]) -> Cow<'_, str> {
+    let Some(inner) = raw.strip_prefix(b"\"").and_then(|r| r.strip_suffix(b"\"")) else {
+        return String::from_utf8_lossy(raw);
+    };
+    if memchr::memchr(b'\\', inner).is_none() {
+        return String::from_utf8_lossy(inner);
+    }
+    struct Bytes;
+    impl Visitor<'_> for Bytes {
+        type Value = Vec<u8>;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a string")
+        }
+        fn visit_bytes<E>(self, v: &[u8]) -> Result<Vec<u8>, E> {
+            Ok(v.to_vec())
+        }
+        fn visit_str<E>(self, v: &str) -> Result<Vec<u8>, E> {
+            Ok(v.as_bytes().to_vec())
+        }
+    }
+    // As bytes, serde_json lets through what it refuses in a string: lone surrogates, each three bytes.
+    let bytes = serde_json::Deserializer::from_slice(raw).deserialize_bytes(Bytes);
+    match bytes {
+        Ok(bytes) => Cow::Owned(lossy(&bytes)),
+        Err(_) => String::from_utf8_lossy(inner),
+    }
+}
+
+/// A JSON string of these words, as JavaScript would write it.
+pub fn encode(words: &str) -> String {
+    serde_json::Value::from(words).to_string()
+}
+
+/// Like `from_utf8_lossy`, but a surrogate half is one U+FFFD, not three.
+fn lossy(bytes: &[u8]) -> String {
+    let mut joined = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        joined.push_str(chunk.valid());
+        match chunk.invalid() {
+            [] => {}
+            // A surrogate half is ED A0..BF 80..BF; each of its bytes is a chunk of its own.
+            [0xa0..=0xbf] if joined.ends_with('\u{fffd}') && chunk.valid().is_empty() => {}
+            [0x80..=0x9f] if joined.ends_with('\u{fffd}') && chunk.valid().is_empty() => {}
+            _ => joined.push('\u{fffd}'),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decodes_as_the_client_reads() {
+        assert_eq!(decode(br#""plain""#), "plain");
+        assert_eq!(decode(br#""a\n\u00e9\/""#), "a\né/");
+        assert_eq!(decode(br#""cut \ud83d!""#), "cut \u{fffd}!");
+        assert_eq!(decode(b"\"\xff\""), "\u{fffd}");
+        assert_eq!(decode(br#""\ud83d\ude00""#), "😀");
+        assert_eq!(decode(b"null"), "null");
+    }
+}

@@ -1,0 +1,170 @@
+//! Everything after a turn goes.
+
+use rustc_hash::FxHashSet;
+
+use crate::jsonl::lookup;
+use crate::rewrite::{Action, Plan, Refusal, Transform};
+use crate::session::{BlockKind, Entry, Kind, LineState, Place, Session};
+
+/// Keeps a session up to the end of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truncate {
+    /// The last turn that stays.
+    pub at: u32,
+}
+
+impl Transform for Truncate {
+    fn name(&self) -> &'static str {
+        "truncate"
+    }
+
+    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+        let turns = session.turns();
+        let mut plan = Plan::default();
+        let Some(turn) = turns.get(self.at) else {
+            return Err(Refusal::new("no-such-turn", format!("there is no turn {}: the session has {}", self.at, turns.len()), "see them with: ccsurgery show"));
+        };
+        if self.at as usize == turns.len() {
+            return Ok(plan);
+        }
+        refuse_unfinished(session, self.at)?;
+        let cut = Cut::new(session, turn.path.1);
+        for (line, state) in session.lines().iter().enumerate() {
+            let line = line as u32;
+            match state {
+                LineState::Entry(i) => {
+                    let e = &session.entries()[*i as usize];
+                    if !cut.keeps(session, *i as usize, e) {
+                        plan.drop_line(line);
+                        note(session, &mut plan, *i as usize, e);
+                    }
+                }
+                // What cannot be read belongs to where it stands.
+                LineState::Blank | LineState::Opaque => {
+                    if line > cut.line {
+                        plan.drop_line(line);
+                    }
+                }
+            }
+        }
+        plan.dropped_agents = agents_gone(session, &plan);
+        Ok(plan)
+    }
+}
+
+/// Where a session is cut.
+struct Cut {
+    /// The first position of the path that goes.
+    position: u32,
+    /// The first line of the file that goes.
+    line: u32,
+    /// The position, line and time of the last message that stays.
+    leaf: (u32, u32, i64),
+}
+
+impl Cut {
+    fn new(session: &Session, position: u32) -> Self {
+        let entries = session.entries();
+        let path = session.graph().path();
+        let line = path[position as usize..].iter().map(|&i| entries[i as usize].line).min().unwrap_or(u32::MAX);
+        let leaf = (0..position).rev().find(|&p| entries[path[p as usize] as usize].is_message()).unwrap_or(0);
+        let e = &entries[path[leaf as usize] as usize];
+        Self { position, line, leaf: (leaf, e.line, e.time) }
+    }
+
+    fn keeps(&self, session: &Session, index: usize, e: &Entry) -> bool {
+        let (leaf_position, leaf_line, leaf_time) = self.leaf;
+        match session.graph().place(index) {
+            Place::Path(p) | Place::Beside(p) => p < self.position,
+            // A branch that is older than where we cut is history; one that is newer would be taken
+            // for the conversation itself.
+            Place::Branch(p) => p < leaf_position && e.line < leaf_line && e.time < leaf_time,
+            Place::Apart => e.line < self.line && (e.flags.sidechain() || e.time < leaf_time),
+            Place::Metadata => self.keeps_metadata(session, e),
+        }
+    }
+
+    fn keeps_metadata(&self, session: &Session, e: &Entry) -> bool {
+        let named = e.names.some().and_then(|id| session.graph().find(id));
+        if let Some(named) = named {
+            let target = &session.entries()[named];
+            return self.keeps(session, named, target);
+        }
+        match e.kind {
+            // Given by a person, not made from what was said.
+            Kind::CustomTitle => true,
+            // Between the last answer and the next prompt only that prompt is queued.
+            Kind::QueueOperation => e.line < self.leaf.1,
+            Kind::Other => e.line < self.line || is_name(session, e),
+            _ => e.line < self.line,
+        }
+    }
+}
+
+/// Whether an entry names the session rather than telling of it.
+fn is_name(session: &Session, e: &Entry) -> bool {
+    matches!(session.string(e, &["type"]).as_deref(), Some("agent-name" | "agent-color" | "agent-setting" | "tag"))
+}
+
+/// A cut behind calls that have no results would leave the model waiting for them.
+fn refuse_unfinished(session: &Session, at: u32) -> Result<(), Refusal> {
+    if !is_unfinished(session, at) {
+        return Ok(());
+    }
+    let count = session.turns().len() as u32;
+    let before = (1..at).rev().find(|&n| !is_unfinished(session, n));
+    let after = (at + 1..=count).find(|&n| !is_unfinished(session, n));
+    let near: Vec<String> = [before, after].into_iter().flatten().map(|n| format!("--at {n}")).collect();
+    Err(Refusal::new(
+        "unfinished-turn",
+        format!("turn {at} is unfinished: it has calls without results, which the model cannot be shown"),
+        if near.is_empty() { "no turn of this session is finished".to_owned() } else { format!("nearest turns that work: {}", near.join(" or ")) },
+    ))
+}
+
+/// Whether a turn has calls that nobody answered.
+fn is_unfinished(session: &Session, number: u32) -> bool {
+    session.calls().iter().any(|call| {
+        let Some(made) = call.uses.first() else { return false };
+        session.block(made.block).kind == BlockKind::ToolUse
+            && call.results.is_empty()
+            && session.turns().of(session.graph(), made.entry as usize) == Some(number)
+    })
+}
+
+/// Says what goes: messages by name, the rest is counted where it is shown.
+fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
+    let bytes = -(session.text(e).len() as i64 + 1);
+    let shown = matches!(session.graph().place(index), Place::Path(_) | Place::Beside(_)) && e.is_message();
+    let gist = crate::session::prompt_words(session, e).unwrap_or_default();
+    let what = match e.kind {
+        Kind::User if e.prompt != crate::session::PromptKind::None => "prompt",
+        Kind::User => "result",
+        Kind::Assistant => "answer",
+        Kind::System if e.is_boundary() => "compaction boundary",
+        Kind::System => "system entry",
+        Kind::Attachment => "attachment",
+        _ => "metadata",
+    };
+    plan.note(session, e, Action::Drop, what, bytes, if shown { -(e.content.len() as i64) } else { 0 }, gist);
+}
+
+/// Subagents that only entries which go have launched.
+pub(super) fn agents_gone(session: &Session, plan: &Plan) -> Vec<String> {
+    let launched = |gone: bool| {
+        session
+            .entries()
+            .iter()
+            .filter(move |e| e.flags.tool_use_result() && plan.drops(e.line) == gone)
+            .filter_map(|e| {
+                let text = session.text(e);
+                let raw = lookup(text, &["toolUseResult", "agentId"])?.of(text);
+                raw.starts_with(b"\"").then(|| crate::jsonl::decode(raw).into_owned())
+            })
+    };
+    let kept: FxHashSet<String> = launched(false).collect();
+    let mut gone: Vec<String> = launched(true).filter(|a| !kept.contains(a)).collect();
+    gone.sort();
+    gone.dedup();
+    gone
+}

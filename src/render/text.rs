@@ -1,0 +1,100 @@
+//! Text of a session, made safe for a terminal and fit for a column.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The text with white space folded and control characters replaced: nothing that moves a cursor,
+/// changes a colour or turns the direction of writing is left.
+pub fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut space = false;
+    for c in text.chars() {
+        if c.is_whitespace() {
+            space = !out.is_empty();
+            continue;
+        }
+        if space {
+            out.push(' ');
+            space = false;
+        }
+        out.push(if is_unsafe(c) { '\u{fffd}' } else { c });
+    }
+    out
+}
+
+/// Controls, and formatting characters that reorder or hide text.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// How many columns a text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Cuts a clean text to at most `columns`, with an ellipsis where it was cut.
+pub fn fit(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut taken = 0;
+    for c in text.chars() {
+        let w = c.width().unwrap_or(0);
+        if taken + w + 1 > columns {
+            break;
+        }
+        taken += w;
+        out.push(c);
+    }
+    if columns > 0 {
+        out.push('…');
+    }
+    out
+}
+
+/// Pads a text with blanks to `columns`; negative pads on the left.
+pub fn pad(text: &str, columns: i32) -> String {
+    let blanks = " ".repeat((columns.unsigned_abs() as usize).saturating_sub(width(text)));
+    if columns < 0 { format!("{blanks}{text}") } else { format!("{text}{blanks}") }
+}
+
+/// A path with the home folder as `~`, cut in the middle if it is long.
+pub fn short_path(path: &std::path::Path, home: Option<&std::path::Path>, columns: usize) -> String {
+    let shown = match home.and_then(|h| path.strip_prefix(h).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    };
+    let shown = clean(&shown);
+    if width(&shown) <= columns || columns < 16 {
+        return shown;
+    }
+    let chars: Vec<char> = shown.chars().collect();
+    // The end tells more than the beginning.
+    let tail = (columns - 1) * 2 / 3;
+    let head = columns - 1 - tail;
+    let front: String = chars[..head.min(chars.len())].iter().collect();
+    let back: String = chars[chars.len().saturating_sub(tail)..].iter().collect();
+    format!("{front}…{back}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_hostile_is_left() {
+        assert_eq!(clean("\x1b[31mred\x07\u{202e}x\r\n y"), "\u{fffd}[31mred\u{fffd}\u{fffd}x y");
+        assert_eq!(clean("  a \t b  "), "a b");
+        assert_eq!(clean("\u{9b}31m"), "\u{fffd}31m");
+    }
+
+    #[test]
+    fn wide_characters_align() {
+        assert_eq!(fit("日本語テキスト", 7), "日本語…");
+        assert_eq!(width(&pad("日本", 6)), 6);
+        assert_eq!(pad("7", -3), "  7");
+        assert_eq!(fit("abc", 3), "abc");
+        assert_eq!(fit("abcd", 3), "ab…");
+    }
+}

@@ -1,0 +1,13 @@
+//! How a session changes: plans that are data, the one place that computes a parent, and the judge.
+
+mod plan;
+mod rename;
+mod reparent;
+mod report;
+mod verify;
+
+pub use plan::{Action, Change, Fate, Place, Plan, PlanError, Refusal, Transform};
+pub use rename::{Renames, emit};
+pub use reparent::{Mended, reparent};
+pub use report::Measure;
+pub use verify::{Fault, verify};

@@ -1,0 +1,210 @@
+//! Plans: what becomes of each line, as data that can be shown, checked and carried out.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::jsonl::{Document, Edit, OverlapError, apply_edits};
+use crate::session::{Entry, Session};
+
+use super::reparent::reparent;
+
+/// An operation that yields a plan.
+pub trait Transform {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Says what goes and what is edited; never who becomes whose parent.
+    fn plan(&self, session: &Session) -> Result<Plan, Refusal>;
+}
+
+/// What is declined on purpose, with a way out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// A word for scripts.
+    pub kind: &'static str,
+    /// What is declined, and why.
+    pub message: String,
+    /// What to do instead.
+    pub hint: String,
+}
+
+impl Refusal {
+    /// Declines.
+    pub fn new(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: hint.into() }
+    }
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes.
+    Drop,
+    /// Spans of it are replaced.
+    Edit(Vec<Edit>),
+}
+
+/// Where a line is put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// In front of this line.
+    Before(u32),
+    /// Behind the last line.
+    End,
+}
+
+/// What was done to an entry, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Action {
+    Drop,
+    Edit,
+    Insert,
+}
+
+/// One thing that a plan does, for people and scripts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The line in the original file, from 1; absent for what is put in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The entry's uuid, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// What is done.
+    pub action: Action,
+    /// To what: `thinking`, `Bash result`, `parent`, …
+    pub what: String,
+    /// By how many bytes the file grows.
+    pub bytes: i64,
+    /// The turn, where the entry has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
+    /// The words concerned, for the preview.
+    #[serde(skip)]
+    pub gist: String,
+    /// By how many bytes what the model is shown grows.
+    #[serde(skip)]
+    pub shown: i64,
+}
+
+/// The fate of each line, and why.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    fates: BTreeMap<u32, Fate>,
+    inserts: BTreeMap<Place, Vec<Vec<u8>>>,
+    /// Everything that it does, in words.
+    pub changes: Vec<Change>,
+    /// What a person should know before.
+    pub warnings: Vec<String>,
+    /// Subagents whose transcripts are no longer part of the session, by their ids.
+    pub dropped_agents: Vec<String>,
+}
+
+/// A plan that contradicts itself: a bug, and nothing is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {source}; this is a bug in ccsurgery, and nothing was written")]
+pub struct PlanError {
+    /// The line, from 1.
+    pub line: u32,
+    /// What is wrong with its edits.
+    pub source: OverlapError,
+}
+
+impl Plan {
+    /// Whether nothing is to be done.
+    pub fn is_empty(&self) -> bool {
+        self.fates.is_empty() && self.inserts.is_empty()
+    }
+
+    /// What becomes of a line; `None` keeps it.
+    pub fn fate(&self, line: u32) -> Option<&Fate> {
+        self.fates.get(&line)
+    }
+
+    /// Whether a line goes.
+    pub fn drops(&self, line: u32) -> bool {
+        self.fates.get(&line) == Some(&Fate::Drop)
+    }
+
+    /// Lets a line go. Edits of it are forgotten.
+    pub fn drop_line(&mut self, line: u32) {
+        self.fates.insert(line, Fate::Drop);
+    }
+
+    /// Edits a line; a line that goes stays gone.
+    pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
+        match self.fates.entry(line).or_insert_with(|| Fate::Edit(Vec::new())) {
+            Fate::Drop => {}
+            Fate::Edit(own) => own.extend(edits),
+        }
+    }
+
+    /// Puts a line in.
+    pub fn insert_line(&mut self, place: Place, text: impl Into<Vec<u8>>) {
+        self.inserts.entry(place).or_default().push(text.into());
+    }
+
+    /// Records what is done to an entry.
+    pub fn note(&mut self, session: &Session, entry: &Entry, action: Action, what: impl Into<String>, bytes: i64, shown: i64, gist: impl Into<String>) {
+        let graph = session.graph();
+        let at = session.entries().partition_point(|e| e.line < entry.line);
+        self.changes.push(Change {
+            line: session.document().origin(entry.line as usize).map(|l| l as u32 + 1),
+            uuid: session.string(entry, &["uuid"]),
+            action,
+            what: what.into(),
+            bytes,
+            turn: session.turns().of(graph, at),
+            gist: gist.into(),
+            shown,
+        });
+    }
+
+    /// Records a line that is put in.
+    pub fn note_insert(&mut self, what: impl Into<String>, bytes: usize, shown: usize, gist: impl Into<String>) {
+        self.changes.push(Change {
+            line: None,
+            uuid: None,
+            action: Action::Insert,
+            what: what.into(),
+            bytes: bytes as i64,
+            turn: None,
+            gist: gist.into(),
+            shown: shown as i64,
+        });
+    }
+
+    /// The lines that go.
+    pub fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
+        self.fates.iter().filter(|(_, f)| **f == Fate::Drop).map(|(&l, _)| l)
+    }
+
+    /// Mends every reference to a line that goes, then makes the result: a document that shares the
+    /// original's bytes wherever nothing was touched.
+    pub fn carry_out(&mut self, session: &Session) -> Result<Document, PlanError> {
+        reparent(session, self);
+        let document = session.document();
+        let mut next = document.successor();
+        for i in 0..document.lines().len() {
+            for text in self.inserts.get(&Place::Before(i as u32)).into_iter().flatten() {
+                next.insert(text);
+            }
+            match self.fates.get(&(i as u32)) {
+                None => next.keep(i),
+                Some(Fate::Drop) => {}
+                Some(Fate::Edit(edits)) => {
+                    let text = apply_edits(document.text(i), edits).map_err(|source| PlanError { line: i as u32 + 1, source })?;
+                    next.replace(i, &text);
+                }
+            }
+        }
+        for text in self.inserts.get(&Place::End).into_iter().flatten() {
+            next.insert(text);
+        }
+        Ok(next.finish())
+    }
+}

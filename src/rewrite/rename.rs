@@ -1,0 +1,294 @@
+//! Fresh ids for a copy: the one walk that renames entries, sessions, paths and plans as lines go out.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::sync::mpsc::sync_channel;
+
+use memchr::memmem::Finder;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::jsonl::{Span, decode, encode, lookup};
+use crate::session::{Entry, Id, LineState, Session, visit_ids};
+
+/// How many bytes of lines one worker renames at a time.
+const PIECE: usize = 1 << 20;
+
+/// What is renamed in a copy.
+#[derive(Debug, Default)]
+pub struct Renames {
+    ids: FxHashMap<Id, String>,
+    /// Which lengths ids have, as bits: most strings are told apart by it alone.
+    lengths: u128,
+    session: Option<(String, String)>,
+    words: Vec<Word>,
+    slugs: Vec<(String, String)>,
+    cwd: Option<(String, String)>,
+    forked_from: bool,
+}
+
+/// Bytes that are replaced wherever they stand, words of the conversation included: parts of paths
+/// of files that the copy has its own of.
+#[derive(Debug)]
+struct Word {
+    finder: Finder<'static>,
+    /// The text must go on with one of these.
+    then: Vec<Vec<u8>>,
+    with: Vec<u8>,
+}
+
+impl Renames {
+    /// Renames session `old` to `new`.
+    pub fn session(&mut self, old: &str, new: &str) {
+        self.id(old, new.to_owned());
+        self.session = Some((old.to_owned(), new.to_owned()));
+    }
+
+    /// Renames one id.
+    pub fn id(&mut self, old: &str, new: String) {
+        if old.len() < 128 {
+            self.lengths |= 1 << old.len();
+        }
+        self.ids.insert(Id::of(old.as_bytes()), new);
+    }
+
+    /// Gives every entry of a transcript a fresh uuid.
+    pub fn entries(&mut self, session: &Session, mut fresh: impl FnMut() -> String) {
+        for e in session.entries() {
+            if !e.uuid.is_some() || self.ids.contains_key(&e.uuid) {
+                continue;
+            }
+            let text = session.text(e);
+            if let Some(span) = lookup(text, &["uuid"]) {
+                self.lengths |= 1 << (span.len() - 2).min(127);
+                self.ids.insert(e.uuid, fresh());
+            }
+        }
+    }
+
+    /// Replaces the bytes `old` by `new` wherever one of `then` follows, also in the words of the
+    /// conversation: parts of paths, and names of subagents.
+    pub fn word(&mut self, old: &str, new: &str, then: &[&str]) {
+        self.words.push(Word {
+            finder: Finder::new(old.as_bytes()).into_owned(),
+            then: then.iter().map(|t| t.as_bytes().to_vec()).collect(),
+            with: new.as_bytes().to_vec(),
+        });
+    }
+
+    /// Gives a plan's slug another name, in its field and in the paths of its files.
+    pub fn slug(&mut self, old: &str, new: &str) {
+        self.slugs.push((old.to_owned(), new.to_owned()));
+        for separator in ["/", "\\\\"] {
+            self.word(&format!("plans{separator}{old}"), &format!("plans{separator}{new}"), &[".md", "-agent-"]);
+        }
+    }
+
+    /// Gives a subagent another name, wherever it is called by it.
+    pub fn agent(&mut self, old: &str, new: &str) {
+        for (before, after) in [("\"agentId\":\"", "\""), ("agentId: ", ""), ("agent-", ".jsonl")] {
+            self.word(&format!("{before}{old}"), &format!("{before}{new}"), &[after]);
+        }
+    }
+
+    /// Moves `cwd` from one folder, or below it, to another.
+    pub fn cwd(&mut self, old: &str, new: &str) {
+        self.cwd = Some((old.to_owned(), new.to_owned()));
+    }
+
+    /// Notes on each entry of the graph where it came from, as the client's own forks do.
+    pub fn mark_forks(&mut self) {
+        self.forked_from = true;
+    }
+
+    /// What an id is renamed to.
+    pub fn get(&self, id: Id) -> Option<&str> {
+        self.ids.get(&id).map(String::as_str)
+    }
+
+    /// How many ids are renamed.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Writes a renamed line to `out`.
+    fn line<'r>(&'r self, text: &[u8], entry: Option<&Entry>, patches: &mut Vec<Patch<'r>>, out: &mut Vec<u8>) {
+        patches.clear();
+        let mut uuid = None;
+        if let Some(entry) = entry {
+            let walked = visit_ids(text, |used| {
+                let len = used.span.len();
+                if used.depth == 1 {
+                    match used.key {
+                        b"uuid" => uuid = Some(used.span),
+                        b"cwd" => self.patch_cwd(text, used.span, patches),
+                        b"slug" => {
+                            if let Some((_, new)) = self.slugs.iter().find(|(old, _)| old.as_bytes() == used.span.of(text)) {
+                                patches.push(Patch::new(used.span.start, used.span.end, new.as_bytes()));
+                            }
+                        }
+                        b"sessionId" => {
+                            if let Some((_, new)) = &self.session
+                                && used.span.of(text) != used.key
+                            {
+                                patches.push(Patch::new(used.span.start, used.span.end, new.as_bytes()));
+                            }
+                            return;
+                        }
+                        _ => {}
+                    }
+                }
+                let possible = self.lengths & (1 << len.min(127)) != 0 || memchr::memchr(b'\\', used.span.of(text)).is_some();
+                if !possible || used.within == b"forkedFrom" {
+                    return;
+                }
+                if let Some(new) = self.ids.get(&used.id(text)) {
+                    patches.push(Patch::new(used.span.start, used.span.end, new.as_bytes()));
+                }
+            });
+            debug_assert!(walked.is_ok(), "a line with an entry can be walked");
+            if self.forked_from && entry.is_chained() && !entry.flags.forked() {
+                self.patch_fork(text, uuid, patches);
+            }
+        } else {
+            self.patch_quoted(text, patches);
+        }
+        self.patch_words(text, patches);
+        patches.sort_by_key(|p| (p.start, p.end));
+        let mut at = 0;
+        for patch in patches.iter() {
+            if patch.start < at {
+                continue;
+            }
+            out.extend_from_slice(&text[at as usize..patch.start as usize]);
+            out.extend_from_slice(&patch.with);
+            at = patch.end;
+        }
+        out.extend_from_slice(&text[at as usize..]);
+    }
+
+    fn patch_cwd(&self, text: &[u8], span: Span, patches: &mut Vec<Patch<'_>>) {
+        let Some((old, new)) = &self.cwd else { return };
+        let raw = &text[span.start as usize - 1..span.end as usize + 1];
+        let words = decode(raw);
+        let Some(rest) = words.strip_prefix(old.as_str()) else { return };
+        if rest.is_empty() || rest.starts_with(['/', '\\']) {
+            let quoted = encode(&format!("{new}{rest}"));
+            patches.push(Patch::new(span.start, span.end, quoted.as_bytes()[1..quoted.len() - 1].to_vec()));
+        }
+    }
+
+    fn patch_fork(&self, text: &[u8], uuid: Option<Span>, patches: &mut Vec<Patch<'_>>) {
+        let (Some((old, _)), Some(uuid)) = (&self.session, uuid) else { return };
+        let Some(end) = memchr::memrchr(b'}', text) else { return };
+        let quoted = &text[uuid.start as usize - 1..uuid.end as usize + 1];
+        let mut with = format!(",\"forkedFrom\":{{\"sessionId\":{},\"messageUuid\":", encode(old)).into_bytes();
+        with.extend_from_slice(quoted);
+        with.push(b'}');
+        patches.push(Patch::new(end as u32, end as u32, with));
+    }
+
+    /// In a line that cannot be read, ids are renamed where they stand whole between quotes, so that
+    /// what is recovered from it later belongs to the copy.
+    fn patch_quoted<'r>(&'r self, text: &[u8], patches: &mut Vec<Patch<'r>>) {
+        let mut open = 0;
+        for quote in memchr::memchr_iter(b'"', text) {
+            let inner = &text[open..quote];
+            if (2..=128).contains(&inner.len())
+                && self.lengths & (1 << inner.len().min(127)) != 0
+                && let Some(new) = self.ids.get(&Id::of(inner))
+            {
+                patches.push(Patch::new(open as u32, quote as u32, new.as_bytes()));
+            }
+            open = quote + 1;
+        }
+    }
+
+    fn patch_words<'r>(&'r self, text: &[u8], patches: &mut Vec<Patch<'r>>) {
+        for word in &self.words {
+            let len = word.finder.needle().len();
+            for at in word.finder.find_iter(text) {
+                if word.then.iter().any(|then| text[at + len..].starts_with(then)) {
+                    patches.push(Patch::new(at as u32, (at + len) as u32, &word.with[..]));
+                }
+            }
+        }
+    }
+}
+
+struct Patch<'r> {
+    start: u32,
+    end: u32,
+    with: Cow<'r, [u8]>,
+}
+
+impl<'r> Patch<'r> {
+    fn new(start: u32, end: u32, with: impl Into<Cow<'r, [u8]>>) -> Self {
+        Self { start, end, with: with.into() }
+    }
+}
+
+/// Writes a transcript, renamed where `renames` is given: both cores rename while a third thread writes.
+pub fn emit(session: &Session, renames: Option<&Renames>, out: &mut (impl Write + Send)) -> io::Result<()> {
+    let document = session.document();
+    let Some(renames) = renames else {
+        return document.write(0, document.lines().len(), out);
+    };
+    let pieces = pieces(session);
+    std::thread::scope(|scope| {
+        let (send, receive) = sync_channel::<Vec<u8>>(4);
+        let writer = scope.spawn(move || -> io::Result<()> {
+            while let Ok(bytes) = receive.recv() {
+                out.write_all(&bytes)?;
+            }
+            Ok(())
+        });
+        for window in pieces.chunks(rayon::current_num_threads().max(1) * 2) {
+            let done: Vec<Vec<u8>> = window
+                .par_iter()
+                .map(|&(from, to)| {
+                    let mut buffer = Vec::with_capacity(PIECE + PIECE / 4);
+                    let mut patches = Vec::new();
+                    for i in from..to {
+                        let entry = match session.lines()[i] {
+                            LineState::Entry(e) => Some(&session.entries()[e as usize]),
+                            LineState::Blank | LineState::Opaque => None,
+                        };
+                        renames.line(document.text(i), entry, &mut patches, &mut buffer);
+                        buffer.extend_from_slice(document.lines()[i].ending.bytes());
+                    }
+                    buffer
+                })
+                .collect();
+            // A writer that failed has hung up, and says why below.
+            if done.into_iter().any(|bytes| send.send(bytes).is_err()) {
+                break;
+            }
+        }
+        drop(send);
+        writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Cuts the lines into stretches of about [`PIECE`] bytes.
+fn pieces(session: &Session) -> Vec<(usize, usize)> {
+    let lines = session.document().lines();
+    let mut out = Vec::new();
+    let (mut from, mut size) = (0, 0);
+    for (i, line) in lines.iter().enumerate() {
+        size += line.len();
+        if size >= PIECE {
+            out.push((from, i + 1));
+            (from, size) = (i + 1, 0);
+        }
+    }
+    if from < lines.len() {
+        out.push((from, lines.len()));
+    }
+    out
+}

@@ -1,0 +1,231 @@
+//! The only place that computes a parent.
+//!
+//! A transform says which lines go. Every reference to one of them, in every line that stays, is
+//! then moved to the entry that stands in for it.
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::jsonl::{Edit, Span, elements, lookup, remove_elements};
+use crate::session::{Entry, Id, Kind, Session, visit_ids};
+
+use super::plan::{Action, Fate, Plan};
+
+/// What was mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Mended {
+    /// Entries with a new parent.
+    pub parents: usize,
+    /// Other references moved.
+    pub others: usize,
+}
+
+/// Moves every reference to a dropped entry to its stand-in.
+pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
+    let stand_ins = StandIns::new(session, plan);
+    if stand_ins.gone.is_empty() {
+        return Mended::default();
+    }
+    let found: Vec<(usize, Vec<Reference>)> = session
+        .entries()
+        .par_iter()
+        .enumerate()
+        .with_min_len(64)
+        .filter(|(_, e)| !plan.drops(e.line))
+        .filter_map(|(i, e)| {
+            let references = stand_ins.references(session, e);
+            (!references.is_empty()).then_some((i, references))
+        })
+        .collect();
+    let mut mended = Mended::default();
+    for (i, references) in found {
+        let entry = &session.entries()[i];
+        for reference in references {
+            let edits = match reference {
+                Reference::Moves { span, id, parent, head } => {
+                    let stand_in = stand_ins.resolve(session, plan, id, head);
+                    let edit = replacement(session, span, stand_in);
+                    if parent && plan.fate(entry.line).is_some_and(|f| edits_span(f, edit.span)) {
+                        // The transform chose this entry's parent itself.
+                        continue;
+                    }
+                    if parent {
+                        mended.parents += 1;
+                        let grown = edit.with.len() as i64 - edit.span.len() as i64;
+                        plan.note(session, entry, Action::Edit, "parent", grown, 0, "");
+                    } else {
+                        mended.others += 1;
+                    }
+                    vec![edit]
+                }
+                Reference::LeavesList { edits } => {
+                    mended.others += 1;
+                    edits
+                }
+            };
+            plan.edit_line(entry.line, edits);
+        }
+    }
+    mended
+}
+
+/// The edit that puts a stand-in, or null, where an id stood.
+fn replacement(session: &Session, span: Span, stand_in: Option<usize>) -> Edit {
+    let uuid = stand_in.and_then(|entry| {
+        let line = session.text(&session.entries()[entry]);
+        lookup(line, &["uuid"]).map(|s| s.of(line))
+    });
+    Edit::new(Span { start: span.start - 1, end: span.end + 1 }, uuid.unwrap_or(b"null"))
+}
+
+fn edits_span(fate: &Fate, span: Span) -> bool {
+    match fate {
+        Fate::Drop => true,
+        Fate::Edit(edits) => edits.iter().any(|e| e.span.start < span.end && span.start < e.span.end),
+    }
+}
+
+enum Reference {
+    Moves { span: Span, id: Id, parent: bool, head: bool },
+    LeavesList { edits: Vec<Edit> },
+}
+
+/// Who stands in for whom.
+struct StandIns {
+    gone: FxHashSet<Id>,
+    /// The lines of one message, in file order.
+    messages: FxHashMap<Id, Vec<u32>>,
+}
+
+impl StandIns {
+    fn new(session: &Session, plan: &Plan) -> Self {
+        let gone: FxHashSet<Id> = session
+            .entries()
+            .iter()
+            .enumerate()
+            // Of duplicates, the last is the one that its uuid names; a copy may go unmourned.
+            .filter(|&(i, e)| e.is_chained() && plan.drops(e.line) && session.graph().find(e.uuid) == Some(i))
+            .map(|(_, e)| e.uuid)
+            .collect();
+        let mut messages: FxHashMap<Id, Vec<u32>> = FxHashMap::default();
+        if !gone.is_empty() {
+            for (i, e) in session.entries().iter().enumerate() {
+                if e.kind == Kind::Assistant && e.message_id.is_some() {
+                    messages.entry(e.message_id).or_default().push(i as u32);
+                }
+            }
+        }
+        Self { gone, messages }
+    }
+
+    /// The references of an entry that stays to entries that go.
+    fn references(&self, session: &Session, e: &Entry) -> Vec<Reference> {
+        let text = session.text(e);
+        let mut lists: Vec<&[u8]> = Vec::new();
+        let mut found = Vec::new();
+        // A line that cannot be walked is opaque and has no entry.
+        let _ = visit_ids(text, |used| {
+            let id = used.id(text);
+            if !self.gone.contains(&id) || used.key == b"uuid" && used.depth == 1 {
+                return;
+            }
+            if used.element {
+                if !lists.contains(&used.key) {
+                    lists.push(used.key);
+                }
+            } else {
+                let parent = used.key == b"parentUuid" && used.depth == 1;
+                found.push(Reference::Moves { span: used.span, id, parent, head: used.key == b"headUuid" });
+            }
+        });
+        for key in lists {
+            found.extend(self.shortened_lists(text, key));
+        }
+        found
+    }
+
+    /// Lists of entries at a known place lose those that go.
+    fn shortened_lists(&self, text: &[u8], key: &[u8]) -> Vec<Reference> {
+        let Ok(key) = std::str::from_utf8(key) else { return Vec::new() };
+        let places: [&[&str]; 3] = [&["compactMetadata", "preservedMessages", key], &["compactMetadata", key], &[key]];
+        places
+            .iter()
+            .filter_map(|path| lookup(text, path))
+            .filter_map(|list| {
+                let inner = list.of(text);
+                let all = elements(inner).ok()?;
+                let gone: Vec<usize> = (0..all.len())
+                    .filter(|&i| {
+                        let raw = all[i].of(inner);
+                        raw.len() > 2 && raw[0] == b'"' && self.gone.contains(&Id::of(&raw[1..raw.len() - 1]))
+                    })
+                    .collect();
+                let edits = remove_elements(&all, &gone)
+                    .into_iter()
+                    .map(|e| Edit::new(e.span.shift(list.start), e.with))
+                    .collect();
+                (!gone.is_empty()).then_some(Reference::LeavesList { edits })
+            })
+            .collect()
+    }
+
+    /// The entry that stands in for `id`.
+    ///
+    /// Mostly the nearest ancestor that stays. The head of a preserved segment moves down instead.
+    /// For the result of a parallel call it is the last result that stays of the same message, so
+    /// that what followed still follows all of them.
+    fn resolve(&self, session: &Session, plan: &Plan, id: Id, head: bool) -> Option<usize> {
+        let graph = session.graph();
+        let mut at = graph.find(id)?;
+        if head {
+            return self.first_kept_below(session, plan, at);
+        }
+        let mut seen = FxHashSet::default();
+        loop {
+            if !seen.insert(at) {
+                return None;
+            }
+            if let Some(sibling) = self.sibling_result(session, plan, at) {
+                return Some(sibling);
+            }
+            at = graph.parent(at)?;
+            if !plan.drops(session.entries()[at].line) {
+                return Some(at);
+            }
+        }
+    }
+
+    /// For a result that goes: the last that stays of its message's results, or else its message's last line that stays.
+    fn sibling_result(&self, session: &Session, plan: &Plan, at: usize) -> Option<usize> {
+        let e = &session.entries()[at];
+        let result = session.blocks(e).iter().find(|b| b.kind.is_result() && e.kind == Kind::User)?;
+        let call = session.calls().find(result.tool)?.uses.first()?;
+        let message = session.entries()[call.entry as usize].message_id.some()?;
+        let lines: Vec<u32> = self.messages.get(&message)?.iter().copied().filter(|&i| !plan.drops(session.entries()[i as usize].line)).collect();
+        let results = lines
+            .iter()
+            .flat_map(|&i| session.blocks(&session.entries()[i as usize]))
+            .filter(|b| b.kind.is_call())
+            .filter_map(|b| session.calls().find(b.tool))
+            .flat_map(|c| c.results.iter().map(|r| r.entry))
+            .filter(|&i| session.entries()[i as usize].kind == Kind::User && !plan.drops(session.entries()[i as usize].line));
+        results.max().or_else(|| lines.iter().copied().max()).map(|i| i as usize)
+    }
+
+    fn first_kept_below(&self, session: &Session, plan: &Plan, at: usize) -> Option<usize> {
+        let mut stack = vec![at];
+        let mut seen = FxHashSet::default();
+        while let Some(i) = stack.pop() {
+            if !seen.insert(i) {
+                continue;
+            }
+            if !plan.drops(session.entries()[i].line) {
+                return Some(i);
+            }
+            let mut children: Vec<usize> = session.graph().children(i).collect();
+            children.reverse();
+            stack.extend(children);
+        }
+        None
+    }
+}

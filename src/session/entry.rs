@@ -1,0 +1,536 @@
+//! The few facts of an entry that surgery reads, found in one pass over its line.
+
+use crate::jsonl::{Cursor, Malformed, Span, Token, decode};
+
+use super::id::Id;
+use super::prompt::{PromptKind, classify, combine};
+
+/// What an entry is, by its `type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Kind {
+    User,
+    Assistant,
+    System,
+    Attachment,
+    Progress,
+    Summary,
+    FileHistorySnapshot,
+    FileHistoryDelta,
+    QueueOperation,
+    LastPrompt,
+    CustomTitle,
+    AiTitle,
+    ApiRequest,
+    ApiRequestBlob,
+    ApiRequestShape,
+    /// Any other kind, now or next month.
+    #[default]
+    Other,
+}
+
+impl Kind {
+    fn of(name: &[u8]) -> Self {
+        match name {
+            b"user" => Kind::User,
+            b"assistant" => Kind::Assistant,
+            b"system" => Kind::System,
+            b"attachment" => Kind::Attachment,
+            b"progress" => Kind::Progress,
+            b"summary" => Kind::Summary,
+            b"file-history-snapshot" => Kind::FileHistorySnapshot,
+            b"file-history-delta" => Kind::FileHistoryDelta,
+            b"queue-operation" => Kind::QueueOperation,
+            b"last-prompt" => Kind::LastPrompt,
+            b"custom-title" => Kind::CustomTitle,
+            b"ai-title" => Kind::AiTitle,
+            b"api-request" => Kind::ApiRequest,
+            b"api-request-blob" => Kind::ApiRequestBlob,
+            b"api-request-shape" => Kind::ApiRequestShape,
+            _ => Kind::Other,
+        }
+    }
+}
+
+/// What a system entry or an attachment is, as far as surgery cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Subtype {
+    #[default]
+    None,
+    CompactBoundary,
+    MicrocompactBoundary,
+    LocalCommand,
+    /// An attachment that holds a prompt which a person typed while the model worked.
+    QueuedCommand,
+    Other,
+}
+
+/// Facts that are true or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flags(u16);
+
+macro_rules! flags {
+    ($($(#[$doc:meta])* $name:ident $set:ident $bit:literal)*) => {
+        impl Flags {
+            $($(#[$doc])* pub fn $name(self) -> bool { self.0 & (1 << $bit) != 0 }
+            fn $set(&mut self, on: bool) { if on { self.0 |= 1 << $bit } else { self.0 &= !(1 << $bit) } })*
+        }
+    };
+}
+
+flags! {
+    /// `isSidechain`: part of a subagent's conversation.
+    sidechain set_sidechain 0
+    /// `isMeta`: the client's words in the user's name.
+    meta set_meta 1
+    /// `isCompactSummary`.
+    compact_summary set_compact_summary 2
+    /// `isVisibleInTranscriptOnly`.
+    transcript_only set_transcript_only 3
+    /// `isApiErrorMessage`: an error shown as if the model had said it.
+    api_error set_api_error 4
+    /// The model is `<synthetic>`: the client spoke for it.
+    synthetic set_synthetic 5
+    /// There is a `parentUuid`, be it null.
+    has_parent_field set_has_parent_field 6
+    /// `message.content` is a string.
+    string_content set_string_content 7
+    /// There is a `toolUseResult`.
+    tool_use_result set_tool_use_result 8
+    /// There is a `permissionMode`, which only prompts have.
+    permission_mode set_permission_mode 9
+    /// The line is not UTF-8 throughout.
+    not_utf8 set_not_utf8 10
+    /// There is a `forkedFrom`.
+    forked set_forked 12
+    /// `message.usage` is there.
+    usage set_usage 13
+    /// By `promptSource`, `turnOrigin` or `origin.kind`, no person sent it.
+    not_by_person set_not_by_person 14
+}
+
+/// What a content block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum BlockKind {
+    Text,
+    Thinking,
+    RedactedThinking,
+    ToolUse,
+    ToolResult,
+    ServerToolUse,
+    /// `web_search_tool_result` and its like: the result of a server's tool.
+    ServerToolResult,
+    Image,
+    Document,
+    #[default]
+    Other,
+}
+
+impl BlockKind {
+    fn of(name: &[u8]) -> Self {
+        match name {
+            b"text" => BlockKind::Text,
+            b"thinking" => BlockKind::Thinking,
+            b"redacted_thinking" => BlockKind::RedactedThinking,
+            b"tool_use" => BlockKind::ToolUse,
+            b"tool_result" => BlockKind::ToolResult,
+            b"server_tool_use" | b"mcp_tool_use" => BlockKind::ServerToolUse,
+            b"image" => BlockKind::Image,
+            b"document" => BlockKind::Document,
+            _ if name.ends_with(b"_tool_result") => BlockKind::ServerToolResult,
+            _ => BlockKind::Other,
+        }
+    }
+
+    /// Whether it is thinking, readable or redacted.
+    pub fn is_thinking(self) -> bool {
+        matches!(self, BlockKind::Thinking | BlockKind::RedactedThinking)
+    }
+
+    /// Whether it calls a tool, the client's or a server's.
+    pub fn is_call(self) -> bool {
+        matches!(self, BlockKind::ToolUse | BlockKind::ServerToolUse)
+    }
+
+    /// Whether it answers a call.
+    pub fn is_result(self) -> bool {
+        matches!(self, BlockKind::ToolResult | BlockKind::ServerToolResult)
+    }
+}
+
+/// One block of `message.content`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// The call that it is or answers.
+    pub tool: Id,
+    /// Where it lies in its line.
+    pub span: Span,
+    /// What it is.
+    pub kind: BlockKind,
+}
+
+/// One record of the transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Entry {
+    /// `uuid`.
+    pub uuid: Id,
+    /// `parentUuid`.
+    pub parent: Id,
+    /// `sessionId`.
+    pub session: Id,
+    /// `message.id`, shared by the lines of one answer of the model's.
+    pub message_id: Id,
+    /// What else it names: `logicalParentUuid` of a boundary, `leafUuid` of a last prompt or
+    /// summary, `messageId` of file history.
+    pub names: Id,
+    /// `timestamp`, in milliseconds of the epoch; `i64::MIN` where there is none.
+    pub time: i64,
+    /// `message.content`, in the line.
+    pub content: Span,
+    /// Its blocks, in [`Session::blocks`](super::Session::blocks).
+    pub blocks: (u32, u32),
+    /// The line's index in the document.
+    pub line: u32,
+    /// What it is.
+    pub kind: Kind,
+    /// What it is, more closely.
+    pub subtype: Subtype,
+    /// Whose words a user entry's are.
+    pub prompt: PromptKind,
+    /// Facts that are true or not.
+    pub flags: Flags,
+}
+
+impl Entry {
+    /// Whether it has a place in the graph.
+    pub fn is_chained(&self) -> bool {
+        self.uuid.is_some()
+            && (matches!(self.kind, Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress)
+                || self.flags.has_parent_field())
+    }
+
+    /// Whether it is a user's or the model's.
+    pub fn is_message(&self) -> bool {
+        matches!(self.kind, Kind::User | Kind::Assistant)
+    }
+
+    /// Whether it marks a compaction.
+    pub fn is_boundary(&self) -> bool {
+        self.kind == Kind::System && self.subtype == Subtype::CompactBoundary
+    }
+}
+
+/// What a line turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineState {
+    /// Nothing but white space.
+    Blank,
+    /// A record; the index is into [`Session::entries`](super::Session::entries).
+    Entry(u32),
+    /// Not one JSON object: torn, glued, filled with NULs or worse. Kept as it is.
+    Opaque,
+}
+
+/// One line, read: an entry with its blocks, or nothing.
+pub(super) struct Parsed {
+    pub(super) entry: Entry,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// Reads a line that holds one JSON object.
+pub(super) fn parse(line: &[u8]) -> Result<Parsed, Malformed> {
+    if line.len() > u32::MAX as usize {
+        return Err(Malformed { at: u32::MAX as usize });
+    }
+    let mut reader = Reader { line, entry: Entry { time: i64::MIN, ..Entry::default() }, blocks: Vec::new() };
+    let mut cursor = Cursor::new(line);
+    reader.top(&mut cursor)?;
+    cursor.finish()?;
+    reader.entry.flags.set_not_utf8(std::str::from_utf8(line).is_err());
+    Ok(Parsed { entry: reader.entry, blocks: reader.blocks })
+}
+
+struct Reader<'a> {
+    line: &'a [u8],
+    entry: Entry,
+    blocks: Vec<Block>,
+}
+
+type Step = Result<(), Malformed>;
+
+impl Reader<'_> {
+    fn top(&mut self, c: &mut Cursor<'_>) -> Step {
+        let mut first = true;
+        c.enter_object()?;
+        while let Some(key) = c.next_key(&mut first)? {
+            match key.of(self.line) {
+                b"type" => self.entry.kind = self.name(c, Kind::of)?,
+                b"uuid" => self.entry.uuid = self.id(c)?,
+                b"parentUuid" => {
+                    self.entry.flags.set_has_parent_field(true);
+                    self.entry.parent = self.id(c)?;
+                }
+                b"sessionId" => self.entry.session = self.id(c)?,
+                b"logicalParentUuid" | b"leafUuid" | b"messageId" => self.entry.names = self.id(c)?,
+                b"timestamp" => self.entry.time = self.time(c)?,
+                b"subtype" => {
+                    self.entry.subtype = self.name(c, |n| match n {
+                        b"compact_boundary" => Subtype::CompactBoundary,
+                        b"microcompact_boundary" => Subtype::MicrocompactBoundary,
+                        b"local_command" => Subtype::LocalCommand,
+                        _ => Subtype::Other,
+                    })?;
+                }
+                b"promptSource" => self.origin(c, &[b"system"])?,
+                b"turnOrigin" => {
+                    self.origin(c, &[b"task_notification", b"scheduled", b"peer", b"auto_continuation", b"host_synthetic", b"system"])?;
+                }
+                b"origin" => self.origin_kind(c)?,
+                b"attachment" => self.attachment(c)?,
+                b"message" => self.message(c)?,
+                b"isSidechain" => self.truth(c, Flags::set_sidechain)?,
+                b"isMeta" => self.truth(c, Flags::set_meta)?,
+                b"isCompactSummary" => self.truth(c, Flags::set_compact_summary)?,
+                b"isVisibleInTranscriptOnly" => self.truth(c, Flags::set_transcript_only)?,
+                b"isApiErrorMessage" => self.truth(c, Flags::set_api_error)?,
+                b"permissionMode" => self.present(c, Flags::set_permission_mode)?,
+                b"toolUseResult" => self.present(c, Flags::set_tool_use_result)?,
+                b"forkedFrom" => self.present(c, Flags::set_forked)?,
+                _ => {
+                    c.skip()?;
+                }
+            }
+        }
+        if self.entry.kind != Kind::User || self.entry.flags.meta() {
+            self.entry.prompt = PromptKind::None;
+        } else if self.entry.flags.compact_summary() || self.entry.flags.not_by_person() && self.entry.prompt != PromptKind::None {
+            self.entry.prompt = PromptKind::Machine;
+        }
+        Ok(())
+    }
+
+    /// Notes that no person sent it, if the next string is one of `machines`.
+    fn origin(&mut self, c: &mut Cursor<'_>, machines: &[&[u8]]) -> Step {
+        let machine = self.name(c, |n| machines.contains(&n))?;
+        if machine {
+            self.entry.flags.set_not_by_person(true);
+        }
+        Ok(())
+    }
+
+    fn origin_kind(&mut self, c: &mut Cursor<'_>) -> Step {
+        let span = c.skip()?;
+        let raw = span.of(self.line);
+        let kind = crate::jsonl::lookup(raw, &["kind"]).map(|k| k.of(raw));
+        if kind.is_some_and(|k| k != b"\"human\"") {
+            self.entry.flags.set_not_by_person(true);
+        }
+        Ok(())
+    }
+
+    fn attachment(&mut self, c: &mut Cursor<'_>) -> Step {
+        if c.peek()? != Token::Object {
+            c.skip()?;
+            return Ok(());
+        }
+        let mut first = true;
+        c.enter_object()?;
+        while let Some(key) = c.next_key(&mut first)? {
+            if key.of(self.line) == b"type" {
+                self.entry.subtype = self.name(c, |n| match n {
+                    b"queued_command" => Subtype::QueuedCommand,
+                    _ => Subtype::Other,
+                })?;
+            } else {
+                c.skip()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, c: &mut Cursor<'_>) -> Step {
+        if c.peek()? != Token::Object {
+            c.skip()?;
+            return Ok(());
+        }
+        let mut first = true;
+        c.enter_object()?;
+        while let Some(key) = c.next_key(&mut first)? {
+            match key.of(self.line) {
+                b"id" => self.entry.message_id = self.id(c)?,
+                b"model" => {
+                    let span = c.skip()?;
+                    self.entry.flags.set_synthetic(span.of(self.line) == b"\"<synthetic>\"");
+                }
+                b"usage" => self.present(c, Flags::set_usage)?,
+                b"content" => self.content(c)?,
+                _ => {
+                    c.skip()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn content(&mut self, c: &mut Cursor<'_>) -> Step {
+        self.blocks.clear();
+        self.entry.prompt = PromptKind::None;
+        self.entry.flags.set_string_content(false);
+        match c.peek()? {
+            Token::String => {
+                let start = c.position();
+                c.skip()?;
+                self.entry.content = Span::new(start, c.position());
+                self.entry.flags.set_string_content(true);
+                self.entry.prompt = self.judge(self.entry.content);
+            }
+            Token::Array => {
+                let start = c.position();
+                let mut first = true;
+                c.enter_array()?;
+                while c.next_element(&mut first)? {
+                    self.block(c)?;
+                }
+                self.entry.content = Span::new(start, c.position());
+                if self.blocks.iter().any(|b| b.kind == BlockKind::ToolResult) {
+                    self.entry.prompt = PromptKind::None;
+                }
+            }
+            Token::Object | Token::Scalar => self.entry.content = c.skip()?,
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, c: &mut Cursor<'_>) -> Step {
+        let token = c.peek()?;
+        let start = c.position();
+        let mut block = Block { tool: Id::NONE, span: Span::default(), kind: BlockKind::Other };
+        if token == Token::Object {
+            let mut first = true;
+            let mut text = None;
+            c.enter_object()?;
+            while let Some(key) = c.next_key(&mut first)? {
+                match key.of(self.line) {
+                    b"type" => block.kind = self.name(c, BlockKind::of)?,
+                    b"id" | b"tool_use_id" => block.tool = self.id(c)?,
+                    b"text" => text = Some(c.skip()?),
+                    _ => {
+                        c.skip()?;
+                    }
+                }
+            }
+            let judged = match (block.kind, text) {
+                (BlockKind::Text, Some(text)) => self.judge(text),
+                (BlockKind::Image | BlockKind::Document, _) => PromptKind::Words,
+                _ => PromptKind::None,
+            };
+            self.entry.prompt = combine(self.entry.prompt, judged);
+        } else {
+            c.skip()?;
+        }
+        block.span = Span::new(start, c.position());
+        self.blocks.push(block);
+        Ok(())
+    }
+
+    /// Judges a text by its first words, however long it is.
+    fn judge(&self, quoted: Span) -> PromptKind {
+        let raw = quoted.of(self.line);
+        if raw.len() <= 512 {
+            return classify(&decode(raw));
+        }
+        let mut cut = 1;
+        while cut < 256 {
+            cut += match (raw[cut], raw[cut + 1]) {
+                (b'\\', b'u') => 6,
+                (b'\\', _) => 2,
+                _ => 1,
+            };
+        }
+        let head = [&raw[..cut], b"\""].concat();
+        let head = decode(&head);
+        // White space as far as was looked says nothing of the rest.
+        if head.trim().is_empty() { classify(&decode(raw)) } else { classify(&head) }
+    }
+
+    fn name<T>(&self, c: &mut Cursor<'_>, of: impl Fn(&[u8]) -> T) -> Result<T, Malformed> {
+        let span = c.skip()?;
+        let raw = span.of(self.line);
+        Ok(of(raw.strip_prefix(b"\"").and_then(|r| r.strip_suffix(b"\"")).unwrap_or_default()))
+    }
+
+    fn id(&self, c: &mut Cursor<'_>) -> Result<Id, Malformed> {
+        if c.peek()? != Token::String {
+            c.skip()?;
+            return Ok(Id::NONE);
+        }
+        let span = c.skip()?;
+        Ok(id_of_string(span.of(self.line)))
+    }
+
+    fn time(&self, c: &mut Cursor<'_>) -> Result<i64, Malformed> {
+        let span = c.skip()?;
+        Ok(decode(span.of(self.line)).parse::<jiff::Timestamp>().map_or(i64::MIN, jiff::Timestamp::as_millisecond))
+    }
+
+    fn truth(&mut self, c: &mut Cursor<'_>, set: fn(&mut Flags, bool)) -> Step {
+        let span = c.skip()?;
+        set(&mut self.entry.flags, span.of(self.line) == b"true");
+        Ok(())
+    }
+
+    fn present(&mut self, c: &mut Cursor<'_>, set: fn(&mut Flags, bool)) -> Step {
+        let span = c.skip()?;
+        set(&mut self.entry.flags, span.of(self.line) != b"null");
+        Ok(())
+    }
+}
+
+/// The id that a JSON string (quotes included) spells.
+pub(super) fn id_of_string(raw: &[u8]) -> Id {
+    let inner = &raw[1..raw.len() - 1];
+    if memchr::memchr(b'\\', inner).is_some() { Id::of(decode(raw).as_bytes()) } else { Id::of(inner) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_prompt() {
+        let p = parse(br#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"hi"},"uuid":"a","timestamp":"2026-01-03T10:00:00.000Z","permissionMode":"default"}"#).unwrap();
+        assert_eq!((p.entry.kind, p.entry.prompt), (Kind::User, PromptKind::Words));
+        assert_eq!(p.entry.uuid, Id::of(b"a"));
+        assert!(p.entry.flags.has_parent_field() && p.entry.flags.permission_mode() && !p.entry.parent.is_some());
+        assert_eq!(p.entry.time, 1_767_434_400_000);
+    }
+
+    #[test]
+    fn reads_blocks_with_their_calls() {
+        let line = br#"{"type":"assistant","uuid":"b","message":{"id":"m","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"tool_use","id":"c","name":"Bash","input":{"id":"no"}}]}}"#;
+        let p = parse(line).unwrap();
+        let kinds: Vec<_> = p.blocks.iter().map(|b| (b.kind, b.tool)).collect();
+        assert_eq!(kinds, [(BlockKind::Thinking, Id::NONE), (BlockKind::ToolUse, Id::of(b"c"))]);
+        assert!(p.blocks[1].span.of(line).starts_with(b"{\"type\":\"tool_use\""));
+    }
+
+    #[test]
+    fn results_are_no_prompts_and_fields_of_other_types_no_trouble() {
+        let p = parse(br#"{"type":"user","uuid":7,"message":{"content":[{"type":"tool_result","tool_use_id":"c"},{"type":"text","text":"x"}]}}"#).unwrap();
+        assert_eq!((p.entry.prompt, p.entry.uuid), (PromptKind::None, Id::NONE));
+        assert!(parse(b"[1]").is_err() && parse(b"{} {}").is_err());
+    }
+
+    #[test]
+    fn long_prompts_are_judged_by_their_head() {
+        let line = format!(r#"{{"type":"user","message":{{"content":"{}<x>"}}}}"#, "\\n".repeat(900));
+        assert_eq!(parse(line.as_bytes()).unwrap().entry.prompt, PromptKind::Words);
+        let line = format!(r#"{{"type":"user","message":{{"content":"<local-command-stdout>{}"}}}}"#, "y".repeat(900));
+        assert_eq!(parse(line.as_bytes()).unwrap().entry.prompt, PromptKind::Machine);
+    }
+}

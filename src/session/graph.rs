@@ -1,0 +1,240 @@
+//! Parents, children, the leaf and the live path.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::entry::{Entry, Kind};
+use super::id::Id;
+use super::prompt::PromptKind;
+
+/// Marks the absence of an entry in the index arrays.
+const NOBODY: u32 = u32::MAX;
+
+/// How an entry relates to the live path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// On the path, at this position.
+    Path(u32),
+    /// Beside the path and shown with it, below this position: results of parallel calls, further
+    /// lines of one message, and what hangs on them.
+    Beside(u32),
+    /// On a path that was abandoned; it leaves the live path at this position.
+    Branch(u32),
+    /// Not connected to the live path.
+    Apart,
+    /// Not part of the graph at all.
+    Metadata,
+}
+
+/// The entries as a graph over `uuid` and `parentUuid`.
+///
+/// Built on any input: children before parents, several roots, dangling parents, cycles, duplicate
+/// uuids and sidechains all survive.
+#[derive(Debug)]
+pub struct Graph {
+    by_uuid: FxHashMap<Id, u32>,
+    parent: Vec<u32>,
+    first_child: Vec<u32>,
+    next_sibling: Vec<u32>,
+    path: Vec<u32>,
+    place: Vec<Place>,
+}
+
+impl Graph {
+    /// Links entries, chooses the leaf as the newest client does, and walks the live path.
+    pub(super) fn build(entries: &[Entry], explicit_leaf: Option<Id>) -> Self {
+        let mut by_uuid = FxHashMap::with_capacity_and_hasher(entries.len(), rustc_hash::FxBuildHasher);
+        for (i, e) in entries.iter().enumerate() {
+            if e.is_chained() {
+                // A uuid that occurs twice names its last entry, as a map in the client would have it.
+                by_uuid.insert(e.uuid, i as u32);
+            }
+        }
+        let mut graph = Self {
+            by_uuid,
+            parent: vec![NOBODY; entries.len()],
+            first_child: vec![NOBODY; entries.len()],
+            next_sibling: vec![NOBODY; entries.len()],
+            path: Vec::new(),
+            place: vec![Place::Metadata; entries.len()],
+        };
+        for (i, e) in entries.iter().enumerate().rev() {
+            if !e.is_chained() {
+                continue;
+            }
+            graph.place[i] = Place::Apart;
+            if let Some(&p) = e.parent.some().and_then(|p| graph.by_uuid.get(&p)) {
+                graph.parent[i] = p;
+                // Linking from the back leaves children in file order.
+                graph.next_sibling[i] = graph.first_child[p as usize];
+                graph.first_child[p as usize] = i as u32;
+            }
+        }
+        graph.walk(entries, explicit_leaf);
+        graph.settle(entries);
+        graph
+    }
+
+    /// The entry with this uuid; of duplicates the last.
+    pub fn find(&self, uuid: Id) -> Option<usize> {
+        self.by_uuid.get(&uuid).map(|&i| i as usize)
+    }
+
+    /// The parent, if it is in the file.
+    pub fn parent(&self, entry: usize) -> Option<usize> {
+        somebody(self.parent[entry])
+    }
+
+    /// The children, in file order.
+    pub fn children(&self, entry: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(somebody(self.first_child[entry]), |&c| somebody(self.next_sibling[c]))
+    }
+
+    /// The live path from its root to its leaf, through compactions: entries in the order of the conversation.
+    pub fn path(&self) -> &[u32] {
+        &self.path
+    }
+
+    /// The last message of the live path.
+    pub fn leaf(&self) -> Option<usize> {
+        self.path.last().map(|&i| i as usize)
+    }
+
+    /// Where an entry stands relative to the live path.
+    pub fn place(&self, entry: usize) -> Place {
+        self.place[entry]
+    }
+
+    /// Whether `ancestor` is `entry` or above it.
+    pub fn descends(&self, entry: usize, ancestor: usize) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut at = Some(entry);
+        while let Some(i) = at {
+            if i == ancestor {
+                return true;
+            }
+            if !seen.insert(i) {
+                return false;
+            }
+            at = self.parent(i);
+        }
+        false
+    }
+
+    /// The entry that the newest client goes up from.
+    ///
+    /// It is the last in the file, unless the last `last-prompt` since the last boundary names an
+    /// entry of another branch (seen in 2.1.156 and 2.1.325).
+    fn start(&self, entries: &[Entry], explicit_leaf: Option<Id>) -> Option<usize> {
+        let last = entries.iter().rposition(|e| e.is_chained() && can_be_leaf(e))?;
+        let mut named = None;
+        for e in entries {
+            if e.is_boundary() {
+                named = None;
+            } else if e.kind == Kind::LastPrompt {
+                named = e.names.some();
+            }
+        }
+        if let Some(leaf) = explicit_leaf.and_then(|id| self.find(id)) {
+            return Some(leaf);
+        }
+        match named.and_then(|id| self.find(id)) {
+            Some(leaf) if !self.descends(last, leaf) => Some(leaf),
+            _ => Some(last),
+        }
+    }
+
+    fn walk(&mut self, entries: &[Entry], explicit_leaf: Option<Id>) {
+        let Some(start) = self.start(entries, explicit_leaf) else { return };
+        // The leaf is the first message at or above the start; a tail of attachments follows it.
+        let mut seen = FxHashSet::default();
+        let mut at = Some(start);
+        while let Some(i) = at {
+            if !seen.insert(i) {
+                break;
+            }
+            self.path.push(i as u32);
+            at = self.parent(i).or_else(|| self.beyond(entries, i));
+        }
+        self.path.reverse();
+        while self.path.last().is_some_and(|&i| !entries[i as usize].is_message() && !entries[i as usize].is_boundary()) {
+            self.path.pop();
+        }
+        for (position, &i) in self.path.iter().enumerate() {
+            self.place[i as usize] = Place::Path(position as u32);
+        }
+    }
+
+    /// Where the path goes on above an entry that has no parent in the file.
+    ///
+    /// Above a boundary, at the entry that it remembers, else at the one before it in the file. Where
+    /// a parent is named but gone, the newest clients go on at the entry that is next older by its
+    /// time, if by no more than five seconds (seen in 2.1.156 and 2.1.325); older ones stop.
+    fn beyond(&self, entries: &[Entry], at: usize) -> Option<usize> {
+        let e = &entries[at];
+        if e.is_boundary() {
+            let remembered = e.names.some().and_then(|id| self.find(id));
+            return remembered.or_else(|| entries[..at].iter().rposition(|e| e.is_chained() && can_be_leaf(e)));
+        }
+        e.parent.some()?;
+        let within = e.time.saturating_sub(5000)..e.time;
+        entries
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.is_chained() && c.flags.sidechain() == e.flags.sidechain() && within.contains(&c.time))
+            .max_by_key(|(_, c)| c.time)
+            .map(|(i, _)| i)
+    }
+
+    /// Finds the place of every entry that is not on the path, from the roots down. What is in a
+    /// cycle has no root and stays apart.
+    fn settle(&mut self, entries: &[Entry]) {
+        let messages: FxHashMap<Id, u32> = self
+            .path
+            .iter()
+            .enumerate()
+            .filter(|&(_, &i)| entries[i as usize].message_id.is_some())
+            .map(|(position, &i)| (entries[i as usize].message_id, position as u32))
+            .collect();
+        let mut stack: Vec<u32> = (0..entries.len() as u32)
+            .filter(|&i| entries[i as usize].is_chained() && self.parent[i as usize] == NOBODY)
+            .chain(self.path.iter().copied())
+            .collect();
+        let mut seen = vec![false; entries.len()];
+        while let Some(p) = stack.pop() {
+            if std::mem::replace(&mut seen[p as usize], true) {
+                continue;
+            }
+            let mut child = self.first_child[p as usize];
+            while let Some(c) = somebody(child) {
+                if !matches!(self.place[c], Place::Path(_)) {
+                    let same_message = entries[c].message_id.some().and_then(|m| messages.get(&m)).copied();
+                    self.place[c] = below(self.place[p as usize], &entries[c], same_message);
+                }
+                stack.push(c as u32);
+                child = self.next_sibling[c];
+            }
+        }
+    }
+}
+
+/// The place of an entry off the path, from its parent's.
+///
+/// What the client gathers with the path (by message id, or as the result of a call) is beside it,
+/// and so is all that is no message; a prompt or another message begins a branch.
+fn below(parent: Place, e: &Entry, same_message: Option<u32>) -> Place {
+    let (Place::Path(position) | Place::Beside(position)) = parent else { return parent };
+    match (e.kind, e.prompt) {
+        (Kind::Assistant, _) => same_message.map_or(Place::Branch(position), Place::Beside),
+        (Kind::User, PromptKind::Words | PromptKind::Command) => Place::Branch(position),
+        _ => Place::Beside(position),
+    }
+}
+
+/// Whether the client may take this entry as the end of the conversation.
+fn can_be_leaf(e: &Entry) -> bool {
+    !e.flags.sidechain() && matches!(e.kind, Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress)
+}
+
+fn somebody(i: u32) -> Option<usize> {
+    (i != NOBODY).then_some(i as usize)
+}

@@ -1,0 +1,130 @@
+//! A transcript, read and indexed.
+
+use std::io;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use crate::jsonl::{Document, lookup};
+
+use super::entry::{Block, Entry, Kind, LineState, Parsed, parse};
+use super::graph::Graph;
+use super::id::Id;
+use super::tools::Calls;
+use super::turns::Turns;
+
+/// A transcript with what its lines mean.
+#[derive(Debug)]
+pub struct Session {
+    document: Document,
+    lines: Vec<LineState>,
+    entries: Vec<Entry>,
+    blocks: Vec<Block>,
+    graph: Graph,
+    calls: Calls,
+    turns: Turns,
+}
+
+impl Session {
+    /// Reads the transcript at `path`.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        Document::open(path.as_ref()).map(Self::new)
+    }
+
+    /// Indexes a document, whatever is in it.
+    pub fn new(document: Document) -> Self {
+        // Line lengths differ wildly; many small pieces keep both cores busy.
+        let parsed: Vec<Option<Parsed>> =
+            (0..document.lines().len()).into_par_iter().with_min_len(64).map(|i| parse(document.text(i)).ok()).collect();
+        let mut lines = Vec::with_capacity(parsed.len());
+        let mut entries: Vec<Entry> = Vec::with_capacity(parsed.len());
+        let mut blocks: Vec<Block> = Vec::new();
+        for (i, parsed) in parsed.into_iter().enumerate() {
+            let Some(Parsed { mut entry, blocks: own }) = parsed else {
+                let blank = document.text(i).iter().all(u8::is_ascii_whitespace);
+                lines.push(if blank { LineState::Blank } else { LineState::Opaque });
+                continue;
+            };
+            entry.line = i as u32;
+            entry.blocks = (blocks.len() as u32, (blocks.len() + own.len()) as u32);
+            blocks.extend(own);
+            lines.push(LineState::Entry(entries.len() as u32));
+            entries.push(entry);
+        }
+        let explicit = explicit_leaf(&document, &entries);
+        let graph = Graph::build(&entries, explicit);
+        let calls = Calls::build(&entries, &blocks);
+        let turns = Turns::build(&entries, &graph);
+        Self { document, lines, entries, blocks, graph, calls, turns }
+    }
+
+    /// The lines as they are in the file.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// What each line turned out to be.
+    pub fn lines(&self) -> &[LineState] {
+        &self.lines
+    }
+
+    /// The records, in file order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// One entry's content blocks.
+    pub fn blocks(&self, entry: &Entry) -> &[Block] {
+        &self.blocks[entry.blocks.0 as usize..entry.blocks.1 as usize]
+    }
+
+    /// A block by its number.
+    pub fn block(&self, number: u32) -> &Block {
+        &self.blocks[number as usize]
+    }
+
+    /// Parents, children and the live path.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Calls and their results.
+    pub fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    /// The turns of the live path.
+    pub fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// The line of an entry.
+    pub fn text(&self, entry: &Entry) -> &[u8] {
+        self.document.text(entry.line as usize)
+    }
+
+    /// The words of a string field at a path of keys, if it is there and a string.
+    pub fn string(&self, entry: &Entry, path: &[&str]) -> Option<String> {
+        let text = self.text(entry);
+        let raw = lookup(text, path)?.of(text);
+        raw.starts_with(b"\"").then(|| crate::jsonl::decode(raw).into_owned())
+    }
+
+    /// The session id that most entries carry.
+    pub fn session_id(&self) -> Option<Id> {
+        let mut counts: rustc_hash::FxHashMap<Id, (usize, usize)> = rustc_hash::FxHashMap::default();
+        for (i, e) in self.entries.iter().enumerate().filter(|(_, e)| e.session.is_some()) {
+            counts.entry(e.session).or_insert((0, i)).0 += 1;
+        }
+        // Of equals the one seen first, so that the answer does not depend on the map's order.
+        counts.into_iter().max_by_key(|&(_, (n, first))| (n, std::cmp::Reverse(first))).map(|(id, _)| id)
+    }
+}
+
+
+/// The leaf that the newest clients pin: a last prompt marked `explicit` with no chain entry behind it.
+fn explicit_leaf(document: &Document, entries: &[Entry]) -> Option<Id> {
+    let last = entries.iter().rev().take_while(|e| !e.is_chained()).find(|e| e.kind == Kind::LastPrompt)?;
+    let text = document.text(last.line as usize);
+    (lookup(text, &["explicit"])?.of(text) == b"true").then_some(last.names).filter(|id| id.is_some())
+}

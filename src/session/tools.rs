@@ -1,0 +1,70 @@
+//! Calls of tools, and where their results are.
+
+use rustc_hash::FxHashMap;
+
+use super::entry::{Block, Entry};
+use super::id::Id;
+
+/// A block, by the entry that holds it and its number in [`Session::blocks`](super::Session::blocks).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct At {
+    /// The entry.
+    pub entry: u32,
+    /// The block.
+    pub block: u32,
+}
+
+/// One id of a call, with every block that makes or answers it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Call {
+    /// The id.
+    pub id: Id,
+    /// Blocks that make the call; more than one is a fault.
+    pub uses: Vec<At>,
+    /// Blocks that answer it, on any branch.
+    pub results: Vec<At>,
+}
+
+/// All calls of a session, in the order in which their ids first occur.
+#[derive(Debug, Default)]
+pub struct Calls {
+    calls: Vec<Call>,
+    by_id: FxHashMap<Id, u32>,
+}
+
+impl Calls {
+    /// Gathers calls and results over the whole file, wherever each half is.
+    pub(super) fn build(entries: &[Entry], blocks: &[Block]) -> Self {
+        let mut all = Self::default();
+        for (i, e) in entries.iter().enumerate() {
+            for b in e.blocks.0..e.blocks.1 {
+                let block = blocks[b as usize];
+                if !block.tool.is_some() || !(block.kind.is_call() || block.kind.is_result()) {
+                    continue;
+                }
+                let number = *all.by_id.entry(block.tool).or_insert_with(|| {
+                    all.calls.push(Call { id: block.tool, ..Call::default() });
+                    all.calls.len() as u32 - 1
+                });
+                let call = &mut all.calls[number as usize];
+                let at = At { entry: i as u32, block: b };
+                if block.kind.is_call() {
+                    call.uses.push(at);
+                } else {
+                    call.results.push(at);
+                }
+            }
+        }
+        all
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Call> {
+        self.calls.iter()
+    }
+
+    /// The one with this id.
+    pub fn find(&self, id: Id) -> Option<&Call> {
+        self.by_id.get(&id).map(|&i| &self.calls[i as usize])
+    }
+}

@@ -1,0 +1,106 @@
+//! Turns: a person's prompt with all that answers it.
+
+use super::entry::{Entry, Kind, Subtype};
+use super::graph::{Graph, Place};
+use super::prompt::PromptKind;
+
+/// One turn of the live path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Counted from 1 along the live path, through compactions.
+    pub number: u32,
+    /// The entry of the prompt.
+    pub prompt: u32,
+    /// Its positions on the path: from the prompt up to the next one's.
+    pub path: (u32, u32),
+}
+
+/// The turns of the live path, and which turn each entry belongs to.
+#[derive(Debug, Default)]
+pub struct Turns {
+    turns: Vec<Turn>,
+    /// For each position of the path, how many turns have begun by then.
+    by_position: Vec<u32>,
+}
+
+impl Turns {
+    pub(super) fn build(entries: &[Entry], graph: &Graph) -> Self {
+        let path = graph.path();
+        let mut starts: Vec<usize> = Vec::new();
+        for (position, &i) in path.iter().enumerate() {
+            let e = &entries[i as usize];
+            let begins = match e.prompt {
+                PromptKind::Words => true,
+                PromptKind::Command => was_answered(entries, &path[position + 1..]),
+                PromptKind::Machine | PromptKind::None => e.kind == Kind::Attachment && e.subtype == Subtype::QueuedCommand,
+            };
+            if begins && !e.flags.sidechain() {
+                starts.push(position);
+            }
+        }
+        let turns: Vec<Turn> = starts
+            .iter()
+            .enumerate()
+            .map(|(n, &from)| Turn {
+                number: n as u32 + 1,
+                prompt: path[from],
+                path: (from as u32, starts.get(n + 1).copied().unwrap_or(path.len()) as u32),
+            })
+            .collect();
+        let mut by_position = Vec::with_capacity(path.len());
+        let mut begun = 0;
+        for position in 0..path.len() {
+            begun += usize::from(starts.get(begun) == Some(&position));
+            by_position.push(begun as u32);
+        }
+        Self { turns, by_position }
+    }
+
+    /// All turns in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Turn> + DoubleEndedIterator {
+        self.turns.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
+    /// The turn with this number.
+    pub fn get(&self, number: u32) -> Option<&Turn> {
+        self.turns.get((number as usize).checked_sub(1)?)
+    }
+
+    /// The number of the turn at a position of the path; 0 before the first prompt.
+    pub fn at_position(&self, position: u32) -> u32 {
+        self.by_position.get(position as usize).copied().unwrap_or(0)
+    }
+
+    /// The number of the turn to which an entry belongs: 0 before the first prompt, `None` if it is
+    /// not shown with the live path.
+    pub fn of(&self, graph: &Graph, entry: usize) -> Option<u32> {
+        match graph.place(entry) {
+            Place::Path(p) | Place::Beside(p) => Some(self.at_position(p)),
+            Place::Branch(_) | Place::Apart | Place::Metadata => None,
+        }
+    }
+}
+
+/// Whether the model answers before the next prompt.
+fn was_answered(entries: &[Entry], after: &[u32]) -> bool {
+    for &i in after {
+        let e = &entries[i as usize];
+        if e.kind == Kind::Assistant && !e.flags.synthetic() {
+            return true;
+        }
+        if matches!(e.prompt, PromptKind::Words | PromptKind::Command) {
+            return false;
+        }
+    }
+    false
+}

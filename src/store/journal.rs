@@ -1,0 +1,246 @@
+//! What was done, and its way back.
+//!
+//! Each operation has a folder under `ops` in the state folder: `op.json`, and the old bytes. While
+//! an operation is under way its record says `prepared`; what a killed process left so is undone by the next run.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::atomic::{PublishError, create_private_dirs, write_private};
+
+/// How far an operation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum State {
+    Prepared,
+    Committed,
+    Undone,
+}
+
+/// What a file was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileState {
+    /// Hash of its bytes.
+    pub blake3: String,
+    /// Its size.
+    pub len: u64,
+}
+
+impl FileState {
+    /// Reads a file's.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        let mut file = fs_err::File::open(path)?;
+        let len = io::copy(&mut file, &mut hasher)?;
+        Ok(Self { blake3: hasher.finalize().to_hex().to_string(), len })
+    }
+}
+
+/// A file whose bytes were replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// The file.
+    pub path: PathBuf,
+    /// Its old bytes, in the operation's folder.
+    pub backup: PathBuf,
+    /// What it was.
+    pub before: FileState,
+    /// What it became.
+    pub after: Option<FileState>,
+}
+
+/// The record of one operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operation {
+    /// Its name: the time and a few letters.
+    pub id: String,
+    /// When, in RFC 3339.
+    pub time: String,
+    /// `clone`, `strip-thinking`, …
+    pub operation: String,
+    /// The command line.
+    pub command: Vec<String>,
+    /// The session that was operated on.
+    pub source: PathBuf,
+    /// The id of that session.
+    pub source_id: String,
+    /// The session that resulted.
+    pub target: PathBuf,
+    /// The id of that session.
+    pub target_id: String,
+    /// How far it came.
+    pub state: State,
+    /// The process that does it.
+    pub pid: u32,
+    /// When that process started, to tell it from another with its number.
+    pub pid_start: Option<String>,
+    /// Files that did not exist before, in the order in which they are made; the transcript is last.
+    pub created: Vec<PathBuf>,
+    /// Folders that did not exist before.
+    pub created_dirs: Vec<PathBuf>,
+    /// What the created files became.
+    #[serde(default)]
+    pub created_states: Vec<FileState>,
+    /// Temp files that a killed run would leave.
+    #[serde(default)]
+    pub temporary: Vec<PathBuf>,
+    /// Files whose bytes were replaced.
+    #[serde(default)]
+    pub replaced: Vec<Replaced>,
+    /// How many ids were renamed.
+    #[serde(default)]
+    pub renamed: usize,
+}
+
+/// A journal that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum JournalError {
+    #[error("the journal in `{}`: {source}", folder.display())]
+    Io { folder: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+    #[error("the journal's record `{}` cannot be read: {source}", path.display())]
+    Record { path: PathBuf, source: serde_json::Error },
+}
+
+/// The journal in a state folder.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    root: PathBuf,
+}
+
+impl Journal {
+    /// The journal in `state`.
+    pub fn new(state: impl Into<PathBuf>) -> Self {
+        Self { root: state.into() }
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder of one operation.
+    pub fn folder(&self, id: &str) -> PathBuf {
+        self.root.join("ops").join(id)
+    }
+
+    /// Keeps other runs from publishing until the file is closed.
+    pub fn lock(&self) -> Result<std::fs::File, JournalError> {
+        create_private_dirs(&self.root)?;
+        let path = self.root.join("lock");
+        let failed = |source| JournalError::Io { folder: self.root.clone(), source };
+        let mut options = std::fs::OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path).map_err(failed)?;
+        file.lock().map_err(failed)?;
+        Ok(file)
+    }
+
+    /// Writes a record, durably.
+    pub fn record(&self, operation: &Operation) -> Result<(), JournalError> {
+        let folder = self.folder(&operation.id);
+        create_private_dirs(&folder)?;
+        let path = folder.join("op.json");
+        let text = serde_json::to_vec_pretty(operation).map_err(|source| JournalError::Record { path: path.clone(), source })?;
+        Ok(write_private(&path, &text)?)
+    }
+
+    /// All records, oldest first. A folder without a readable record is passed over.
+    pub fn operations(&self) -> Result<Vec<Operation>, JournalError> {
+        let folder = self.root.join("ops");
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(JournalError::Io { folder, source }),
+        };
+        let mut all: Vec<Operation> = entries
+            .filter_map(Result::ok)
+            .filter_map(|e| serde_json::from_slice(&fs_err::read(e.path().join("op.json")).ok()?).ok())
+            .collect();
+        all.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(all)
+    }
+
+    /// Cleans up after runs that were killed: what they made goes, unless they had come as far as
+    /// publishing, in which case they are taken as done. Says what was cleaned.
+    pub fn recover(&self) -> Result<Vec<String>, JournalError> {
+        let mut told = Vec::new();
+        for mut operation in self.operations()?.into_iter().filter(|o| o.state == State::Prepared) {
+            if process_start(operation.pid).is_some_and(|s| operation.pid_start.as_deref().is_none_or(|p| p == s)) {
+                continue;
+            }
+            for temp in &operation.temporary {
+                let _ = fs_err::remove_file(temp);
+            }
+            if was_published(&operation) {
+                for replaced in &mut operation.replaced {
+                    replaced.after = FileState::of(&replaced.path).ok();
+                }
+                operation.created_states = operation.created.iter().filter_map(|p| FileState::of(p).ok()).collect();
+                operation.state = State::Committed;
+                self.record(&operation)?;
+                told.push(format!("{} was interrupted after its result was in place; it counts as done", operation.id));
+                continue;
+            }
+            for path in operation.created.iter().rev() {
+                let _ = fs_err::remove_file(path);
+            }
+            for dir in operation.created_dirs.iter().rev() {
+                // Only if empty: nothing of anybody else's goes.
+                let _ = fs_err::remove_dir(dir);
+            }
+            let folder = self.folder(&operation.id);
+            fs_err::remove_dir_all(&folder).map_err(|source| JournalError::Io { folder, source })?;
+            told.push(format!("{} was interrupted before its result was in place; what it left is removed", operation.id));
+        }
+        Ok(told)
+    }
+}
+
+/// Whether the transcript of an interrupted operation is in place.
+fn was_published(operation: &Operation) -> bool {
+    if operation.replaced.is_empty() {
+        return operation.created.last().is_some_and(|p| p.exists());
+    }
+    operation.replaced.iter().any(|r| FileState::of(&r.path).is_ok_and(|now| now != r.before))
+}
+
+/// When a process started, as the system counts; `None` if it does not run.
+pub fn process_start(pid: u32) -> Option<String> {
+    #[cfg(target_os = "linux")]
+    {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The second field is the name in parentheses, which may hold anything.
+        let rest = &stat[stat.rfind(')')? + 1..];
+        rest.split_ascii_whitespace().nth(19).map(str::to_owned)
+    }
+    #[cfg(all(unix, not(target_os = "linux")))]
+    {
+        let pid = rustix::process::Pid::from_raw(pid as i32)?;
+        rustix::process::test_kill_process(pid).ok().map(|()| String::new())
+    }
+    #[cfg(not(unix))]
+    {
+        // Nothing safe to ask: an operation under way is taken as running.
+        let _ = pid;
+        Some(String::new())
+    }
+}
+
+impl Operation {
+    /// A fresh name for an operation that starts at `now`, sorted by time, and that time.
+    pub fn name(now: SystemTime) -> (String, String) {
+        let time = jiff::Timestamp::try_from(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        let letters = &uuid::Uuid::new_v4().simple().to_string()[..4];
+        let stamp = time.strftime("%Y%m%d-%H%M%S%3f");
+        (format!("{stamp}-{letters}"), time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+    }
+}

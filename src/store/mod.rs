@@ -1,0 +1,19 @@
+//! The disk: finding sessions and all that belongs to one, publishing atomically, and the way back.
+
+mod atomic;
+mod config;
+mod glance;
+mod guard;
+mod journal;
+mod locate;
+mod publish;
+mod sidecars;
+
+pub use atomic::{Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder, write_private};
+pub use config::{Config, slug};
+pub use glance::glance;
+pub use guard::{Live, Stamp, live};
+pub use journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
+pub use locate::{Found, LocateError, Locator};
+pub use publish::{CommitError, Make, NewFile, create, export, replace};
+pub use sidecars::{Sidecar, SidecarKind, sidecars};
