@@ -22,6 +22,7 @@ pub(crate) enum Form {
     Undo,
 }
 
+#[derive(Clone)]
 pub(crate) enum Verdict {
     Passed,
     /// With the reason.

@@ -54,8 +54,8 @@ fn dispatch(words: &[&str]) -> Result<()> {
     match *words {
         ["--worker", job] => worker::main(Path::new(job), false),
         ["--worker-fenced", job] => worker::main(Path::new(job), true),
-        ["all"] => matrix::run(true, &program()?),
-        ["slice"] => matrix::run(false, &program()?),
+        ["all", ref only @ ..] => matrix::run(true, &program()?, only),
+        ["slice", ref only @ ..] => matrix::run(false, &program()?, only),
         ["cell", version, scenario, operation] => matrix::one(version, scenario, operation),
         ["record", version, scenario] => record(version, scenario),
         ["record-fixtures"] => fixtures::write(),
@@ -68,8 +68,8 @@ fn by_default() -> Result<()> {
     fixtures::check()?;
     let wish = std::env::var("CCSURGERY_CONFORMANCE").unwrap_or_default();
     match wish.as_str() {
-        "all" => matrix::run(true, &program()?),
-        "slice" => matrix::run(false, &program()?),
+        "all" => matrix::run(true, &program()?, &[]),
+        "slice" => matrix::run(false, &program()?, &[]),
         "" => {
             println!("no client was asked: CCSURGERY_CONFORMANCE is neither `slice` nor `all`");
             println!("0 passed, 0 failed, 0 skipped");

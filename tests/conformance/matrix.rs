@@ -60,17 +60,19 @@ fn slice() -> Vec<Row> {
 }
 
 /// Runs the whole matrix, or the slice of it; what has passed with this program already is not run again.
-pub(crate) fn run(whole: bool, program: &str) -> Result<()> {
-    let rows = if whole { all() } else { slice() };
-    let total = rows
+///
+/// Where operations are named, the others are left out.
+pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
+    let operations: Vec<_> = OPERATIONS
         .iter()
-        .map(|_| {
-            OPERATIONS
-                .iter()
-                .map(|o| cells::forms(o).len())
-                .sum::<usize>()
-        })
-        .sum::<usize>();
+        .filter(|o| named.is_empty() || named.contains(&o.name))
+        .collect();
+    let rows = if whole { all() } else { slice() };
+    let total = rows.len()
+        * operations
+            .iter()
+            .map(|o| cells::forms(o).len())
+            .sum::<usize>();
     let state = Mutex::new(Tally {
         results: Results::load(program)?,
         done: 0,
@@ -94,7 +96,7 @@ pub(crate) fn run(whole: bool, program: &str) -> Result<()> {
                         return;
                     };
                     for row in group {
-                        run_row(row, &state);
+                        run_row(row, &operations, &state);
                     }
                 }
             });
@@ -144,9 +146,9 @@ impl Tally {
     }
 }
 
-fn run_row(row: &Row, state: &Mutex<Tally>) {
+fn run_row(row: &Row, operations: &[&Operation], state: &Mutex<Tally>) {
     let mut case = None;
-    for operation in OPERATIONS {
+    for operation in operations {
         for form in cells::forms(operation) {
             let key = Key {
                 version: row.version.to_owned(),
@@ -160,7 +162,7 @@ fn run_row(row: &Row, state: &Mutex<Tally>) {
             } else {
                 match case.get_or_insert_with(|| open(row)) {
                     Ok(case) => cells::judge(case, operation, *form, false),
-                    Err(why) => Verdict::Skipped(why.clone()),
+                    Err(verdict) => verdict.clone(),
                 }
             };
             state
@@ -171,10 +173,12 @@ fn run_row(row: &Row, state: &Mutex<Tally>) {
     }
 }
 
-fn open(row: &Row) -> Result<Case, String> {
-    client::program(row.version)
-        .and_then(|_| Case::new(row.version, row.scenario, row.by))
-        .map_err(|e| format!("{e:#}"))
+/// Nobody can be asked where the client is not to be had; all else that goes wrong is a fault.
+fn open(row: &Row) -> Result<Case, Verdict> {
+    for version in [row.version, row.by] {
+        client::program(version).map_err(|e| Verdict::Skipped(format!("{e:#}")))?;
+    }
+    Case::new(row.version, row.scenario, row.by).map_err(|e| Verdict::Failed(format!("{e:#}")))
 }
 
 /// Judges one cell and prints what the model is shown; `version` may be `recorded>resumed`.

@@ -34,8 +34,6 @@ pub(crate) struct Recording {
 struct Note {
     edition: u32,
     session: String,
-    /// Why it could not be recorded.
-    failed: Option<String>,
 }
 
 impl Recording {
@@ -201,24 +199,12 @@ pub(crate) fn recording(version: &str, scenario: &Scenario) -> Result<Recording>
         && let Ok(note) = serde_json::from_slice::<Note>(&bytes)
         && note.edition == EDITION
     {
-        if let Some(why) = note.failed {
-            bail!(why);
-        }
         return Ok(recording);
     }
     folders::clear(&recording.folder)?;
     fs_err::create_dir_all(recording.work())?;
-    let made = hold(&recording, scenario);
-    let failed = made.as_ref().err().map(|e| format!("{e:#}"));
-    fs_err::write(
-        &note_path,
-        serde_json::to_vec_pretty(&Note {
-            edition: EDITION,
-            session,
-            failed,
-        })?,
-    )?;
-    made.with_context(|| format!("recording {} with {version}", scenario.name))?;
+    hold(&recording, scenario)
+        .with_context(|| format!("recording {} with {version}", scenario.name))?;
     for name in ["home", "work"] {
         folders::copy(
             &recording.folder.join(name),
@@ -229,6 +215,11 @@ pub(crate) fn recording(version: &str, scenario: &Scenario) -> Result<Recording>
         recording.folder.join("ledger.json"),
         recording.pristine().join("ledger.json"),
     )?;
+    let note = Note {
+        edition: EDITION,
+        session,
+    };
+    fs_err::write(&note_path, serde_json::to_vec_pretty(&note)?)?;
     Ok(recording)
 }
 
