@@ -29,6 +29,12 @@ impl Transform for Clone {
 /// A slug of the copy's own for a plan's file.
 pub fn fresh_slug(old: &str) -> String {
     // A clone of a clone replaces the suffix instead of growing another.
-    let base = old.rsplit_once("-c").filter(|(_, s)| s.len() == 6 && s.bytes().all(|b| b.is_ascii_hexdigit())).map_or(old, |(base, _)| base);
-    format!("{base}-c{}", &uuid::Uuid::new_v4().simple().to_string()[..6])
+    let base = old
+        .rsplit_once("-c")
+        .filter(|(_, s)| s.len() == 6 && s.bytes().all(|b| b.is_ascii_hexdigit()))
+        .map_or(old, |(base, _)| base);
+    format!(
+        "{base}-c{}",
+        &uuid::Uuid::new_v4().simple().to_string()[..6]
+    )
 }

@@ -67,10 +67,22 @@ mod tests {
     #[test]
     fn a_person_or_the_client() {
         assert_eq!(classify("fix the build"), PromptKind::Words);
-        assert_eq!(classify("<ide_selection>lines 1 to 2</ide_selection>"), PromptKind::Words);
-        assert_eq!(classify("<command-message>x</command-message>\n<command-name>/x</command-name>"), PromptKind::Command);
-        assert_eq!(classify("[Request interrupted by user for tool use]"), PromptKind::Machine);
-        assert_eq!(classify("<local-command-stdout>ok</local-command-stdout>"), PromptKind::Machine);
+        assert_eq!(
+            classify("<ide_selection>lines 1 to 2</ide_selection>"),
+            PromptKind::Words
+        );
+        assert_eq!(
+            classify("<command-message>x</command-message>\n<command-name>/x</command-name>"),
+            PromptKind::Command
+        );
+        assert_eq!(
+            classify("[Request interrupted by user for tool use]"),
+            PromptKind::Machine
+        );
+        assert_eq!(
+            classify("<local-command-stdout>ok</local-command-stdout>"),
+            PromptKind::Machine
+        );
         assert_eq!(classify("  \n"), PromptKind::Machine);
     }
 }

@@ -17,7 +17,9 @@ use super::super::names;
 /// The copy has a session id, entry ids and sidecar files of its own; neither session can spoil the
 /// other's. Prints the command that resumes it.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  ccsurgery clone                     the newest session of this project\n  ccsurgery clone 3d731db0 --at 7     only up to the end of turn 7\n  ccsurgery clone @ --to-project ../other")]
+#[command(
+    after_help = "Examples:\n  ccsurgery clone                     the newest session of this project\n  ccsurgery clone 3d731db0 --at 7     only up to the end of turn 7\n  ccsurgery clone @ --to-project ../other"
+)]
 pub(crate) struct CloneArgs {
     #[command(flatten)]
     session: SessionArg,
@@ -34,8 +36,22 @@ pub(crate) struct CloneArgs {
 pub(crate) fn run(args: CloneArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
     let (found, stamp, session) = commit_flow::resolve(found)?;
+<<<<<<< HEAD
+=======
+    let at = args
+        .at
+        .as_deref()
+        .map(|spec| turn_spec::one(&session, spec))
+        .transpose()?;
+>>>>>>> conf
     let to_project = args.to_project.map(|dir| {
-        fs_err::canonicalize(&dir).map_err(|_| CliError::failed("no-such-project", format!("there is no folder `{}`", dir.display()), "create it first: a session is resumed in its project's folder"))
+        fs_err::canonicalize(&dir).map_err(|_| {
+            CliError::failed(
+                "no-such-project",
+                format!("there is no folder `{}`", dir.display()),
+                "create it first: a session is resumed in its project's folder",
+            )
+        })
     });
     let job = Job {
         operation: "clone",
