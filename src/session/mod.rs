@@ -13,6 +13,7 @@ mod refs;
 mod shown;
 mod tokens;
 mod tools;
+mod turn_spec;
 mod turns;
 
 pub use entry::{Block, BlockKind, Entry, Flags, Kind, LineState, Subtype};
@@ -27,4 +28,5 @@ pub use refs::{IdUse, visit_ids};
 pub use shown::Shown;
 pub use tokens::{Calibration, Weight, window_tokens};
 pub use tools::{At, Call, Calls};
+pub use turn_spec::{TurnError, TurnRange, TurnSpec};
 pub use turns::{Turn, Turns};
