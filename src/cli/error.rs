@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::render::{BOLD, RED, YELLOW, clean, paint};
 use crate::rewrite::{Fault, PlanError, Refusal, Why};
+use crate::session::TurnError;
 use crate::store::{CommitError, JournalError, PublishError};
 
 /// How a run ended, when not well.
@@ -93,6 +94,12 @@ impl From<io::Error> for CliError {
     }
 }
 
+impl From<TurnError> for CliError {
+    fn from(error: TurnError) -> Self {
+        Self::usage("bad-turn", error.message, error.hint)
+    }
+}
+
 impl From<Refusal> for CliError {
     fn from(refusal: Refusal) -> Self {
         let code = match refusal.why {
@@ -100,7 +107,10 @@ impl From<Refusal> for CliError {
             Why::Usage => 2,
             Why::Declined => 3,
         };
-        Self { code, ..Self::failed(refusal.kind, refusal.message, refusal.hint) }
+        Self {
+            code,
+            ..Self::failed(refusal.kind, refusal.message, refusal.hint)
+        }
     }
 }
 

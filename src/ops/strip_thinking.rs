@@ -37,8 +37,14 @@ impl Transform for StripThinking {
             if e.kind != Kind::Assistant || !scope.holds(session, i) {
                 continue;
             }
-            let awaited = unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
-            for (b, block) in session.blocks(e).iter().enumerate().filter(|(_, b)| b.kind.is_thinking()) {
+            let awaited =
+                unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
+            for (b, block) in session
+                .blocks(e)
+                .iter()
+                .enumerate()
+                .filter(|(_, b)| b.kind.is_thinking())
+            {
                 if awaited {
                     spared += 1;
                     continue;

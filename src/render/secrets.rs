@@ -51,7 +51,9 @@ fn next_secret(text: &str, from: usize) -> Option<Range<usize>> {
     for at in from..bytes.len() {
         let candidate = match bytes[at] {
             b's' | b'g' | b'x' | b'n' => known_prefix(bytes, at),
-            b'A' | b'a' => known_prefix(bytes, at).or_else(|| aws_key(bytes, at)).or_else(|| authorization(bytes, at)),
+            b'A' | b'a' => known_prefix(bytes, at)
+                .or_else(|| aws_key(bytes, at))
+                .or_else(|| authorization(bytes, at)),
             b'e' => json_web_token(bytes, at),
             b'-' => private_key(text, at),
             b':' => url_password(bytes, at),
@@ -78,14 +80,19 @@ fn begins_word(bytes: &[u8], at: usize) -> bool {
 
 /// Where the run of characters that `of` accepts ends.
 fn run(bytes: &[u8], from: usize, of: impl Fn(u8) -> bool) -> usize {
-    bytes[from..].iter().position(|&b| !of(b)).map_or(bytes.len(), |n| from + n)
+    bytes[from..]
+        .iter()
+        .position(|&b| !of(b))
+        .map_or(bytes.len(), |n| from + n)
 }
 
 fn known_prefix(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     if !begins_word(bytes, at) {
         return None;
     }
-    let (prefix, least) = PREFIXES.iter().find(|(p, _)| bytes[at..].starts_with(p.as_bytes()))?;
+    let (prefix, least) = PREFIXES
+        .iter()
+        .find(|(p, _)| bytes[at..].starts_with(p.as_bytes()))?;
     let start = at + prefix.len();
     let end = run(bytes, start, is_token);
     (end - start >= *least).then_some(start..end)
@@ -103,7 +110,10 @@ fn json_web_token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     }
     let head = run(bytes, at, is_token);
     let body = run(bytes, (head + 1).min(bytes.len()), is_token);
-    let dotted = bytes.get(head) == Some(&b'.') && bytes.get(body) == Some(&b'.') && head - at >= 10 && body - head > 10;
+    let dotted = bytes.get(head) == Some(&b'.')
+        && bytes.get(body) == Some(&b'.')
+        && head - at >= 10
+        && body - head > 10;
     dotted.then(|| at + 3..run(bytes, body + 1, is_token))
 }
 
@@ -120,11 +130,16 @@ fn authorization(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     }
     let mut start = run(bytes, colon + 1, quotes);
     for scheme in ["bearer ", "basic ", "token ", "digest "] {
-        if bytes.get(start..start + scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme.as_bytes())) {
+        if bytes
+            .get(start..start + scheme.len())
+            .is_some_and(|s| s.eq_ignore_ascii_case(scheme.as_bytes()))
+        {
             start += scheme.len();
         }
     }
-    let end = run(bytes, start, |b| b.is_ascii_graphic() && !matches!(b, b'"' | b'\'' | b'\\' | b'`'));
+    let end = run(bytes, start, |b| {
+        b.is_ascii_graphic() && !matches!(b, b'"' | b'\'' | b'\\' | b'`')
+    });
     (end - start >= 8 && bytes[start] != b'$').then_some(start..end)
 }
 
@@ -134,7 +149,11 @@ fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
     let line = rest.strip_prefix("-----BEGIN ")?;
     let title = line.find("PRIVATE KEY-----").filter(|&n| n < 24)?;
     let start = at + "-----BEGIN ".len() + title + "PRIVATE KEY-----".len();
-    let body = |b: u8| b.is_ascii_alphanumeric() || b.is_ascii_whitespace() || matches!(b, b'+' | b'/' | b'=' | b'\\' | b':' | b',');
+    let body = |b: u8| {
+        b.is_ascii_alphanumeric()
+            || b.is_ascii_whitespace()
+            || matches!(b, b'+' | b'/' | b'=' | b'\\' | b':' | b',')
+    };
     Some(start..run(text.as_bytes(), start, body))
 }
 
@@ -143,7 +162,13 @@ fn url_password(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     if !bytes[at..].starts_with(b"://") {
         return None;
     }
-    let inside = |b: u8| b.is_ascii_graphic() && !matches!(b, b'@' | b'/' | b'"' | b'\'' | b'\\' | b'<' | b'>' | b'{' | b'$');
+    let inside = |b: u8| {
+        b.is_ascii_graphic()
+            && !matches!(
+                b,
+                b'@' | b'/' | b'"' | b'\'' | b'\\' | b'<' | b'>' | b'{' | b'$'
+            )
+    };
     let end = run(bytes, at + 3, inside);
     let colon = at + 3 + bytes[at + 3..end].iter().position(|&b| b == b':')?;
     (bytes.get(end) == Some(&b'@')).then_some(colon + 1..end)
@@ -151,10 +176,25 @@ fn url_password(bytes: &[u8], at: usize) -> Option<Range<usize>> {
 
 /// The value of `password=` and its like in a query.
 fn password_parameter(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    const NAMES: [&[u8]; 6] = [b"password=", b"passwd=", b"pwd=", b"access_token=", b"api_key=", b"secret="];
-    let name = NAMES.iter().find(|n| bytes.get(at + 1..at + 1 + n.len()).is_some_and(|s| s.eq_ignore_ascii_case(n)))?;
+    const NAMES: [&[u8]; 6] = [
+        b"password=",
+        b"passwd=",
+        b"pwd=",
+        b"access_token=",
+        b"api_key=",
+        b"secret=",
+    ];
+    let name = NAMES.iter().find(|n| {
+        bytes
+            .get(at + 1..at + 1 + n.len())
+            .is_some_and(|s| s.eq_ignore_ascii_case(n))
+    })?;
     let start = at + 1 + name.len();
-    Some(start..run(bytes, start, |b| b.is_ascii_graphic() && !matches!(b, b'&' | b'"' | b'\'' | b'\\' | b'#' | b'`' | b')')))
+    Some(
+        start..run(bytes, start, |b| {
+            b.is_ascii_graphic() && !matches!(b, b'&' | b'"' | b'\'' | b'\\' | b'#' | b'`' | b')')
+        }),
+    )
 }
 
 #[cfg(test)]
@@ -165,18 +205,49 @@ mod tests {
     fn masks_what_is_well_known() {
         let long = "abcdefghijklmnopqrstuvwxyz0123456789";
         let cases = [
-            (format!("key sk-ant-api03-{long}."), "key sk-ant-[masked].".to_owned()),
+            (
+                format!("key sk-ant-api03-{long}."),
+                "key sk-ant-[masked].".to_owned(),
+            ),
             (format!("ghp_{long}"), "ghp_[masked]".to_owned()),
-            (format!("\"github_pat_{long}\""), "\"github_pat_[masked]\"".to_owned()),
+            (
+                format!("\"github_pat_{long}\""),
+                "\"github_pat_[masked]\"".to_owned(),
+            ),
             ("xoxb-1234567890-abc".to_owned(), "xoxb-[masked]".to_owned()),
-            ("id AKIAIOSFODNN7EXAMPLE!".to_owned(), "id AKIA[masked]!".to_owned()),
-            (format!("jwt eyJhbGciOiJIUzI1NiJ9.{long}.{long} end"), "jwt eyJ[masked] end".to_owned()),
-            ("curl -H 'Authorization: Bearer abc.def-123456' x".to_owned(), "curl -H 'Authorization: Bearer [masked]' x".to_owned()),
-            (r#"{"authorization":"Basic dXNlcjpwYXNz"}"#.to_owned(), r#"{"authorization":"Basic [masked]"}"#.to_owned()),
-            ("postgres://me:hunter2@db/x?a=1".to_owned(), "postgres://me:[masked]@db/x?a=1".to_owned()),
-            ("http://h/x?user=a&password=hunter2&b=1".to_owned(), "http://h/x?user=a&password=[masked]&b=1".to_owned()),
-            ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----".to_owned(), "-----BEGIN RSA PRIVATE KEY-----[masked]-----END RSA PRIVATE KEY-----".to_owned()),
-            (format!("line\\nsk-ant-{long}\\n"), "line\\nsk-ant-[masked]\\n".to_owned()),
+            (
+                "id AKIAIOSFODNN7EXAMPLE!".to_owned(),
+                "id AKIA[masked]!".to_owned(),
+            ),
+            (
+                format!("jwt eyJhbGciOiJIUzI1NiJ9.{long}.{long} end"),
+                "jwt eyJ[masked] end".to_owned(),
+            ),
+            (
+                "curl -H 'Authorization: Bearer abc.def-123456' x".to_owned(),
+                "curl -H 'Authorization: Bearer [masked]' x".to_owned(),
+            ),
+            (
+                r#"{"authorization":"Basic dXNlcjpwYXNz"}"#.to_owned(),
+                r#"{"authorization":"Basic [masked]"}"#.to_owned(),
+            ),
+            (
+                "postgres://me:hunter2@db/x?a=1".to_owned(),
+                "postgres://me:[masked]@db/x?a=1".to_owned(),
+            ),
+            (
+                "http://h/x?user=a&password=hunter2&b=1".to_owned(),
+                "http://h/x?user=a&password=[masked]&b=1".to_owned(),
+            ),
+            (
+                "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----"
+                    .to_owned(),
+                "-----BEGIN RSA PRIVATE KEY-----[masked]-----END RSA PRIVATE KEY-----".to_owned(),
+            ),
+            (
+                format!("line\\nsk-ant-{long}\\n"),
+                "line\\nsk-ant-[masked]\\n".to_owned(),
+            ),
         ];
         for (given, expected) in cases {
             assert_eq!(mask(&given), expected, "{given}");
@@ -186,7 +257,17 @@ mod tests {
 
     #[test]
     fn leaves_the_rest_alone() {
-        for text in ["task-management-in-the-large-and-small", "sk-short", "http://localhost:8080/a@b", "Authorization: none", "eyJ", "–-----BEGIN CERTIFICATE-----\nMII", "git@github.com:a/b", "Authorization: Bearer $TOKEN_NAME", "日本語 sk-"] {
+        for text in [
+            "task-management-in-the-large-and-small",
+            "sk-short",
+            "http://localhost:8080/a@b",
+            "Authorization: none",
+            "eyJ",
+            "–-----BEGIN CERTIFICATE-----\nMII",
+            "git@github.com:a/b",
+            "Authorization: Bearer $TOKEN_NAME",
+            "日本語 sk-",
+        ] {
             assert_eq!(mask(text), text);
         }
     }

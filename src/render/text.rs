@@ -64,9 +64,19 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
                 taken += w;
             }
             // A word longer than half a line is broken; so is indentation that fills one.
-            let blank = rest[..end].rfind(' ').filter(|&b| b > end / 2 && !rest[..b].trim().is_empty());
-            let cut = if rest[end..].starts_with(' ') { end } else { blank.unwrap_or(end) };
-            let cut = if cut == 0 { rest.chars().next().map_or(1, char::len_utf8) } else { cut };
+            let blank = rest[..end]
+                .rfind(' ')
+                .filter(|&b| b > end / 2 && !rest[..b].trim().is_empty());
+            let cut = if rest[end..].starts_with(' ') {
+                end
+            } else {
+                blank.unwrap_or(end)
+            };
+            let cut = if cut == 0 {
+                rest.chars().next().map_or(1, char::len_utf8)
+            } else {
+                cut
+            };
             out.push(rest[..cut].trim_end().to_owned());
             rest = rest[cut..].trim_start_matches(' ');
         }

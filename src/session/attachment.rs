@@ -27,7 +27,14 @@ const HIDDEN: [&[u8]; 16] = [
 ];
 
 /// Where clients before `rendered` keep the words of an attachment that they show.
-const WORDS: [&[&str]; 6] = [&["content", "file", "content"], &["content", "text"], &["content"], &["snippet"], &["prompt"], &["message"]];
+const WORDS: [&[&str]; 6] = [
+    &["content", "file", "content"],
+    &["content", "text"],
+    &["content"],
+    &["snippet"],
+    &["prompt"],
+    &["message"],
+];
 
 /// An attachment's texts: in whose name, and each as a JSON string of the line.
 pub(super) struct Attached<'a> {
@@ -45,18 +52,31 @@ pub(super) fn attached<'a>(session: &'a Session, e: &Entry) -> Option<Attached<'
     }
     let line = session.text(e);
     let fields = crate::jsonl::fields(line).ok()?;
-    let value = |key: &[u8]| fields.iter().rfind(|f| f.key.of(line) == key).map(|f| f.value.of(line));
+    let value = |key: &[u8]| {
+        fields
+            .iter()
+            .rfind(|f| f.key.of(line) == key)
+            .map(|f| f.value.of(line))
+    };
     let attachment = value(b"attachment")?;
-    let kind = lookup(attachment, &["type"]).map(|s| s.of(attachment)).unwrap_or_default();
+    let kind = lookup(attachment, &["type"])
+        .map(|s| s.of(attachment))
+        .unwrap_or_default();
     if HIDDEN[2..].contains(&kind) && kind != b"\"hook_success\"" {
         return None;
     }
-    let role = if value(b"renderedRole") == Some(b"\"system\"") { Role::System } else { Role::User };
+    let role = if value(b"renderedRole") == Some(b"\"system\"") {
+        Role::System
+    } else {
+        Role::User
+    };
     if let Some(rendered) = value(b"rendered").filter(|r| r.starts_with(b"[")) {
         let mut texts = Vec::new();
         for element in elements(rendered).ok()? {
             let element = element.of(rendered);
-            let content = lookup(element, &["content"]).map(|s| s.of(element)).unwrap_or_default();
+            let content = lookup(element, &["content"])
+                .map(|s| s.of(element))
+                .unwrap_or_default();
             gather(content, &mut texts);
         }
         return (!texts.is_empty()).then_some(Attached { role, texts });
@@ -73,7 +93,10 @@ pub(super) fn attached<'a>(session: &'a Session, e: &Entry) -> Option<Attached<'
             break;
         }
     }
-    (!texts.is_empty()).then_some(Attached { role: Role::User, texts })
+    (!texts.is_empty()).then_some(Attached {
+        role: Role::User,
+        texts,
+    })
 }
 
 /// A string, or the texts of a list of blocks.
@@ -83,7 +106,11 @@ fn gather<'a>(content: &'a [u8], texts: &mut Vec<&'a [u8]>) {
         Some(b'[') => {
             for block in elements(content).unwrap_or_default() {
                 let block = block.of(content);
-                texts.extend(lookup(block, &["text"]).map(|s| s.of(block)).filter(|t| t.starts_with(b"\"")));
+                texts.extend(
+                    lookup(block, &["text"])
+                        .map(|s| s.of(block))
+                        .filter(|t| t.starts_with(b"\"")),
+                );
             }
         }
         _ => {}

@@ -22,7 +22,10 @@ impl Picture {
         let field = |path: &[&str]| lookup(block, path).map(|s| s.of(block)).unwrap_or_default();
         let media = crate::jsonl::decode(field(&["source", "media_type"])).into_owned();
         let data = field(&["source", "data"]);
-        let data = data.strip_prefix(b"\"").and_then(|d| d.strip_suffix(b"\"")).unwrap_or_default();
+        let data = data
+            .strip_prefix(b"\"")
+            .and_then(|d| d.strip_suffix(b"\""))
+            .unwrap_or_default();
         let padding = data.iter().rev().take(2).filter(|&&b| b == b'=').count();
         Self {
             size: dimensions(&head(data)),
@@ -45,13 +48,26 @@ pub fn images(raw: &[u8]) -> Vec<&[u8]> {
     if memchr::memmem::find(raw, b"image").is_none() {
         return Vec::new();
     }
-    let kind = |block: &[u8]| lookup(block, &["type"]).map(|s| s.of(block) == b"\"image\"").unwrap_or(false);
+    let kind = |block: &[u8]| {
+        lookup(block, &["type"])
+            .map(|s| s.of(block) == b"\"image\"")
+            .unwrap_or(false)
+    };
     if kind(raw) {
         return vec![raw];
     }
-    let Some(content) = lookup(raw, &["content"]).map(|s| s.of(raw)).filter(|c| c.starts_with(b"[")) else { return Vec::new() };
+    let Some(content) = lookup(raw, &["content"])
+        .map(|s| s.of(raw))
+        .filter(|c| c.starts_with(b"["))
+    else {
+        return Vec::new();
+    };
     let inner = crate::jsonl::elements(content).unwrap_or_default();
-    inner.into_iter().map(|s| s.of(content)).filter(|b| b.starts_with(b"{") && kind(b)).collect()
+    inner
+        .into_iter()
+        .map(|s| s.of(content))
+        .filter(|b| b.starts_with(b"{") && kind(b))
+        .collect()
 }
 
 /// Decodes the beginning of some base64.
@@ -79,8 +95,16 @@ fn head(data: &[u8]) -> Vec<u8> {
 }
 
 fn dimensions(b: &[u8]) -> Option<(u32, u32)> {
-    let be16 = |at: usize| Some(u32::from(u16::from_be_bytes(b.get(at..at + 2)?.try_into().ok()?)));
-    let le16 = |at: usize| Some(u32::from(u16::from_le_bytes(b.get(at..at + 2)?.try_into().ok()?)));
+    let be16 = |at: usize| {
+        Some(u32::from(u16::from_be_bytes(
+            b.get(at..at + 2)?.try_into().ok()?,
+        )))
+    };
+    let le16 = |at: usize| {
+        Some(u32::from(u16::from_le_bytes(
+            b.get(at..at + 2)?.try_into().ok()?,
+        )))
+    };
     if b.starts_with(b"\x89PNG\r\n\x1a\n") {
         let be32 = |at: usize| Some(u32::from_be_bytes(b.get(at..at + 4)?.try_into().ok()?));
         return Some((be32(16)?, be32(20)?));
@@ -129,20 +153,33 @@ mod tests {
 
     #[test]
     fn sizes_of_known_formats() {
-        let png = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &640u32.to_be_bytes(), &480u32.to_be_bytes()].concat();
+        let png = [
+            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(),
+            &640u32.to_be_bytes(),
+            &480u32.to_be_bytes(),
+        ]
+        .concat();
         let picture = Picture::of(&block(&png, "image/png"));
-        assert_eq!((picture.size, picture.format.as_str(), picture.bytes), (Some((640, 480)), "png", 24));
+        assert_eq!(
+            (picture.size, picture.format.as_str(), picture.bytes),
+            (Some((640, 480)), "png", 24)
+        );
         assert_eq!(picture.tokens(), 409);
         let jpeg = b"\xff\xd8\xff\xe0\0\x04xx\xff\xc0\0\x0b\x08\0\x20\0\x10\x01";
         assert_eq!(Picture::of(&block(jpeg, "image/jpeg")).size, Some((16, 32)));
-        assert_eq!(Picture::of(&block(b"GIF89a\x05\0\x06\0", "image/gif")).size, Some((5, 6)));
+        assert_eq!(
+            Picture::of(&block(b"GIF89a\x05\0\x06\0", "image/gif")).size,
+            Some((5, 6))
+        );
         assert_eq!(Picture::of(&block(b"nonsense", "image/x")).tokens(), 1500);
     }
 
     #[test]
     fn finds_images_in_results() {
         let image = String::from_utf8(block(b"x", "image/png")).unwrap();
-        let result = format!(r#"{{"type":"tool_result","content":[{{"type":"text","text":"image"}},{image}]}}"#);
+        let result = format!(
+            r#"{{"type":"tool_result","content":[{{"type":"text","text":"image"}},{image}]}}"#
+        );
         assert_eq!(images(result.as_bytes()), [image.as_bytes()]);
         assert!(images(br#"{"type":"tool_result","content":"an image"}"#).is_empty());
     }

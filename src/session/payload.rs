@@ -72,20 +72,30 @@ pub(super) fn rows(session: &Session, upto: Option<u32>) -> Vec<u32> {
     let (entries, graph) = (session.entries(), session.graph());
     let path = graph.path();
     let end = match upto {
-        Some(turn) => session.turns().get(turn).map_or(path.len(), |t| t.path.1 as usize),
+        Some(turn) => session
+            .turns()
+            .get(turn)
+            .map_or(path.len(), |t| t.path.1 as usize),
         None => path.len(),
     };
     let path = &path[..end];
-    let boundary = path.iter().rposition(|&i| entries[i as usize].is_boundary());
+    let boundary = path
+        .iter()
+        .rposition(|&i| entries[i as usize].is_boundary());
     let first = boundary.unwrap_or(0);
     let mut rows: Vec<u32> = path[first..].to_vec();
     if upto.is_none() {
         rows.extend(tail(session));
     }
-    if let Some((anchor, kept)) = boundary.and_then(|b| preserved(session, &entries[path[b] as usize])) {
+    if let Some((anchor, kept)) =
+        boundary.and_then(|b| preserved(session, &entries[path[b] as usize]))
+    {
         let listed: FxHashSet<u32> = kept.iter().copied().collect();
         rows.retain(|r| !listed.contains(r));
-        let behind = rows.iter().position(|&r| entries[r as usize].uuid == anchor).map_or(rows.len().min(1), |p| p + 1);
+        let behind = rows
+            .iter()
+            .position(|&r| entries[r as usize].uuid == anchor)
+            .map_or(rows.len().min(1), |p| p + 1);
         rows.splice(behind..behind, kept);
     }
     rows.retain(|&r| !entries[r as usize].flags.sidechain());
@@ -98,7 +108,14 @@ fn tail(session: &Session) -> Vec<u32> {
     let mut out = Vec::new();
     let mut at = graph.leaf();
     while let Some(i) = at {
-        at = graph.children(i).filter(|&c| !entries[c].is_message() && !entries[c].is_boundary() && matches!(graph.place(c), Place::Beside(_))).last();
+        at = graph
+            .children(i)
+            .filter(|&c| {
+                !entries[c].is_message()
+                    && !entries[c].is_boundary()
+                    && matches!(graph.place(c), Place::Beside(_))
+            })
+            .last();
         out.extend(at.map(|i| i as u32));
         if out.len() > entries.len() {
             break;
@@ -111,17 +128,27 @@ fn tail(session: &Session) -> Vec<u32> {
 fn preserved(session: &Session, boundary: &Entry) -> Option<(Id, Vec<u32>)> {
     let line = session.text(boundary);
     let meta = lookup(line, &["compactMetadata"])?.of(line);
-    let id = |raw: &[u8]| raw.starts_with(b"\"").then(|| Id::of(crate::jsonl::decode(raw).as_bytes()));
+    let id = |raw: &[u8]| {
+        raw.starts_with(b"\"")
+            .then(|| Id::of(crate::jsonl::decode(raw).as_bytes()))
+    };
     let graph = session.graph();
     if let Some(kept) = lookup(meta, &["preservedMessages"]).map(|s| s.of(meta)) {
         let anchor = id(lookup(kept, &["anchorUuid"])?.of(kept))?;
         let list = lookup(kept, &["uuids"])?.of(kept);
-        let uuids: Option<Vec<u32>> = elements(list).ok()?.into_iter().map(|s| graph.find(id(s.of(list))?).map(|i| i as u32)).collect();
+        let uuids: Option<Vec<u32>> = elements(list)
+            .ok()?
+            .into_iter()
+            .map(|s| graph.find(id(s.of(list))?).map(|i| i as u32))
+            .collect();
         return Some((anchor, uuids?));
     }
     let segment = lookup(meta, &["preservedSegment"])?.of(meta);
     let named = |key: &str| id(lookup(segment, &[key])?.of(segment));
-    let (head, tail) = (graph.find(named("headUuid")?)?, graph.find(named("tailUuid")?)?);
+    let (head, tail) = (
+        graph.find(named("headUuid")?)?,
+        graph.find(named("tailUuid")?)?,
+    );
     let mut kept = vec![tail as u32];
     while *kept.last()? != head as u32 {
         let above = graph.parent(*kept.last()? as usize)? as u32;
@@ -140,10 +167,16 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
     let (entries, graph) = (session.entries(), session.graph());
     let mut lines: FxHashMap<Id, Vec<u32>> = FxHashMap::default();
     let on_path: FxHashSet<u32> = rows.iter().copied().collect();
-    let beside = |i: u32| matches!(graph.place(i as usize), Place::Beside(p) if (from..to).contains(&p)) && !entries[i as usize].flags.sidechain();
+    let beside = |i: u32| {
+        matches!(graph.place(i as usize), Place::Beside(p) if (from..to).contains(&p))
+            && !entries[i as usize].flags.sidechain()
+    };
     for (i, e) in entries.iter().enumerate() {
         let i = i as u32;
-        if e.kind == Kind::Assistant && e.message_id.is_some() && (on_path.contains(&i) || beside(i)) {
+        if e.kind == Kind::Assistant
+            && e.message_id.is_some()
+            && (on_path.contains(&i) || beside(i))
+        {
             lines.entry(e.message_id).or_default().push(i);
         }
     }
@@ -163,7 +196,10 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
         if e.kind != Kind::Assistant {
             continue;
         }
-        let calls = group.iter().flat_map(|&g| session.blocks(&entries[g as usize])).filter(|b| b.kind == BlockKind::ToolUse);
+        let calls = group
+            .iter()
+            .flat_map(|&g| session.blocks(&entries[g as usize]))
+            .filter(|b| b.kind == BlockKind::ToolUse);
         let mut results: Vec<u32> = calls
             .filter_map(|b| session.calls().find(b.tool))
             .flat_map(|c| c.results.iter().map(|at| at.entry))
@@ -208,23 +244,41 @@ impl<'a, 'r> Assembly<'a, 'r> {
             for number in e.blocks.0..e.blocks.1 {
                 let block = session.block(number);
                 match block.kind {
-                    BlockKind::ToolUse if e.kind == Kind::Assistant => uses.entry(block.tool).or_insert(number),
-                    BlockKind::ToolResult if e.kind == Kind::User => results.entry(block.tool).or_insert(number),
+                    BlockKind::ToolUse if e.kind == Kind::Assistant => {
+                        uses.entry(block.tool).or_insert(number)
+                    }
+                    BlockKind::ToolResult if e.kind == Kind::User => {
+                        results.entry(block.tool).or_insert(number)
+                    }
                     _ => continue,
                 };
             }
         }
-        let model = rows.iter().rev().map(|&r| &entries[r as usize]).find(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
+        let model = rows
+            .iter()
+            .rev()
+            .map(|&r| &entries[r as usize])
+            .find(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
         let model = model.and_then(|e| model_of(session, e));
         let last = rows.iter().rposition(|&r| entries[r as usize].is_message());
         let open_end = match last.map(|l| &entries[rows[l] as usize]) {
             Some(e) if e.kind == Kind::Assistant => {
-                let same = rows.iter().copied().filter(|&r| r == rows[last.unwrap_or(0)] || e.message_id.is_some() && entries[r as usize].message_id == e.message_id);
+                let same = rows.iter().copied().filter(|&r| {
+                    r == rows[last.unwrap_or(0)]
+                        || e.message_id.is_some() && entries[r as usize].message_id == e.message_id
+                });
                 same.collect()
             }
             _ => FxHashSet::default(),
         };
-        Self { session, rows, uses, results, model, open_end }
+        Self {
+            session,
+            rows,
+            uses,
+            results,
+            model,
+            open_end,
+        }
     }
 
     fn messages(&self) -> Vec<Message<'a>> {
@@ -241,7 +295,10 @@ impl<'a, 'r> Assembly<'a, 'r> {
                 continue;
             }
             let mut end = at + 1;
-            while end < self.rows.len() && e.message_id.is_some() && entries[self.rows[end] as usize].message_id == e.message_id {
+            while end < self.rows.len()
+                && e.message_id.is_some()
+                && entries[self.rows[end] as usize].message_id == e.message_id
+            {
                 end += 1;
             }
             let (blocks, made_up) = self.answer(&self.rows[at..end]);
@@ -250,8 +307,12 @@ impl<'a, 'r> Assembly<'a, 'r> {
                 continue;
             }
             std::mem::take(&mut user).close(&mut out);
-            out.push(Message { role: Role::Assistant, blocks });
-            user.results.extend((!made_up.is_empty()).then_some(made_up));
+            out.push(Message {
+                role: Role::Assistant,
+                blocks,
+            });
+            user.results
+                .extend((!made_up.is_empty()).then_some(made_up));
         }
         user.close(&mut out);
         out
@@ -274,7 +335,8 @@ impl<'a, 'r> Assembly<'a, 'r> {
             let numbers = e.blocks.0..e.blocks.1;
             let is_call = |n: &u32| session.block(*n).kind == BlockKind::ToolUse;
             let answered = |n: u32| self.results.contains_key(&session.block(n).tool);
-            let unanswered = numbers.clone().filter(is_call).all(|n| !answered(n)) && numbers.clone().any(|n| is_call(&n));
+            let unanswered = numbers.clone().filter(is_call).all(|n| !answered(n))
+                && numbers.clone().any(|n| is_call(&n));
             if unanswered && !self.open_end.contains(&row) {
                 continue;
             }
@@ -307,32 +369,52 @@ impl<'a, 'r> Assembly<'a, 'r> {
     fn take(&self, row: u32, e: &Entry, user: &mut UserTurn<'a>) {
         let text = self.session.text(e);
         match e.kind {
-            Kind::User if e.flags.string_content() => user.texts.push(vec![Shown::words(row, e.content.of(text))]),
+            Kind::User if e.flags.string_content() => {
+                user.texts.push(vec![Shown::words(row, e.content.of(text))])
+            }
             Kind::User => {
                 let mut blocks = Vec::new();
                 let mut answers = false;
                 for n in e.blocks.0..e.blocks.1 {
                     let block = self.session.block(n);
                     if block.kind == BlockKind::ToolResult {
-                        if self.results.get(&block.tool) != Some(&n) || !self.uses.contains_key(&block.tool) {
+                        if self.results.get(&block.tool) != Some(&n)
+                            || !self.uses.contains_key(&block.tool)
+                        {
                             continue;
                         }
                         answers = true;
                     }
                     blocks.push(Shown::raw(row, block.kind, block.tool, block.span.of(text)));
                 }
-                if answers { user.results.push(blocks) } else { user.texts.push(blocks) }
+                if answers {
+                    user.results.push(blocks)
+                } else {
+                    user.texts.push(blocks)
+                }
             }
             Kind::System if e.subtype == Subtype::LocalCommand => {
-                let content = lookup(text, &["content"]).map(|s| s.of(text)).filter(|c| c.starts_with(b"\""));
-                user.texts.extend(content.map(|c| vec![Shown::words(row, c)]));
+                let content = lookup(text, &["content"])
+                    .map(|s| s.of(text))
+                    .filter(|c| c.starts_with(b"\""));
+                user.texts
+                    .extend(content.map(|c| vec![Shown::words(row, c)]));
             }
             Kind::Attachment => {
-                let Some(found) = attached(self.session, e) else { return };
+                let Some(found) = attached(self.session, e) else {
+                    return;
+                };
                 if found.role == Role::System {
-                    user.system.extend(found.texts.into_iter().map(|t| (row, t)));
+                    user.system
+                        .extend(found.texts.into_iter().map(|t| (row, t)));
                 } else {
-                    user.reminders.push(found.texts.into_iter().map(|t| Shown::words(row, t)).collect());
+                    user.reminders.push(
+                        found
+                            .texts
+                            .into_iter()
+                            .map(|t| Shown::words(row, t))
+                            .collect(),
+                    );
                 }
             }
             _ => {}
@@ -344,7 +426,12 @@ impl<'a> UserTurn<'a> {
     /// Ends the message: results come first, then reminders, then words; what the system says follows
     /// as a message of its own.
     fn close(self, out: &mut Vec<Message<'a>>) {
-        let mut parts: Vec<Vec<Shown<'a>>> = self.results.into_iter().chain(self.reminders).chain(self.texts).collect();
+        let mut parts: Vec<Vec<Shown<'a>>> = self
+            .results
+            .into_iter()
+            .chain(self.reminders)
+            .chain(self.texts)
+            .collect();
         for part in &mut parts {
             part.retain(|b| !b.is_blank());
         }
@@ -352,7 +439,9 @@ impl<'a> UserTurn<'a> {
         for i in 1..parts.len() {
             let texts = |p: &[Shown<'_>]| p.iter().any(|b| b.kind == BlockKind::Text);
             if texts(&parts[i])
-                && let Some(last) = parts[i - 1].last_mut().filter(|b| b.kind == BlockKind::Text)
+                && let Some(last) = parts[i - 1]
+                    .last_mut()
+                    .filter(|b| b.kind == BlockKind::Text)
             {
                 last.newline = true;
             }
@@ -361,13 +450,25 @@ impl<'a> UserTurn<'a> {
         if !blocks.is_empty() {
             match out.last_mut().filter(|m| m.role == Role::User) {
                 Some(message) => message.blocks.extend(blocks),
-                None => out.push(Message { role: Role::User, blocks }),
+                None => out.push(Message {
+                    role: Role::User,
+                    blocks,
+                }),
             }
         }
         if let Some(&(entry, _)) = self.system.first() {
             let form = Form::Reminders(self.system.into_iter().map(|(_, t)| t).collect());
-            let block = Shown { entry, kind: BlockKind::Text, tool: Id::NONE, newline: false, form };
-            out.push(Message { role: Role::System, blocks: vec![block] });
+            let block = Shown {
+                entry,
+                kind: BlockKind::Text,
+                tool: Id::NONE,
+                newline: false,
+                form,
+            };
+            out.push(Message {
+                role: Role::System,
+                blocks: vec![block],
+            });
         }
     }
 }

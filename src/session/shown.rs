@@ -40,11 +40,23 @@ pub(super) enum Form<'a> {
 
 impl<'a> Shown<'a> {
     pub(super) fn raw(entry: u32, kind: BlockKind, tool: Id, raw: &'a [u8]) -> Self {
-        Self { entry, kind, tool, newline: false, form: Form::Raw(raw) }
+        Self {
+            entry,
+            kind,
+            tool,
+            newline: false,
+            form: Form::Raw(raw),
+        }
     }
 
     pub(super) fn words(entry: u32, raw: &'a [u8]) -> Self {
-        Self { entry, kind: BlockKind::Text, tool: Id::NONE, newline: false, form: Form::Words(raw) }
+        Self {
+            entry,
+            kind: BlockKind::Text,
+            tool: Id::NONE,
+            newline: false,
+            form: Form::Words(raw),
+        }
     }
 
     /// Whether the client makes it up, so that no line of the file holds it.
@@ -110,12 +122,27 @@ impl<'a> Shown<'a> {
 pub(super) fn made_up_result(entry: u32, tool: Id, call: &[u8]) -> Option<Shown<'static>> {
     let id = lookup(call, &["id"])?.of(call);
     let words = encode("[no result was recorded; the client makes one up]");
-    let made = [br#"{"type":"tool_result","content":"#, words.as_bytes(), br#","is_error":true,"tool_use_id":"#, id, b"}"].concat();
-    Some(Shown { entry, kind: BlockKind::ToolResult, tool, newline: false, form: Form::Made(made) })
+    let made = [
+        br#"{"type":"tool_result","content":"#,
+        words.as_bytes(),
+        br#","is_error":true,"tool_use_id":"#,
+        id,
+        b"}",
+    ]
+    .concat();
+    Some(Shown {
+        entry,
+        kind: BlockKind::ToolResult,
+        tool,
+        newline: false,
+        form: Form::Made(made),
+    })
 }
 
 fn with_newline(raw: &[u8]) -> Vec<u8> {
-    let Some(text) = lookup(raw, &["text"]) else { return raw.to_vec() };
+    let Some(text) = lookup(raw, &["text"]) else {
+        return raw.to_vec();
+    };
     let words = text.of(raw);
     let ended = [words.strip_suffix(b"\"").unwrap_or(words), br#"\n""#].concat();
     apply_edits(raw, &[Edit::new(text, ended)]).unwrap_or_else(|_| raw.to_vec())
@@ -135,6 +162,12 @@ fn renamed(raw: &[u8], kind: BlockKind) -> Cow<'_, [u8]> {
 
 /// The words of a reminder, still escaped, without quotes and wrapping.
 fn unwrapped(raw: &[u8]) -> &[u8] {
-    let inner = raw.strip_prefix(b"\"").and_then(|r| r.strip_suffix(b"\"")).unwrap_or(raw);
-    inner.strip_prefix(OPEN).and_then(|r| r.strip_suffix(CLOSE)).unwrap_or(inner)
+    let inner = raw
+        .strip_prefix(b"\"")
+        .and_then(|r| r.strip_suffix(b"\""))
+        .unwrap_or(raw);
+    inner
+        .strip_prefix(OPEN)
+        .and_then(|r| r.strip_suffix(CLOSE))
+        .unwrap_or(inner)
 }

@@ -31,7 +31,10 @@ pub struct Weight {
 impl std::ops::Add for Weight {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        Self { bytes: self.bytes + other.bytes, images: self.images + other.images }
+        Self {
+            bytes: self.bytes + other.bytes,
+            images: self.images + other.images,
+        }
     }
 }
 
@@ -44,7 +47,10 @@ impl std::ops::AddAssign for Weight {
 impl Weight {
     /// The weight of a block, as JSON.
     pub fn of(raw: &[u8]) -> Self {
-        let mut out = Self { bytes: raw.len() as f64, images: 0.0 };
+        let mut out = Self {
+            bytes: raw.len() as f64,
+            images: 0.0,
+        };
         for image in images(raw) {
             out.bytes -= image.len() as f64;
             out.images += Picture::of(image).tokens() as f64;
@@ -83,8 +89,12 @@ impl Calibration {
         let last = samples.points.last().filter(|_| samples.fresh);
         let constant = match (fit, last) {
             (Some((_, constant)), _) => constant,
-            (None, Some(p)) => (p.tokens - p.shown.images - p.shown.bytes / bytes_per_token).max(0.0),
-            (None, None) => samples.points.last().map_or(0.0, |p| (p.tokens - p.shown.images - p.shown.bytes / bytes_per_token).max(0.0)),
+            (None, Some(p)) => {
+                (p.tokens - p.shown.images - p.shown.bytes / bytes_per_token).max(0.0)
+            }
+            (None, None) => samples.points.last().map_or(0.0, |p| {
+                (p.tokens - p.shown.images - p.shown.bytes / bytes_per_token).max(0.0)
+            }),
         };
         let at_last = last.map(|p| p.shown).unwrap_or_default();
         Self {
@@ -93,8 +103,12 @@ impl Calibration {
             constant,
             records: samples.points.len(),
             recorded: last.map(|p| p.tokens as u64),
-            estimated: last.map(|p| (constant + p.shown.bytes / bytes_per_token + p.shown.images) as u64),
-            since: Weight { bytes: samples.shown.bytes - at_last.bytes, images: samples.shown.images - at_last.images },
+            estimated: last
+                .map(|p| (constant + p.shown.bytes / bytes_per_token + p.shown.images) as u64),
+            since: Weight {
+                bytes: samples.shown.bytes - at_last.bytes,
+                images: samples.shown.images - at_last.images,
+            },
             shown: samples.shown,
         }
     }
@@ -127,7 +141,11 @@ impl Calibration {
 /// measure: `removed` are the bytes shown no longer since the record was made.
 pub fn window_tokens(session: &Session, removed: i64) -> u64 {
     let calibration = Calibration::of(session);
-    let removed = if calibration.recorded.is_some() { removed as f64 / calibration.bytes_per_token } else { 0.0 };
+    let removed = if calibration.recorded.is_some() {
+        removed as f64 / calibration.bytes_per_token
+    } else {
+        0.0
+    };
     (calibration.window() as f64 + removed).max(0.0) as u64
 }
 
@@ -157,7 +175,11 @@ impl Samples {
                 beside[p as usize] += entry_weight(session, e);
             }
         }
-        let mut out = Self { points: Vec::new(), shown: Weight::default(), fresh: false };
+        let mut out = Self {
+            points: Vec::new(),
+            shown: Weight::default(),
+            fresh: false,
+        };
         let mut last_message = Id::NONE;
         for (position, &i) in path.iter().enumerate() {
             let e = &entries[i as usize];
@@ -170,7 +192,10 @@ impl Samples {
             let repeated = e.message_id.is_some() && e.message_id == last_message;
             if e.kind == Kind::Assistant {
                 if !repeated && let Some(tokens) = recorded_window(session, e) {
-                    out.points.push(Point { shown: out.shown, tokens: tokens as f64 });
+                    out.points.push(Point {
+                        shown: out.shown,
+                        tokens: tokens as f64,
+                    });
                     out.fresh = true;
                 }
                 last_message = e.message_id;
@@ -185,17 +210,36 @@ impl Samples {
 pub(super) fn entry_weight(session: &Session, e: &Entry) -> Weight {
     let text = session.text(e);
     match e.kind {
-        Kind::User | Kind::Assistant if e.flags.api_error() || e.flags.sidechain() => Weight::default(),
+        Kind::User | Kind::Assistant if e.flags.api_error() || e.flags.sidechain() => {
+            Weight::default()
+        }
         Kind::User | Kind::Assistant => {
-            let mut weight = Weight { bytes: e.content.len() as f64, images: 0.0 };
-            for block in session.blocks(e).iter().filter(|b| matches!(b.kind, BlockKind::Image | BlockKind::ToolResult)) {
+            let mut weight = Weight {
+                bytes: e.content.len() as f64,
+                images: 0.0,
+            };
+            for block in session
+                .blocks(e)
+                .iter()
+                .filter(|b| matches!(b.kind, BlockKind::Image | BlockKind::ToolResult))
+            {
                 let own = Weight::of(block.span.of(text));
-                weight += Weight { bytes: own.bytes - block.span.len() as f64, images: own.images };
+                weight += Weight {
+                    bytes: own.bytes - block.span.len() as f64,
+                    images: own.images,
+                };
             }
             weight
         }
-        Kind::Attachment => Weight { bytes: attached(session, e).map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()), images: 0.0 },
-        Kind::System if e.subtype == Subtype::LocalCommand => Weight { bytes: lookup(text, &["content"]).map_or(0.0, |s| s.len() as f64), images: 0.0 },
+        Kind::Attachment => Weight {
+            bytes: attached(session, e)
+                .map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),
+            images: 0.0,
+        },
+        Kind::System if e.subtype == Subtype::LocalCommand => Weight {
+            bytes: lookup(text, &["content"]).map_or(0.0, |s| s.len() as f64),
+            images: 0.0,
+        },
         _ => Weight::default(),
     }
 }
@@ -208,10 +252,22 @@ pub(super) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
     let text = session.text(e);
     let usage = lookup(text, &["message", "usage"])?.of(text);
     let number = |key: &str| {
-        let raw = lookup(usage, &[key]).map(|s| s.of(usage)).unwrap_or_default();
-        std::str::from_utf8(raw).ok().and_then(|s| s.parse::<u64>().ok()).unwrap_or(0)
+        let raw = lookup(usage, &[key])
+            .map(|s| s.of(usage))
+            .unwrap_or_default();
+        std::str::from_utf8(raw)
+            .ok()
+            .and_then(|s| s.parse::<u64>().ok())
+            .unwrap_or(0)
     };
-    let total = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map(number).iter().sum::<u64>();
+    let total = [
+        "input_tokens",
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+    ]
+    .map(number)
+    .iter()
+    .sum::<u64>();
     (total > 0).then_some(total)
 }
 
@@ -247,10 +303,18 @@ mod tests {
         let mut parent = "null".to_owned();
         for (i, &(bytes, tokens)) in windows.iter().enumerate() {
             let words = "x".repeat(bytes);
-            out += &format!("{{\"type\":\"user\",\"uuid\":\"u{i}\",\"parentUuid\":{parent},\"message\":{{\"content\":\"{words}\"}}}}\n");
+            out += &format!(
+                "{{\"type\":\"user\",\"uuid\":\"u{i}\",\"parentUuid\":{parent},\"message\":{{\"content\":\"{words}\"}}}}\n"
+            );
             for part in 0..2 {
-                let above = if part == 0 { format!("u{i}") } else { format!("a{i}0") };
-                out += &format!("{{\"type\":\"assistant\",\"uuid\":\"a{i}{part}\",\"parentUuid\":\"{above}\",\"message\":{{\"id\":\"m{i}\",\"usage\":{{\"input_tokens\":{tokens},\"output_tokens\":9}},\"content\":[]}}}}\n");
+                let above = if part == 0 {
+                    format!("u{i}")
+                } else {
+                    format!("a{i}0")
+                };
+                out += &format!(
+                    "{{\"type\":\"assistant\",\"uuid\":\"a{i}{part}\",\"parentUuid\":\"{above}\",\"message\":{{\"id\":\"m{i}\",\"usage\":{{\"input_tokens\":{tokens},\"output_tokens\":9}},\"content\":[]}}}}\n"
+                );
             }
             parent = format!("\"a{i}1\"");
         }
@@ -261,7 +325,10 @@ mod tests {
     fn measures_the_session_itself() {
         let c = Calibration::of(&session(&[(3_996, 2_000), (3_994, 3_000), (7_994, 5_000)]));
         assert!(c.measured && c.records == 3, "{c:?}");
-        assert!((c.bytes_per_token - 4.0).abs() < 0.01 && (c.constant - 1_000.0).abs() < 5.0, "{c:?}");
+        assert!(
+            (c.bytes_per_token - 4.0).abs() < 0.01 && (c.constant - 1_000.0).abs() < 5.0,
+            "{c:?}"
+        );
         assert!(c.error().unwrap().abs() < 0.01);
     }
 

@@ -36,14 +36,6 @@ pub(crate) struct CloneArgs {
 pub(crate) fn run(args: CloneArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
     let (found, stamp, session) = commit_flow::resolve(found)?;
-<<<<<<< HEAD
-=======
-    let at = args
-        .at
-        .as_deref()
-        .map(|spec| turn_spec::one(&session, spec))
-        .transpose()?;
->>>>>>> conf
     let to_project = args.to_project.map(|dir| {
         fs_err::canonicalize(&dir).map_err(|_| {
             CliError::failed(

@@ -3,12 +3,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::session::payload;
+use crate::session::{TurnSpec, payload};
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::{names, turn_spec};
+use super::super::names;
 
 /// Print the messages that the model would be shown on resume
 ///
@@ -16,19 +16,25 @@ use super::super::{names, turn_spec};
 /// compaction on. The blocks are the session's own bytes. It is data to work with, so nothing in it is
 /// masked; system prompt, tools and what the client adds for the next prompt are not in the session.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  ccsurgery payload | jq length           how many messages\n  ccsurgery payload 3d731db0 --at 7       as it was at the end of turn 7")]
+#[command(
+    after_help = "Examples:\n  ccsurgery payload | jq length           how many messages\n  ccsurgery payload 3d731db0 --at 7       as it was at the end of turn 7"
+)]
 pub(crate) struct PayloadArgs {
     #[command(flatten)]
     session: SessionArg,
     /// At the end of this turn
     #[arg(long, value_name = "TURN", allow_hyphen_values = true)]
-    at: Option<String>,
+    at: Option<TurnSpec>,
 }
 
 pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
     let session = names::open(&found)?;
-    let at = args.at.as_deref().map(|spec| turn_spec::one(&session, spec)).transpose()?;
+    let at = args
+        .at
+        .as_ref()
+        .map(|turn| turn.resolve(&session))
+        .transpose()?;
     let messages = payload(&session, at);
     let mut out = std::io::BufWriter::new(&mut context.out);
     out.write_all(b"[")?;
