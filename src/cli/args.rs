@@ -54,6 +54,9 @@ pub(super) struct Global {
         help_heading = "Global options"
     )]
     pub(super) color: Color,
+    /// Show keys and tokens in a session's text as they are, instead of masking them
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(super) show_secrets: bool,
     /// Print no more than the result
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub(super) quiet: bool,
@@ -81,6 +84,7 @@ pub(super) enum Command {
     Demo(commands::demo::DemoArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
+    Ls(commands::ls::LsArgs),
     Payload(commands::payload::PayloadArgs),
 }
 

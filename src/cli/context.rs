@@ -1,11 +1,13 @@
 //! Streams, folders and the clock: all that the commands get from outside.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anstream::{AutoStream, ColorChoice};
 
+use crate::render::{clean, clean_lines, mask};
 use crate::store::{Config, Journal};
 
 use super::args::{Color, Global};
@@ -22,6 +24,8 @@ pub(super) struct Context {
     pub(super) json: bool,
     pub(super) quiet: bool,
     pub(super) columns: usize,
+    /// Whether keys and tokens are shown as they are.
+    pub(super) show_secrets: bool,
     pub(super) now: SystemTime,
     /// Whether a person can be asked.
     pub(super) interactive: bool,
@@ -68,6 +72,7 @@ impl Context {
             json: global.json,
             quiet: global.quiet,
             columns: columns(),
+            show_secrets: global.show_secrets,
             now: SystemTime::now(),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
             progress: io::stderr().is_terminal() && !global.quiet && !global.json,
@@ -79,6 +84,25 @@ impl Context {
     pub(super) fn tell(&mut self, text: &str) {
         if !self.quiet {
             let _ = writeln!(self.err, "{text}");
+        }
+    }
+
+    /// A session's text on one line: masked, and safe for a terminal.
+    pub(super) fn words(&self, text: &str) -> String {
+        clean(&self.masked(text))
+    }
+
+    /// A session's text with its lines: masked, and safe for a terminal.
+    pub(super) fn lines(&self, text: &str) -> String {
+        clean_lines(&self.masked(text))
+    }
+
+    /// A session's text as data, with keys and tokens masked.
+    pub(super) fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.show_secrets {
+            Cow::Borrowed(text)
+        } else {
+            mask(text)
         }
     }
 

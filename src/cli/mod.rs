@@ -6,6 +6,7 @@ mod commit_flow;
 mod context;
 mod copy_set;
 mod error;
+mod history;
 mod names;
 mod progress;
 mod report;
@@ -52,6 +53,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Demo(args) => commands::demo::run(&args, context),
         Command::Completions(args) => commands::completions::run(&args, context),
         Command::Man(args) => commands::man::run(&args, context),
+        Command::Ls(args) => commands::ls::run(&args, context),
         Command::Payload(args) => commands::payload::run(&args, context),
     }
 }

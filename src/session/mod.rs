@@ -2,11 +2,13 @@
 
 mod attachment;
 mod entry;
+mod gist;
 mod glance;
 mod graph;
 mod id;
 mod image;
 mod index;
+mod outlook;
 mod payload;
 mod prompt;
 mod refs;
@@ -17,11 +19,13 @@ mod turn_spec;
 mod turns;
 
 pub use entry::{Block, BlockKind, Entry, Flags, Kind, LineState, Subtype};
+pub use gist::CallGist;
 pub use glance::{Glance, prompt_words};
 pub use graph::{Graph, Place};
 pub use id::Id;
 pub use image::{Picture, images};
 pub use index::Session;
+pub use outlook::{Next, Outlook, State};
 pub use payload::{Message, Role, payload};
 pub use prompt::PromptKind;
 pub use refs::{IdUse, visit_ids};

@@ -5,6 +5,7 @@ mod config;
 mod glance;
 mod guard;
 mod journal;
+mod listing;
 mod locate;
 mod publish;
 mod sidecars;
@@ -15,8 +16,9 @@ pub use atomic::{
 };
 pub use config::{Config, slug};
 pub use glance::glance;
-pub use guard::{Live, Stamp, live};
+pub use guard::{Live, Stamp, live, running};
 pub use journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
+pub use listing::{Depth, Listed, list};
 pub use locate::{Found, LocateError, Locator};
 pub use publish::{CommitError, Make, NewFile, create, export, replace};
 pub use sidecars::{Sidecar, SidecarKind, sidecars};

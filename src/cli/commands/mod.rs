@@ -3,5 +3,6 @@
 pub(super) mod clone;
 pub(super) mod completions;
 pub(super) mod demo;
+pub(super) mod ls;
 pub(super) mod man;
 pub(super) mod payload;

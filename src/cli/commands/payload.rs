@@ -13,8 +13,8 @@ use super::super::names;
 /// Print the messages that the model would be shown on resume
 ///
 /// One JSON array, an API message a line, as the newest client puts them together from the last
-/// compaction on. The blocks are the session's own bytes. It is data to work with, so nothing in it is
-/// masked; system prompt, tools and what the client adds for the next prompt are not in the session.
+/// compaction on. The blocks are the session's own bytes. System prompt, tools and what the client adds
+/// for the next prompt are not in the session.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery payload | jq length           how many messages\n  ccsurgery payload 3d731db0 --at 7       as it was at the end of turn 7"
@@ -36,14 +36,15 @@ pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode,
         .map(|turn| turn.resolve(&session))
         .transpose()?;
     let messages = payload(&session, at);
-    let mut out = std::io::BufWriter::new(&mut context.out);
-    out.write_all(b"[")?;
-    for (i, message) in messages.iter().enumerate() {
-        out.write_all(if i > 0 { b",\n" } else { b"\n" })?;
+    let texts: Vec<String> = messages
+        .iter()
         // What is not UTF-8 in the file reaches the model as replacement characters.
-        out.write_all(String::from_utf8_lossy(&message.json()).as_bytes())?;
-    }
-    out.write_all(b"\n]\n")?;
-    out.flush()?;
+        .map(|m| {
+            context
+                .masked(&String::from_utf8_lossy(&m.json()))
+                .into_owned()
+        })
+        .collect();
+    write!(context.out, "[\n{}\n]\n", texts.join(",\n"))?;
     Ok(ExitCode::SUCCESS)
 }
