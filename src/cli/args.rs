@@ -86,6 +86,7 @@ pub(super) enum Command {
     Man(commands::man::ManArgs),
     Ls(commands::ls::LsArgs),
     Payload(commands::payload::PayloadArgs),
+    Show(commands::show::ShowArgs),
 }
 
 /// Which session a command is about.

@@ -29,6 +29,8 @@ pub(super) struct Context {
     pub(super) now: SystemTime,
     /// Whether a person can be asked.
     pub(super) interactive: bool,
+    /// Whether the result goes to a person's screen.
+    pub(super) on_screen: bool,
     /// Whether progress may be shown.
     pub(super) progress: bool,
     pub(super) command_line: Vec<String>,
@@ -75,6 +77,7 @@ impl Context {
             show_secrets: global.show_secrets,
             now: SystemTime::now(),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
+            on_screen: io::stdout().is_terminal() && !global.json,
             progress: io::stderr().is_terminal() && !global.quiet && !global.json,
             command_line: std::env::args().collect(),
         })

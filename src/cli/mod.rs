@@ -1,6 +1,7 @@
 //! The command line.
 
 mod args;
+mod branches;
 mod commands;
 mod commit_flow;
 mod context;
@@ -8,7 +9,9 @@ mod copy_set;
 mod error;
 mod history;
 mod names;
+mod pager;
 mod progress;
+mod reading;
 mod report;
 
 use std::io::Write as _;
@@ -55,5 +58,6 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Man(args) => commands::man::run(&args, context),
         Command::Ls(args) => commands::ls::run(&args, context),
         Command::Payload(args) => commands::payload::run(&args, context),
+        Command::Show(args) => commands::show::run(&args, context),
     }
 }

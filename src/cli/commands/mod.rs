@@ -6,3 +6,4 @@ pub(super) mod demo;
 pub(super) mod ls;
 pub(super) mod man;
 pub(super) mod payload;
+pub(super) mod show;
