@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use anstream::{AutoStream, ColorChoice};
 
-use crate::render::{clean, clean_lines, mask};
+use crate::render::{YELLOW, clean, clean_lines, mask, paint};
 use crate::store::{Config, Journal};
 
 use super::args::{Color, Global};
@@ -107,6 +107,24 @@ impl Context {
         } else {
             mask(text)
         }
+    }
+
+    /// Cleans up after runs that were killed, and says so.
+    pub(super) fn recover(&mut self) -> Result<(), CliError> {
+        for told in self.journal.recover()? {
+            self.tell(&format!("{} {told}", paint(YELLOW, "recovered:")));
+        }
+        Ok(())
+    }
+
+    /// Asks a person; anything but yes is no.
+    pub(super) fn confirm(&mut self, question: &str) -> io::Result<bool> {
+        self.out.flush()?;
+        write!(self.err, "{question} [y/N] ")?;
+        self.err.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
     /// Prints the one JSON document of this run.

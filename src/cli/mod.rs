@@ -7,12 +7,15 @@ mod commit_flow;
 mod context;
 mod copy_set;
 mod error;
-mod history;
 mod names;
+mod operations;
 mod pager;
+mod plan_file;
 mod progress;
+mod prompt_history;
 mod reading;
 mod report;
+mod summary;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -54,10 +57,18 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
     match command {
         Command::Clone(args) => commands::clone::run(args, context),
         Command::Demo(args) => commands::demo::run(&args, context),
+        Command::Compact(args) => commands::compact::run(args, context),
         Command::Completions(args) => commands::completions::run(&args, context),
+        Command::DropTools(args) => commands::drop_tools::run(args, context),
+        Command::History(args) => commands::history::run(args, context),
         Command::Man(args) => commands::man::run(&args, context),
         Command::Ls(args) => commands::ls::run(&args, context),
         Command::Payload(args) => commands::payload::run(&args, context),
         Command::Show(args) => commands::show::run(&args, context),
+        Command::Redo(args) => commands::redo::run(&args, context),
+        Command::Run(args) => commands::run::run(args, context),
+        Command::StripThinking(args) => commands::strip_thinking::run(args, context),
+        Command::Truncate(args) => commands::truncate::run(args, context),
+        Command::Undo(args) => commands::undo::run(&args, context),
     }
 }

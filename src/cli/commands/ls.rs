@@ -16,7 +16,7 @@ use crate::store::{Depth, Listed, Live, Locator, list, running, slug};
 
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::{history, names};
+use super::super::{names, prompt_history};
 
 /// Without a sign of a running client, a session that was written so lately counts as open.
 const LATELY: Duration = Duration::from_secs(120);
@@ -81,8 +81,8 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
     };
     let mut listed = list(found, depth);
     if let Some(text) = &args.grep {
-        let typed = history::prompts(&context.config, text);
-        listed.retain(|l| matches(l, text) || history::belongs(&typed, l));
+        let typed = prompt_history::prompts(&context.config, text);
+        listed.retain(|l| matches(l, text) || prompt_history::belongs(&typed, l));
     }
     let mut rows = rows(context, listed);
     // Stable, and given newest first: of equals the newer one leads.
