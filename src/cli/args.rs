@@ -87,6 +87,7 @@ pub(super) enum Command {
     DropTools(commands::drop_tools::DropToolsArgs),
     History(commands::history::HistoryArgs),
     Man(commands::man::ManArgs),
+    Inspect(commands::inspect::InspectArgs),
     Ls(commands::ls::LsArgs),
     Payload(commands::payload::PayloadArgs),
     Show(commands::show::ShowArgs),

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod advice;
 mod args;
 mod branches;
 mod commands;
@@ -62,6 +63,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::DropTools(args) => commands::drop_tools::run(args, context),
         Command::History(args) => commands::history::run(args, context),
         Command::Man(args) => commands::man::run(&args, context),
+        Command::Inspect(args) => commands::inspect::run(&args, context),
         Command::Ls(args) => commands::ls::run(&args, context),
         Command::Payload(args) => commands::payload::run(&args, context),
         Command::Show(args) => commands::show::run(&args, context),

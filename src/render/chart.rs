@@ -6,7 +6,8 @@ pub fn bar(part: u64, whole: u64, columns: usize) -> String {
     if part == 0 || whole == 0 {
         return String::new();
     }
-    let eighths = ((part as f64 / whole as f64 * columns as f64 * 8.0).round() as usize).clamp(1, columns * 8);
+    let eighths = ((part as f64 / whole as f64 * columns as f64 * 8.0).round() as usize)
+        .clamp(1, columns * 8);
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
@@ -18,8 +19,15 @@ pub fn sparkline(values: &[u64], columns: usize) -> String {
     let columns = columns.min(values.len());
     (0..columns)
         .map(|c| {
-            let (from, to) = (c * values.len() / columns, ((c + 1) * values.len()).div_ceil(columns));
-            let value = values[from..to.min(values.len()).max(from + 1)].iter().copied().max().unwrap_or(0);
+            let (from, to) = (
+                c * values.len() / columns,
+                ((c + 1) * values.len()).div_ceil(columns),
+            );
+            let value = values[from..to.min(values.len()).max(from + 1)]
+                .iter()
+                .copied()
+                .max()
+                .unwrap_or(0);
             LEVELS[((value as f64 / highest as f64 * 7.0).round() as usize).min(7)]
         })
         .collect()
@@ -34,7 +42,10 @@ mod tests {
         assert_eq!(bar(1, 2, 4), "██");
         assert_eq!(bar(3, 16, 2), "▍");
         assert_eq!(bar(1, 1_000_000, 4), "▏");
-        assert_eq!((bar(0, 5, 4), bar(9, 9, 2)), (String::new(), "██".to_owned()));
+        assert_eq!(
+            (bar(0, 5, 4), bar(9, 9, 2)),
+            (String::new(), "██".to_owned())
+        );
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What people see: sizes, clean text, the preview.
 
+mod chart;
 mod preview;
 mod secrets;
 mod style;
 mod text;
 
 pub use crate::human::{age, bytes, count, signed_bytes, tokens};
+pub use chart::{bar, sparkline};
 pub use preview::{FileAction, FileRow, Preview};
 pub use secrets::mask;
 pub use style::{BOLD, DIM, GREEN, RED, YELLOW, paint};

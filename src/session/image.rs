@@ -1,9 +1,12 @@
-//! The size of an image, from the first bytes of its data.
+//! What a picture or a document takes in the window, which its bytes do not tell.
 
 use crate::jsonl::lookup;
 
 /// How much of an image's base64 is looked at: JPEGs put their size behind their metadata.
 const HEAD: usize = 96 << 10;
+
+/// Bytes of a PDF that make a token, as text and picture of its pages; seen between 8 and 16.
+const DOCUMENT: u64 = 12;
 
 /// What can be told of an image without drawing it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,26 +37,43 @@ impl Picture {
         }
     }
 
-    /// What the picture takes in the window: by its size, up to what the API scales it down to.
+    /// What it takes in the window: a picture by its size, up to what the API scales it down to; a
+    /// document by its bytes, as its pages cannot be counted without unpacking it.
     pub fn tokens(&self) -> u64 {
         match self.size {
+            None if self.format == "pdf" => (self.bytes / DOCUMENT).clamp(1_500, 300_000),
             Some((w, h)) => (u64::from(w) * u64::from(h) / 750).clamp(1, 1600),
             None => 1500,
         }
     }
 }
 
-/// The spans of the image blocks in `raw`, be it one itself or a result that holds some.
+/// The image blocks in `raw`, be it one itself or a result that holds some.
 pub fn images(raw: &[u8]) -> Vec<&[u8]> {
-    if memchr::memmem::find(raw, b"image").is_none() {
+    blocks_of(raw, &[b"\"image\""])
+}
+
+/// The blocks in `raw` whose weight is not that of their bytes: images, and documents in base64.
+pub(super) fn heavy(raw: &[u8]) -> Vec<&[u8]> {
+    let mut out = blocks_of(raw, &[b"\"image\"", b"\"document\""]);
+    out.retain(|b| {
+        lookup(b, &["source", "data"]).is_some()
+            && lookup(b, &["source", "type"]).is_some_and(|t| t.of(b) == b"\"base64\"")
+    });
+    out
+}
+
+fn blocks_of<'a>(raw: &'a [u8], kinds: &[&[u8]]) -> Vec<&'a [u8]> {
+    // Most blocks hold none, and this is how to see it soonest.
+    if kinds
+        .iter()
+        .all(|kind| memchr::memmem::find(raw, kind).is_none())
+    {
         return Vec::new();
     }
-    let kind = |block: &[u8]| {
-        lookup(block, &["type"])
-            .map(|s| s.of(block) == b"\"image\"")
-            .unwrap_or(false)
-    };
-    if kind(raw) {
+    let wanted =
+        |block: &[u8]| lookup(block, &["type"]).is_some_and(|s| kinds.contains(&s.of(block)));
+    if wanted(raw) {
         return vec![raw];
     }
     let Some(content) = lookup(raw, &["content"])
@@ -66,7 +86,7 @@ pub fn images(raw: &[u8]) -> Vec<&[u8]> {
     inner
         .into_iter()
         .map(|s| s.of(content))
-        .filter(|b| b.starts_with(b"{") && kind(b))
+        .filter(|b| b.starts_with(b"{") && wanted(b))
         .collect()
 }
 
@@ -172,6 +192,22 @@ mod tests {
             Some((5, 6))
         );
         assert_eq!(Picture::of(&block(b"nonsense", "image/x")).tokens(), 1500);
+    }
+
+    #[test]
+    fn documents_go_by_their_bytes() {
+        let pdf = block(&[0; 120_000], "application/pdf");
+        assert_eq!(Picture::of(&pdf).tokens(), 10_000);
+        let document = String::from_utf8(pdf)
+            .unwrap()
+            .replace("\"image\"", "\"document\"");
+        assert_eq!(
+            (
+                heavy(document.as_bytes()).len(),
+                images(document.as_bytes()).len()
+            ),
+            (1, 0)
+        );
     }
 
     #[test]

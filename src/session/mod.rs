@@ -19,6 +19,7 @@ mod tools;
 mod turn_facts;
 mod turn_spec;
 mod turns;
+mod xray;
 
 pub use entry::{Block, BlockKind, Entry, Flags, Kind, LineState, Subtype};
 pub use gist::CallGist;
@@ -38,3 +39,4 @@ pub use tools::{At, Call, Calls};
 pub use turn_facts::TurnFacts;
 pub use turn_spec::{TurnError, TurnRange, TurnSpec};
 pub use turns::{Turn, Turns};
+pub use xray::{Large, Part, file_parts, largest, window_parts};

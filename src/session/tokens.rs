@@ -10,7 +10,7 @@ use super::attachment::attached;
 use super::entry::{BlockKind, Entry, Kind, Subtype};
 use super::graph::Place;
 use super::id::Id;
-use super::image::{Picture, images};
+use super::image::{Picture, heavy};
 use super::index::Session;
 
 /// Bytes a token, where the session's own record does not tell: text, code and JSON mixed.
@@ -24,7 +24,7 @@ const PLAUSIBLE: std::ops::RangeInclusive<f64> = 2.0..=8.0;
 pub struct Weight {
     /// Bytes of text, images left out.
     pub bytes: f64,
-    /// Tokens of images, which go by their size in pixels.
+    /// Tokens of images and documents, which go by other measures.
     pub images: f64,
 }
 
@@ -51,7 +51,7 @@ impl Weight {
             bytes: raw.len() as f64,
             images: 0.0,
         };
-        for image in images(raw) {
+        for image in heavy(raw) {
             out.bytes -= image.len() as f64;
             out.images += Picture::of(image).tokens() as f64;
         }
@@ -84,22 +84,22 @@ impl Calibration {
     /// Measures a session, in one pass.
     pub fn of(session: &Session) -> Self {
         let samples = Samples::of(session);
-        let fit = fit(&samples.points);
-        let bytes_per_token = fit.map_or(BYTES_PER_TOKEN, |f| f.0);
-        let last = samples.points.last().filter(|_| samples.fresh);
-        let constant = match (fit, last) {
-            (Some((_, constant)), _) => constant,
-            (None, Some(p)) => {
-                (p.tokens - p.shown.images - p.shown.bytes / bytes_per_token).max(0.0)
-            }
-            (None, None) => samples.points.last().map_or(0.0, |p| {
-                (p.tokens - p.shown.images - p.shown.bytes / bytes_per_token).max(0.0)
-            }),
+        // What was measured since the last compaction fits best; the rest is better than nothing.
+        let recent = &samples.points[samples.since..];
+        let measured = fit(recent);
+        let ratio = measured.or_else(|| fit(&samples.points)).map(|f| f.0);
+        let bytes_per_token = ratio.unwrap_or(BYTES_PER_TOKEN);
+        let basis = if recent.is_empty() {
+            &samples.points[..]
+        } else {
+            recent
         };
+        let constant = measured.map_or_else(|| constant(basis, bytes_per_token), |f| f.1);
+        let last = samples.points.last().filter(|_| samples.fresh);
         let at_last = last.map(|p| p.shown).unwrap_or_default();
         Self {
             bytes_per_token,
-            measured: fit.is_some(),
+            measured: ratio.is_some(),
             constant,
             records: samples.points.len(),
             recorded: last.map(|p| p.tokens as u64),
@@ -160,6 +160,8 @@ struct Samples {
     points: Vec<Point>,
     /// What is shown since the last boundary.
     shown: Weight,
+    /// The first point since the last boundary.
+    since: usize,
     /// Whether the last point is of the window as it is, not of one that was compacted since.
     fresh: bool,
 }
@@ -178,6 +180,7 @@ impl Samples {
         let mut out = Self {
             points: Vec::new(),
             shown: Weight::default(),
+            since: 0,
             fresh: false,
         };
         let mut last_message = Id::NONE;
@@ -185,6 +188,7 @@ impl Samples {
             let e = &entries[i as usize];
             if e.is_boundary() {
                 out.shown = Weight::default();
+                out.since = out.points.len();
                 out.fresh = false;
                 continue;
             }
@@ -218,11 +222,12 @@ pub(super) fn entry_weight(session: &Session, e: &Entry) -> Weight {
                 bytes: e.content.len() as f64,
                 images: 0.0,
             };
-            for block in session
-                .blocks(e)
-                .iter()
-                .filter(|b| matches!(b.kind, BlockKind::Image | BlockKind::ToolResult))
-            {
+            for block in session.blocks(e).iter().filter(|b| {
+                matches!(
+                    b.kind,
+                    BlockKind::Image | BlockKind::Document | BlockKind::ToolResult
+                )
+            }) {
                 let own = Weight::of(block.span.of(text));
                 weight += Weight {
                     bytes: own.bytes - block.span.len() as f64,
@@ -271,26 +276,39 @@ pub(super) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
     (total > 0).then_some(total)
 }
 
+/// The constant part at a given ratio: what the points have in common besides their bytes.
+fn constant(points: &[Point], bytes_per_token: f64) -> f64 {
+    let besides = |p: &Point| p.tokens - p.shown.images - p.shown.bytes / bytes_per_token;
+    let sum: f64 = points.iter().map(besides).sum();
+    (sum / points.len().max(1) as f64).max(0.0)
+}
+
 /// Bytes a token and the constant part, by least squares; nothing if the points do not tell.
 fn fit(points: &[Point]) -> Option<(f64, f64)> {
     let n = points.len() as f64;
     if points.len() < 3 {
         return None;
     }
-    let (mut mean_x, mut mean_y) = (0.0, 0.0);
-    for p in points {
-        mean_x += p.shown.bytes / n;
-        mean_y += (p.tokens - p.shown.images) / n;
-    }
-    let (mut xx, mut xy) = (0.0, 0.0);
-    for p in points {
-        let (x, y) = (p.shown.bytes - mean_x, p.tokens - p.shown.images - mean_y);
-        xx += x * x;
-        xy += x * y;
-    }
+    let pairs = || {
+        points
+            .iter()
+            .map(|p| (p.shown.bytes, p.tokens - p.shown.images))
+    };
+    let mean_x = pairs().map(|(x, _)| x).sum::<f64>() / n;
+    let mean_y = pairs().map(|(_, y)| y).sum::<f64>() / n;
+    let xx: f64 = pairs().map(|(x, _)| (x - mean_x).powi(2)).sum();
+    let xy: f64 = pairs().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
     let ratio = xx / xy;
     let constant = mean_y - mean_x / ratio;
-    (xx > 0.0 && PLAUSIBLE.contains(&ratio) && constant >= 0.0).then_some((ratio, constant))
+    if xx > 0.0 && PLAUSIBLE.contains(&ratio) && constant >= 0.0 {
+        return Some((ratio, constant));
+    }
+    // Nothing takes less than nothing: the best line through the origin, if the points are on one.
+    let through =
+        pairs().map(|(x, _)| x * x).sum::<f64>() / pairs().map(|(x, y)| x * y).sum::<f64>();
+    let near = |(x, y): (f64, f64)| (x / through - y).abs() <= y * 0.1;
+    (constant < 0.0 && xx > 0.0 && PLAUSIBLE.contains(&through) && pairs().all(near))
+        .then_some((through, 0.0))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ pub(super) mod completions;
 pub(super) mod demo;
 pub(super) mod drop_tools;
 pub(super) mod history;
+pub(super) mod inspect;
 pub(super) mod ls;
 pub(super) mod man;
 pub(super) mod payload;
