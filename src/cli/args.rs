@@ -84,6 +84,7 @@ pub(super) enum Command {
     Demo(commands::demo::DemoArgs),
     Compact(commands::compact::CompactArgs),
     Completions(commands::completions::CompletionsArgs),
+    Diff(commands::diff::DiffArgs),
     DropTools(commands::drop_tools::DropToolsArgs),
     History(commands::history::HistoryArgs),
     Man(commands::man::ManArgs),

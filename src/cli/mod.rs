@@ -17,6 +17,7 @@ mod prompt_history;
 mod reading;
 mod report;
 mod summary;
+mod word_diff;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -60,6 +61,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Demo(args) => commands::demo::run(&args, context),
         Command::Compact(args) => commands::compact::run(args, context),
         Command::Completions(args) => commands::completions::run(&args, context),
+        Command::Diff(args) => commands::diff::run(&args, context),
         Command::DropTools(args) => commands::drop_tools::run(args, context),
         Command::History(args) => commands::history::run(args, context),
         Command::Man(args) => commands::man::run(&args, context),

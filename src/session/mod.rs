@@ -1,7 +1,9 @@
 //! What the lines of a transcript mean: entries, the graph that they form, turns, calls and references.
 
 mod attachment;
+mod compare;
 mod entry;
+mod entry_words;
 mod gist;
 mod glance;
 mod graph;
@@ -21,7 +23,9 @@ mod turn_spec;
 mod turns;
 mod xray;
 
+pub use compare::{Changed, Comparison};
 pub use entry::{Block, BlockKind, Entry, Flags, Kind, LineState, Subtype};
+pub use entry_words::{entry_gist, entry_words};
 pub use gist::CallGist;
 pub use glance::{Glance, prompt_words, spoken};
 pub use graph::{Graph, Place};

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use crate::jsonl::{decode, elements, lookup};
+use crate::jsonl::{decode, lookup};
 
 use super::entry::{Block, BlockKind, Entry, Kind, Subtype};
+use super::entry_words::{result_words, words_of};
 use super::gist::CallGist;
 use super::glance::{prompt_words, spoken};
 use super::graph::Place;
@@ -146,9 +147,9 @@ fn blocks(session: &Session, e: &Entry, out: &mut Vec<Item>, text: impl Fn(Strin
     for block in session.blocks(e) {
         let raw = block.span.of(line);
         match block.kind {
-            BlockKind::Text => out.push(text(field(raw, "text"))),
+            BlockKind::Text => out.push(text(words_of(raw, "text"))),
             BlockKind::Thinking => out.push(Item::Thinking {
-                text: field(raw, "thinking"),
+                text: words_of(raw, "thinking"),
             }),
             BlockKind::RedactedThinking => out.push(Item::Thinking {
                 text: String::new(),
@@ -164,7 +165,7 @@ fn blocks(session: &Session, e: &Entry, out: &mut Vec<Item>, text: impl Fn(Strin
             BlockKind::Image => out.push(image(raw)),
             BlockKind::Document => out.push(Item::Note {
                 what: "document".to_owned(),
-                text: field(raw, "title"),
+                text: words_of(raw, "title"),
             }),
             _ => {}
         }
@@ -177,7 +178,7 @@ fn call(session: &Session, block: &Block, raw: &[u8], out: &mut Vec<Item>) {
         .map(|s| s.of(raw))
         .unwrap_or_default();
     out.push(Item::Call {
-        id: field(raw, "id"),
+        id: words_of(raw, "id"),
         tool,
         gist,
         input: String::from_utf8_lossy(input).into_owned(),
@@ -194,21 +195,7 @@ fn call(session: &Session, block: &Block, raw: &[u8], out: &mut Vec<Item>) {
 }
 
 fn result(raw: &[u8], out: &mut Vec<Item>) {
-    let content = lookup(raw, &["content"])
-        .map(|s| s.of(raw))
-        .unwrap_or_default();
-    let text = if content.starts_with(b"[") {
-        let parts = elements(content).unwrap_or_default();
-        let texts = parts
-            .into_iter()
-            .map(|s| field(s.of(content), "text"))
-            .filter(|t| !t.is_empty());
-        texts.collect::<Vec<_>>().join("\n")
-    } else if content.starts_with(b"\"") {
-        decode(content).into_owned()
-    } else {
-        String::new()
-    };
+    let text = result_words(raw);
     let pictures: Vec<Item> = images(raw).into_iter().map(image).collect();
     if !text.is_empty() || pictures.is_empty() {
         out.push(Item::Result {
@@ -227,11 +214,4 @@ fn image(raw: &[u8]) -> Item {
         height: picture.size.map(|s| s.1),
         bytes: picture.bytes,
     }
-}
-
-/// The words of a string field, or none.
-fn field(raw: &[u8], key: &str) -> String {
-    let found = lookup(raw, &[key]).map(|s| s.of(raw));
-    let found = found.filter(|r| r.starts_with(b"\""));
-    found.map(|r| decode(r).into_owned()).unwrap_or_default()
 }

@@ -256,37 +256,14 @@ pub fn largest(session: &Session, calibration: &Calibration, count: usize) -> Ve
             part,
             bytes: len(i),
             tokens: calibration.tokens(weight) as u64,
-            gist: gist(session, e),
+            gist: words(session, e),
         }
     };
     order.into_iter().map(tell).collect()
 }
 
-/// Words to know an entry by: what was asked of its call, or its own.
-fn gist(session: &Session, e: &Entry) -> String {
-    let text = session.text(e);
-    for block in session.blocks(e) {
-        let call = session
-            .calls()
-            .find(block.tool)
-            .filter(|_| block.tool.is_some());
-        if let Some(at) = call.and_then(|c| c.uses.first()) {
-            let line = session.text(&session.entries()[at.entry as usize]);
-            let call = CallGist::of(session.block(at.block).span.of(line));
-            return format!("{}  {}", call.tool, call.gist);
-        }
-        if block.kind.is_thinking() {
-            let raw = block.span.of(text);
-            return crate::jsonl::lookup(raw, &["thinking"])
-                .map(|s| crate::jsonl::decode(s.of(raw)).into_owned())
-                .unwrap_or_default();
-        }
-    }
-    let own = super::glance::prompt_words(session, e).filter(|w| !w.is_empty());
-    let kind = || {
-        session
-            .string(e, &["attachment", "type"])
-            .or_else(|| session.string(e, &["type"]))
-    };
-    own.or_else(kind).unwrap_or_default()
+/// Words to know an entry by: what was asked of its call, or its own, or what it is.
+fn words(session: &Session, e: &Entry) -> String {
+    let (what, gist) = super::entry_words::entry_gist(session, e);
+    if gist.is_empty() { what } else { gist }
 }
