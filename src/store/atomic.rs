@@ -31,7 +31,7 @@ impl Candidate {
         target: &Path,
         fill: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> io::Result<()>,
     ) -> Result<Self, PublishError> {
-        let folder = target.parent().unwrap_or(Path::new("."));
+        let folder = folder_of(target);
         let failed = |source| PublishError::Write {
             path: target.to_owned(),
             source,
@@ -175,10 +175,27 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// The folder that a file is in; a bare name is in the working folder.
+fn folder_of(target: &Path) -> &Path {
+    let folder = target.parent().filter(|f| !f.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 fn sync_parent(target: &Path) -> Result<(), PublishError> {
-    let folder = target.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(target);
     sync_folder(folder).map_err(|source| PublishError::Folder {
         folder: folder.to_owned(),
         source,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_name_is_in_the_working_folder() {
+        assert_eq!(folder_of(Path::new("x.jsonl")), Path::new("."));
+        assert_eq!(folder_of(Path::new("a/x.jsonl")), Path::new("a"));
+    }
 }
