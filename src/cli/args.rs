@@ -25,6 +25,7 @@ pub(super) struct Cli {
 
 /// Options that every command takes.
 #[derive(Debug, Clone, Args)]
+#[allow(clippy::struct_excessive_bools)]
 pub(super) struct Global {
     /// The client's config folder [default: $CLAUDE_CONFIG_DIR, else ~/.claude]
     #[arg(

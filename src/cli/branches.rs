@@ -49,13 +49,13 @@ pub(super) fn run(
     let room = context.columns.saturating_sub(44).max(12);
     for b in &branches {
         let after = b.after.map_or("apart".to_owned(), |t| t.to_string());
-        let root: String = b.root.chars().take(8).collect();
+        let short: String = b.root.chars().take(8).collect();
         let line = format!(
             "{}  {}  {}  {}  {}",
             pad(&after, -10),
             pad(&b.entries.to_string(), -7),
             pad(&bytes(b.bytes), -9),
-            pad(&context.words(&root), 8),
+            pad(&context.words(&short), 8),
             fit(&context.words(&b.words), room)
         );
         let _ = writeln!(out, "{}", line.trim_end());

@@ -14,6 +14,7 @@ use super::args::{Color, Global};
 use super::error::CliError;
 
 /// What a command may use.
+#[allow(clippy::struct_excessive_bools)]
 pub(super) struct Context {
     pub(super) out: AutoStream<io::Stdout>,
     pub(super) err: AutoStream<io::Stderr>,

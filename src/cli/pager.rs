@@ -37,9 +37,10 @@ fn paged(context: &Context, text: &str) -> bool {
     };
     if let Some(mut stdin) = child.stdin.take() {
         let plain = context.out.current_choice() == ColorChoice::Never;
-        let text = match plain {
-            true => Cow::Owned(strip_str(text).to_string()),
-            false => Cow::Borrowed(text),
+        let text = if plain {
+            Cow::Owned(strip_str(text).to_string())
+        } else {
+            Cow::Borrowed(text)
         };
         // A person who has seen enough closes the pipe.
         let _ = stdin.write_all(text.as_bytes());

@@ -1,5 +1,7 @@
 //! The words that changed between two texts.
 
+use std::fmt::Write as _;
+
 use similar::{ChangeTag, TextDiff};
 
 use crate::render::{DIM, GREEN, RED, paint, wrap};
@@ -81,8 +83,12 @@ pub(super) fn changed_words(context: &Context, old: &str, new: &str) -> Vec<Stri
         }
         match segment.op {
             Op::Same => text.push_str(&shortened(&words, i == 0, i + 1 == all.len())),
-            Op::Gone => text.push_str(&format!("[-{words}-]")),
-            Op::New => text.push_str(&format!("{{+{words}+}}")),
+            Op::Gone => {
+                let _ = write!(text, "[-{words}-]");
+            }
+            Op::New => {
+                let _ = write!(text, "{{+{words}+}}");
+            }
         }
         if after {
             text.push(' ');

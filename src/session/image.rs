@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn documents_go_by_their_bytes() {
-        let pdf = block(&[0; 120_000], "application/pdf");
+        let pdf = block(&vec![0; 120_000], "application/pdf");
         assert_eq!(Picture::of(&pdf).tokens(), 10_000);
         let document = String::from_utf8(pdf)
             .unwrap()

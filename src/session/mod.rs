@@ -14,6 +14,7 @@ mod outlook;
 mod payload;
 mod prompt;
 mod refs;
+mod rows;
 mod shown;
 mod story;
 mod tokens;

@@ -94,12 +94,13 @@ fn tell(session: &Session, e: &Entry, out: &mut Vec<Item>) {
         }
         (Kind::Assistant, _) => {
             let api_error = e.flags.api_error();
-            let answer = |text: String| match api_error {
-                true => Item::Note {
-                    what: "error".to_owned(),
-                    text,
-                },
-                false => Item::Answer { text },
+            let answer = |text: String| {
+                if api_error {
+                    let what = "error".to_owned();
+                    Item::Note { what, text }
+                } else {
+                    Item::Answer { text }
+                }
             };
             if e.flags.string_content() {
                 out.push(answer(prompt_words(session, e).unwrap_or_default()));

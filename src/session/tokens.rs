@@ -315,14 +315,16 @@ fn fit(points: &[Point]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::jsonl::Document;
+    use std::fmt::Write as _;
 
     fn session(windows: &[(usize, u64)]) -> Session {
         let mut out = String::new();
         let mut parent = "null".to_owned();
         for (i, &(bytes, tokens)) in windows.iter().enumerate() {
             let words = "x".repeat(bytes);
-            out += &format!(
-                "{{\"type\":\"user\",\"uuid\":\"u{i}\",\"parentUuid\":{parent},\"message\":{{\"content\":\"{words}\"}}}}\n"
+            let _ = writeln!(
+                out,
+                "{{\"type\":\"user\",\"uuid\":\"u{i}\",\"parentUuid\":{parent},\"message\":{{\"content\":\"{words}\"}}}}"
             );
             for part in 0..2 {
                 let above = if part == 0 {
@@ -330,8 +332,9 @@ mod tests {
                 } else {
                     format!("a{i}0")
                 };
-                out += &format!(
-                    "{{\"type\":\"assistant\",\"uuid\":\"a{i}{part}\",\"parentUuid\":\"{above}\",\"message\":{{\"id\":\"m{i}\",\"usage\":{{\"input_tokens\":{tokens},\"output_tokens\":9}},\"content\":[]}}}}\n"
+                let _ = writeln!(
+                    out,
+                    "{{\"type\":\"assistant\",\"uuid\":\"a{i}{part}\",\"parentUuid\":\"{above}\",\"message\":{{\"id\":\"m{i}\",\"usage\":{{\"input_tokens\":{tokens},\"output_tokens\":9}},\"content\":[]}}}}"
                 );
             }
             parent = format!("\"a{i}1\"");

@@ -10,6 +10,7 @@ use super::tokens::{Weight, entry_weight, recorded_window};
 
 /// What there is to say of a turn in one line.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[allow(clippy::struct_excessive_bools)]
 pub struct TurnFacts {
     /// Its number; 0 is what comes before the first prompt.
     pub number: u32,

@@ -141,7 +141,7 @@ fn entry_parts(session: &Session, e: &Entry, tools: &BTreeMap<Id, String>) -> Ve
     match e.kind {
         Kind::Attachment => out.push((Part::Reminders, text.len() as u64)),
         Kind::ApiRequest | Kind::ApiRequestBlob | Kind::ApiRequestShape => {
-            out.push((Part::Duplicates, text.len() as u64))
+            out.push((Part::Duplicates, text.len() as u64));
         }
         Kind::User | Kind::Assistant => {
             if e.flags.string_content() {

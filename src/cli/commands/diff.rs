@@ -102,9 +102,10 @@ fn render(context: &Context, a: &Side, b: &Side, c: &Comparison) -> String {
         .collect();
     let _ = writeln!(
         out,
-        "{} {}",
+        "{} {}; {} the same",
         paint(BOLD, "Entries:"),
-        format!("{}; {} the same", summary.join(", "), count(c.same as u64))
+        summary.join(", "),
+        count(c.same as u64)
     );
     for (turn, rows) in by_turn(a, b, c) {
         let title = match turn {
@@ -136,7 +137,7 @@ fn by_turn<'c>(a: &Side, b: &Side, c: &'c Comparison) -> Vec<(Option<u32>, Vec<R
     let mut add = |turn: Option<u32>, line: u32, row: Row<'c>| {
         rows.entry(turn.unwrap_or(u32::MAX))
             .or_default()
-            .push((line, row))
+            .push((line, row));
     };
     for &i in &c.only_a {
         add(turn(a, i), i, Row::OnlyA(i));
