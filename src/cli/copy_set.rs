@@ -272,15 +272,7 @@ fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
 
 /// The slugs that name a session's plans, in order.
 fn slugs(session: &Session) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    for e in session.entries().iter().filter(|e| e.is_chained()) {
-        if let Some(slug) = session
-            .string(e, &["slug"])
-            .filter(|s| !s.is_empty() && !s.contains(['/', '\\', '.']))
-            && !out.contains(&slug)
-        {
-            out.push(slug);
-        }
-    }
-    out
+    let mut all = session.distinct("slug");
+    all.retain(|s| !s.is_empty() && !s.contains(['/', '\\', '.']));
+    all
 }

@@ -36,15 +36,7 @@ impl Glance {
     pub fn of(session: &Session) -> Self {
         let mut titles = Titles::default();
         for e in session.entries() {
-            let (slot, field) = match e.kind {
-                Kind::CustomTitle => (&mut titles.custom, "customTitle"),
-                Kind::AiTitle => (&mut titles.ai, "aiTitle"),
-                Kind::Summary => (&mut titles.summary, "summary"),
-                _ => continue,
-            };
-            if let Some(title) = session.string(e, &[field]) {
-                *slot = Some(title);
-            }
+            titles.take(session, e);
         }
         let messages = || session.entries().iter().filter(|e| e.is_message());
         let last = |field: &str| messages().rev().find_map(|e| session.string(e, &[field]));
@@ -73,6 +65,19 @@ struct Titles {
 }
 
 impl Titles {
+    /// Takes a title, if the entry is one; the last of its kind wins.
+    fn take(&mut self, session: &Session, e: &Entry) {
+        let (slot, field) = match e.kind {
+            Kind::CustomTitle => (&mut self.custom, "customTitle"),
+            Kind::AiTitle => (&mut self.ai, "aiTitle"),
+            Kind::Summary => (&mut self.summary, "summary"),
+            _ => return,
+        };
+        if let Some(title) = session.string(e, &[field]) {
+            *slot = Some(title);
+        }
+    }
+
     fn best(self) -> Option<String> {
         [self.custom, self.ai, self.summary]
             .into_iter()
