@@ -28,7 +28,7 @@ pub struct Candidate {
 impl Candidate {
     /// Writes a temp file beside `target`. No client lists it, and it is private.
     pub fn write(target: &Path, fill: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> io::Result<()>) -> Result<Self, PublishError> {
-        let folder = target.parent().unwrap_or(Path::new("."));
+        let folder = folder_of(target);
         let failed = |source| PublishError::Write { path: target.to_owned(), source };
         let mut temp = create_temp(folder).map_err(|source| PublishError::Folder { folder: folder.to_owned(), source })?;
         let mut writer = BufWriter::with_capacity(1 << 20, temp.as_file_mut());
@@ -131,6 +131,11 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn sync_parent(target: &Path) -> Result<(), PublishError> {
-    let folder = target.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(target);
     sync_folder(folder).map_err(|source| PublishError::Folder { folder: folder.to_owned(), source })
+}
+
+/// The folder that a file is in; of a bare name, the working folder.
+fn folder_of(target: &Path) -> &Path {
+    target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
