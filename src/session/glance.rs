@@ -50,7 +50,8 @@ impl Glance {
         match e.kind {
             Kind::CustomTitle => keep(&mut titles.custom, "customTitle"),
             Kind::AiTitle => keep(&mut titles.ai, "aiTitle"),
-            Kind::Summary => keep(&mut titles.summary, "summary"),
+            // Many summaries at a file's head are of other sessions.
+            Kind::Summary if e.names.some().is_some_and(|leaf| session.graph().find(leaf).is_some()) => keep(&mut titles.summary, "summary"),
             Kind::User | Kind::Assistant => {
                 if self.cwd.is_none() {
                     keep(&mut self.cwd, "cwd");
