@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::ops::{Finish, title_for};
 use crate::render::{YELLOW, paint};
-use crate::rewrite::{Change, Measure, Plan, Transform, emit, verify};
-use crate::session::{Glance, Session, window_tokens};
+use crate::rewrite::{Change, Measure, Plan, Transform, emit, emitted_len, verify};
+use crate::session::{Glance, Kind, Session, recorded_at, window_tokens};
 use crate::store::{self, Found, Operation, Stamp, State};
 
 use super::args::{InPlaceArgs, WriteArgs};
@@ -100,15 +100,17 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     }
     progress.phase("checking");
     verify(before, &result.after)?;
-    let removed: i64 = result.changes.iter().map(|c| c.shown).sum();
-    let figures = (Measure::of(before, window_tokens(before, 0)), Measure::of(&result.after, window_tokens(&result.after, removed)));
+    let recorded = recorded_at(&result.after).unwrap_or(u32::MAX);
+    let removed: i64 = result.changes.iter().filter(|c| c.line.is_none_or(|l| l < recorded)).map(|c| c.shown).sum();
+    let mut figures = (Measure::of(before, window_tokens(before, 0)), Measure::of(&result.after, window_tokens(&result.after, removed)));
 
     let renaming = matches!(destination, Destination::New { .. }) || is_clone;
     let copy = if renaming { Some(CopySet::new(context, &job, &destination, &result)?) } else { None };
-    let files = copy.as_ref().map(|c| c.rows(&result.after, &destination)).unwrap_or_default();
+    figures.1.bytes = emitted_len(&result.after, copy.as_ref().map(|c| &c.renames));
+    let files = copy.as_ref().map(|c| c.rows(figures.1.bytes, &destination)).unwrap_or_default();
     progress.done();
 
-    let report = Report { job: &job, glance: &glance, result: &result, figures, files: &files, destination: &destination, renamed: copy.as_ref().map_or(0, |c| c.renames.len()) };
+    let mut report = Report { job: &job, glance: &glance, result: &result, figures, files: &files, destination: &destination, renamed: copy.as_ref().map_or(0, |c| c.renames.len()) };
     show_preview(context, &report)?;
     if job.write.dry_run {
         return report.finish(context, None);
@@ -119,6 +121,9 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     let progress = Progress::start(context.progress, "writing");
     publish(context, &job, &destination, &result, copy.as_ref())?;
     progress.done();
+    if let Some(path) = destination.transcript() {
+        report.figures.1.bytes = fs_err::metadata(path)?.len();
+    }
     report.finish(context, Some(&destination))
 }
 
@@ -173,7 +178,8 @@ fn plan(job: &Job<'_>, destination: &Destination, glance: &Glance) -> Result<Out
     };
     result.touched |= title.is_some() && *destination == Destination::InPlace;
     let session = current.as_ref().unwrap_or(&job.session);
-    let finish = Finish { title }.plan(session)?;
+    let name_leaf = job.session.entries().iter().any(|e| e.kind == Kind::LastPrompt);
+    let finish = Finish { title, name_leaf }.plan(session)?;
     result.after = carry_out(session, finish, &mut result)?;
     Ok(result)
 }
@@ -242,10 +248,26 @@ fn publish(context: &mut Context, job: &Job<'_>, destination: &Destination, resu
             recover(context)?;
             let (Some(copy), Some(target)) = (copy, destination.transcript()) else { return Ok(()) };
             let operation = Operation { renamed: copy.renames.len(), ..operation(context, job, &target, id) };
-            store::create(&context.journal, operation, &copy.files(&result.after, target), &copy.renames)?;
-            Ok(())
+            store::create(&context.journal, operation, &copy.files(&result.after, target.clone()), &copy.renames)?;
+            enter_in_index(context, job, &result.after, &target)
         }
     }
+}
+
+/// Enters a new session in the list that clients of one time keep; a list that cannot be written is no
+/// failure, for those clients find the session by themselves.
+fn enter_in_index(context: &mut Context, job: &Job<'_>, after: &Session, target: &Path) -> Result<(), CliError> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    if store::index_file(folder).is_none() {
+        return Ok(());
+    }
+    let project = job.to_project.clone().or_else(|| names::project_of(&job.session, job.found.folder())).unwrap_or_else(|| context.project.clone());
+    let _lock = context.journal.lock()?;
+    let entered = store::IndexEntry::new(after, target, &project).map_err(|e| e.to_string()).and_then(|e| store::add_to_index(folder, &e).map_err(|e| e.to_string()));
+    if let Err(error) = entered {
+        context.tell(&format!("{} the new session is not in sessions-index.json yet: {}", paint(YELLOW, "note:"), crate::render::clean(&error)));
+    }
+    Ok(())
 }
 
 /// Cleans up after a run that was killed, and says so.

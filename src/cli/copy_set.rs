@@ -6,7 +6,7 @@ use crate::ops::fresh_slug;
 use crate::render::{FileAction, FileRow};
 use crate::rewrite::Renames;
 use crate::session::Session;
-use crate::store::{Make, NewFile, Sidecar, SidecarKind, sidecars};
+use crate::store::{Make, NewFile, Sidecar, SidecarKind, index_file, sidecars};
 
 use super::commit_flow::{Destination, Job, Outcome};
 use super::context::Context;
@@ -103,10 +103,10 @@ impl CopySet {
         Ok(())
     }
 
-    pub(super) fn rows(&self, after: &Session, destination: &Destination) -> Vec<FileRow> {
+    pub(super) fn rows(&self, transcript_len: u64, destination: &Destination) -> Vec<FileRow> {
         let mut rows: Vec<FileRow> = Vec::new();
         if let Some(path) = destination.transcript() {
-            rows.push(FileRow { path, action: FileAction::Write, len: after.document().len(), what: "transcript" });
+            rows.push(FileRow { path, action: FileAction::Write, len: transcript_len, what: "transcript" });
         }
         rows.extend(self.subagents.iter().map(|(s, target, _)| FileRow { path: target.clone(), action: FileAction::Write, len: s.len, what: "subagent" }));
         rows.extend(self.others.iter().map(|(s, target)| {
@@ -118,6 +118,12 @@ impl CopySet {
             };
             FileRow { path: target.clone(), action, len: s.len, what }
         }));
+        if let Destination::New { folder, .. } = destination
+            && let Some(path) = index_file(folder)
+        {
+            let len = fs_err::metadata(&path).map_or(0, |m| m.len());
+            rows.push(FileRow { path, action: FileAction::Write, len, what: "index" });
+        }
         rows
     }
 

@@ -125,8 +125,9 @@ impl Preview<'_> {
         shown.truncate(ROWS);
         shown.sort_by_key(|c| (c.line.unwrap_or(u32::MAX), c.turn));
         let what_width = shown.iter().map(|c| width(&clean(&c.what))).max().unwrap_or(0) as i32;
+        let turn_width = if shown.iter().any(|c| c.turn.is_some_and(|t| t > 0)) { 9 } else { 0 };
         for change in &shown {
-            let _ = writeln!(out, "  {}", self.row(change, what_width));
+            let _ = writeln!(out, "  {}", self.row(change, turn_width, what_width));
         }
         if named.len() > shown.len() {
             let rest = named.len() - shown.len();
@@ -143,7 +144,7 @@ impl Preview<'_> {
         }
     }
 
-    fn row(&self, change: &Change, what_width: i32) -> String {
+    fn row(&self, change: &Change, turn_width: i32, what_width: i32) -> String {
         let (style, sign) = match change.action {
             Action::Drop => (RED, "−"),
             Action::Edit => (YELLOW, "~"),
@@ -152,7 +153,8 @@ impl Preview<'_> {
         let turn = change.turn.filter(|&t| t > 0).map(|t| format!("turn {t}")).unwrap_or_default();
         let window = (change.shown.unsigned_abs() as f64 / 3.6) as u64;
         let weight = if window > 0 { format!("~{} tokens", tokens(window)) } else { String::new() };
-        let head = format!("{} {} {} {}", pad(&turn, 9), pad(&clean(&change.what), what_width), pad(&signed_bytes(change.bytes), -9), pad(&weight, -13));
+        let turn = if turn_width == 0 { turn } else { pad(&turn, turn_width + 1) };
+        let head = format!("{turn}{} {} {}", pad(&clean(&change.what), what_width), pad(&signed_bytes(change.bytes), -9), pad(&weight, -13));
         let room = self.columns.saturating_sub(width(&head) + 9);
         let gist = clean(&change.gist);
         let gist = if gist.is_empty() || room < 12 { String::new() } else { format!("  “{}”", fit(&gist, room)) };
@@ -170,6 +172,8 @@ impl Preview<'_> {
             slot.0 += 1;
             slot.1 += file.len;
         }
+        let named = |n: usize, what: &str| if n == 1 { what.to_owned() } else { format!("{} × {what}", count(n as u64)) };
+        let what_width = groups.iter().map(|((_, what), (n, ..))| width(&named(*n, what))).max().unwrap_or(0) as i32;
         for ((action, what), (n, len, path)) in groups {
             let verb = match action {
                 FileAction::Write => "write",
@@ -177,8 +181,7 @@ impl Preview<'_> {
                 FileAction::Link => "link",
             };
             let shown = if n == 1 { path.clone() } else { path.parent().map(PathBuf::from).unwrap_or_default() };
-            let what = if n == 1 { what.to_owned() } else { format!("{} × {what}", count(n as u64)) };
-            let head = format!("{} {} {}", pad(verb, 5), pad(&what, 18), pad(&bytes(len), -9));
+            let head = format!("{} {} {}", pad(verb, 5), pad(&named(n, what), what_width), pad(&bytes(len), -9));
             let room = self.columns.saturating_sub(width(&head) + 4);
             let _ = writeln!(out, "  {}  {}", head, paint(DIM, short_path(&shown, self.home, room)));
         }

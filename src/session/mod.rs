@@ -18,6 +18,6 @@ pub use id::Id;
 pub use index::Session;
 pub use prompt::PromptKind;
 pub use refs::{IdUse, visit_ids};
-pub use tokens::window_tokens;
+pub use tokens::{recorded_at, window_tokens};
 pub use tools::{At, Call, Calls};
 pub use turns::{Turn, Turns};
