@@ -18,7 +18,10 @@ fn everything(home: &Home) -> Transcript {
     let config = home.config();
     let own = home.folder().join(SESSION);
     let saved = own.join("tool-results/toolu_2.txt");
-    let quoted = format!("Output too large. Full output saved to: {}", saved.display());
+    let quoted = format!(
+        "Output too large. Full output saved to: {}",
+        saved.display()
+    );
     let start = home.start(SESSION).slug("calm-river");
     let first = start.id(1);
     let main = start
@@ -56,23 +59,48 @@ fn everything(home: &Home) -> Transcript {
         .line(json!({"type": "resume-head-vouch", "sum": "0123", "sessionId": SESSION}))
         .last_prompt(&words);
 
-    let new_agent = Transcript::of_agent(SESSION, "a5bdba0e123456789", &home.project()).prompt("go").answer("gone");
-    let old_agent = Transcript::of_agent(SESSION, "abc1234", &home.project()).prompt("warm up").answer("warm");
+    let new_agent = Transcript::of_agent(SESSION, "a5bdba0e123456789", &home.project())
+        .prompt("go")
+        .answer("gone");
+    let old_agent = Transcript::of_agent(SESSION, "abc1234", &home.project())
+        .prompt("warm up")
+        .answer("warm");
     let mut old_agent = old_agent;
     // Its ids are its own.
     for line in &mut old_agent.lines {
-        let text = line.to_string().replace("-0801-", "-0901-").replace("-0802-", "-0902-");
+        let text = line
+            .to_string()
+            .replace("-0801-", "-0901-")
+            .replace("-0802-", "-0902-");
         *line = serde_json::from_str(&text).expect("a record");
     }
-    home.write(own.join("subagents/agent-a5bdba0e123456789.jsonl"), new_agent.text());
-    home.write(own.join("subagents/agent-a5bdba0e123456789.meta.json"), r#"{"agentType":"general"}"#);
+    home.write(
+        own.join("subagents/agent-a5bdba0e123456789.jsonl"),
+        new_agent.text(),
+    );
+    home.write(
+        own.join("subagents/agent-a5bdba0e123456789.meta.json"),
+        r#"{"agentType":"general"}"#,
+    );
     home.write(home.folder().join("agent-abc1234.jsonl"), old_agent.text());
     home.write(&saved, "fn b() {}\n");
     home.write(own.join("resume-head.jsonl"), "offsets");
-    home.write(config.join("file-history").join(SESSION).join("c0ffee@v1"), "old bytes of a.rs");
-    home.write(config.join(format!("todos/{SESSION}-agent-{SESSION}.json")), "[]");
-    home.write(config.join("tasks").join(SESSION).join("1.json"), r#"{"subject":"x"}"#);
-    home.write(config.join("session-env").join(SESSION).join("env.sh"), "A=1");
+    home.write(
+        config.join("file-history").join(SESSION).join("c0ffee@v1"),
+        "old bytes of a.rs",
+    );
+    home.write(
+        config.join(format!("todos/{SESSION}-agent-{SESSION}.json")),
+        "[]",
+    );
+    home.write(
+        config.join("tasks").join(SESSION).join("1.json"),
+        r#"{"subject":"x"}"#,
+    );
+    home.write(
+        config.join("session-env").join(SESSION).join("env.sh"),
+        "A=1",
+    );
     home.write(config.join("plans/calm-river.md"), "# The plan");
     home.add(&main);
     main
@@ -109,8 +137,14 @@ fn renamed(value: &Value, map: &BTreeMap<String, String>, parent: &str) -> Value
         Value::Array(items) => items.iter().map(|i| renamed(i, map, parent)).collect(),
         Value::Object(fields) => {
             let renamed_field = |(key, value): (&String, &Value)| {
-                let words = key == "content" && parent == "message" || key == "toolUseResult" || key == "forkedFrom";
-                let value = if words { value.clone() } else { renamed(value, map, key) };
+                let words = key == "content" && parent == "message"
+                    || key == "toolUseResult"
+                    || key == "forkedFrom";
+                let value = if words {
+                    value.clone()
+                } else {
+                    renamed(value, map, key)
+                };
                 (id(key), value)
             };
             Value::Object(fields.iter().map(renamed_field).collect::<Map<_, _>>())
@@ -157,8 +191,18 @@ fn every_id_is_fresh_and_every_reference_is_kept() {
     let mut old = main.lines.clone();
     old.retain(|l| l["type"] != "resume-head-vouch");
 
-    let old_agent = records(&home.folder().join(SESSION).join("subagents/agent-a5bdba0e123456789.jsonl"));
-    let new_agent = records(&home.folder().join(&id).join("subagents/agent-a5bdba0e123456789.jsonl"));
+    let old_agent = records(
+        &home
+            .folder()
+            .join(SESSION)
+            .join("subagents/agent-a5bdba0e123456789.jsonl"),
+    );
+    let new_agent = records(
+        &home
+            .folder()
+            .join(&id)
+            .join("subagents/agent-a5bdba0e123456789.jsonl"),
+    );
     let mut map = BTreeMap::from([(SESSION.to_owned(), id.clone())]);
     pair(&mut map, &old, &new);
     pair(&mut map, &old_agent, &new_agent);
@@ -173,7 +217,10 @@ fn every_id_is_fresh_and_every_reference_is_kept() {
         let mut wanted = expected(old, &map, old.get("parentUuid").is_some());
         // Paths and names of files that the copy has its own of are renamed in words too.
         let text = wanted.to_string();
-        let text = text.replace(&format!("{SESSION}/tool-results"), &format!("{id}/tool-results"));
+        let text = text.replace(
+            &format!("{SESSION}/tool-results"),
+            &format!("{id}/tool-results"),
+        );
         let text = text.replace("agentId: abc1234", &format!("agentId: {new_name}"));
         wanted = serde_json::from_str(&text).expect("a record");
         assert_eq!(*new, wanted);
@@ -188,8 +235,17 @@ fn records_of_old_agent(home: &Home, id: &str) -> (Vec<Value>, String) {
     let mut found = (Vec::new(), String::new());
     for entry in fs_err::read_dir(home.folder()).expect("the folder") {
         let path = entry.expect("an entry").path();
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        let Some(agent) = name.strip_prefix("agent-").and_then(|n| n.strip_suffix(".jsonl")) else { continue };
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let Some(agent) = name
+            .strip_prefix("agent-")
+            .and_then(|n| n.strip_suffix(".jsonl"))
+        else {
+            continue;
+        };
         let lines = records(&path);
         if lines[0]["sessionId"] == id {
             found = (lines, agent.to_owned());
@@ -205,11 +261,19 @@ fn subagents_of_the_old_layout_get_names_of_their_own() {
     let (lines, name) = records_of_old_agent(&home, &id);
     assert_eq!(lines.len(), 2);
     assert_ne!(name, "abc1234");
-    assert!(lines.iter().all(|l| l["agentId"] == name.as_str() && l["sessionId"] == id.as_str()));
+    assert!(
+        lines
+            .iter()
+            .all(|l| l["agentId"] == name.as_str() && l["sessionId"] == id.as_str())
+    );
     assert_eq!(lines[1]["parentUuid"], lines[0]["uuid"]);
     let text = fs_err::read_to_string(path).expect("the copy");
-    assert!(text.contains(&format!("agentId: {name}")), "the result that tells the model its name");
-    let untouched = fs_err::read_to_string(home.folder().join("agent-abc1234.jsonl")).expect("the original's");
+    assert!(
+        text.contains(&format!("agentId: {name}")),
+        "the result that tells the model its name"
+    );
+    let untouched =
+        fs_err::read_to_string(home.folder().join("agent-abc1234.jsonl")).expect("the original's");
     assert!(untouched.contains(&main.session));
 }
 
@@ -219,7 +283,10 @@ fn ids_of_other_sessions_stay() {
     let (_, path) = home.clone(&[SESSION]);
     let new = records(&path);
     assert_eq!(new[0]["leafUuid"], common::uuid(ELSEWHERE, 9));
-    let future = new.iter().find(|l| l["type"] == "next-month").expect("kept");
+    let future = new
+        .iter()
+        .find(|l| l["type"] == "next-month")
+        .expect("kept");
     assert_eq!(future["session_id"], ELSEWHERE);
     assert_eq!(future["supersedesUuids"][1], common::uuid(ELSEWHERE, 77));
 }
@@ -228,20 +295,36 @@ fn ids_of_other_sessions_stay() {
 fn the_words_of_the_conversation_stay() {
     let (home, _) = complete();
     let (_, path) = home.clone(&[SESSION]);
-    let said = format!("the id of this session is {SESSION}, its first entry is {}", common::uuid(SESSION, 1));
-    assert!(records(&path).iter().any(|l| l["message"]["content"] == said.as_str()));
+    let said = format!(
+        "the id of this session is {SESSION}, its first entry is {}",
+        common::uuid(SESSION, 1)
+    );
+    assert!(
+        records(&path)
+            .iter()
+            .any(|l| l["message"]["content"] == said.as_str())
+    );
 }
 
 #[test]
 fn an_earlier_fork_is_remembered() {
     let home = Home::new();
     let origin = json!({"sessionId": ELSEWHERE, "messageUuid": common::uuid(ELSEWHERE, 1)});
-    let forked = home.start(SESSION).user(json!({"role": "user", "content": "hi"}), json!({"forkedFrom": origin})).answer("hello");
+    let forked = home
+        .start(SESSION)
+        .user(
+            json!({"role": "user", "content": "hi"}),
+            json!({"forkedFrom": origin}),
+        )
+        .answer("hello");
     home.add(&forked);
     let (_, path) = home.clone(&[SESSION]);
     let new = records(&path);
     assert_eq!(new[0]["forkedFrom"], origin);
-    assert_eq!(new[1]["forkedFrom"], json!({"sessionId": SESSION, "messageUuid": forked.id(2)}));
+    assert_eq!(
+        new[1]["forkedFrom"],
+        json!({"sessionId": SESSION, "messageUuid": forked.id(2)})
+    );
 }
 
 #[test]
@@ -250,9 +333,18 @@ fn the_title_is_last_and_the_leaf_is_named() {
     let (id, path) = home.clone(&[SESSION]);
     let new = records(&path);
     let title = new.last().expect("a line");
-    assert_eq!(*title, json!({"type": "custom-title", "customTitle": "look at both files (clone)", "sessionId": id}));
-    let leaf = new.iter().rfind(|l| l.get("parentUuid").is_some()).expect("an entry");
-    let named = new.iter().rfind(|l| l["type"] == "last-prompt").expect("a last prompt");
+    assert_eq!(
+        *title,
+        json!({"type": "custom-title", "customTitle": "look at both files (clone)", "sessionId": id})
+    );
+    let leaf = new
+        .iter()
+        .rfind(|l| l.get("parentUuid").is_some())
+        .expect("an entry");
+    let named = new
+        .iter()
+        .rfind(|l| l["type"] == "last-prompt")
+        .expect("a last prompt");
     assert_eq!(named["leafUuid"], leaf["uuid"]);
 }
 
@@ -260,7 +352,10 @@ fn the_title_is_last_and_the_leaf_is_named() {
 fn a_title_can_be_given() {
     let (home, _) = complete();
     let (_, path) = home.clone(&[SESSION, "--title", "another try"]);
-    assert_eq!(records(&path).last().expect("a line")["customTitle"], "another try");
+    assert_eq!(
+        records(&path).last().expect("a line")["customTitle"],
+        "another try"
+    );
 }
 
 #[test]
@@ -268,14 +363,27 @@ fn all_that_belongs_to_it_is_copied() {
     let (home, _) = complete();
     let before: BTreeSet<String> = home.names().into_iter().collect();
     let (id, path) = home.clone(&[SESSION]);
-    let slug = home.folder().file_name().expect("a slug").to_string_lossy().into_owned();
-    let plan = records(&path)[2]["slug"].as_str().expect("a slug").to_owned();
+    let slug = home
+        .folder()
+        .file_name()
+        .expect("a slug")
+        .to_string_lossy()
+        .into_owned();
+    let plan = records(&path)[2]["slug"]
+        .as_str()
+        .expect("a slug")
+        .to_owned();
     let agent = records_of_old_agent(&home, &id).1;
     let mut made: Vec<String> = home
         .names()
         .into_iter()
         .filter(|n| !before.contains(n))
-        .map(|n| n.replace(&id, "[new]").replace(&slug, "[slug]").replace(&plan, "[plan]").replace(&agent, "[agent]"))
+        .map(|n| {
+            n.replace(&id, "[new]")
+                .replace(&slug, "[slug]")
+                .replace(&plan, "[plan]")
+                .replace(&agent, "[agent]")
+        })
         .collect();
     made.sort();
     assert_snapshot!(made.join("\n"), @r#"
@@ -296,8 +404,15 @@ fn all_that_belongs_to_it_is_copied() {
     tasks/[new]/1.json
     todos/[new]-agent-[new].json
     "#);
-    assert_eq!(fs_err::read_to_string(home.folder().join(&id).join("tool-results/toolu_2.txt")).expect("the copy"), "fn b() {}\n");
-    assert_eq!(fs_err::read_to_string(home.config().join(format!("plans/{plan}.md"))).expect("the copy"), "# The plan");
+    assert_eq!(
+        fs_err::read_to_string(home.folder().join(&id).join("tool-results/toolu_2.txt"))
+            .expect("the copy"),
+        "fn b() {}\n"
+    );
+    assert_eq!(
+        fs_err::read_to_string(home.config().join(format!("plans/{plan}.md"))).expect("the copy"),
+        "# The plan"
+    );
 }
 
 #[cfg(unix)]
@@ -307,7 +422,11 @@ fn file_history_is_linked_not_doubled() {
     let (home, _) = complete();
     let (id, _) = home.clone(&[SESSION]);
     let history = home.config().join("file-history");
-    let inode = |id: &str| fs_err::metadata(history.join(id).join("c0ffee@v1")).expect("a version").ino();
+    let inode = |id: &str| {
+        fs_err::metadata(history.join(id).join("c0ffee@v1"))
+            .expect("a version")
+            .ino()
+    };
     assert_eq!(inode(SESSION), inode(&id));
 }
 
@@ -317,7 +436,11 @@ fn what_is_made_is_private() {
     let (home, _) = complete();
     let before: BTreeSet<String> = home.everything().into_keys().collect();
     home.clone(&[SESSION]);
-    for name in home.everything().into_keys().filter(|n| !before.contains(n)) {
+    for name in home
+        .everything()
+        .into_keys()
+        .filter(|n| !before.contains(n))
+    {
         let wanted = if name.ends_with('/') { 0o700 } else { 0o600 };
         assert_eq!(common::mode(&home.path(&name)), wanted, "{name}");
     }
@@ -326,8 +449,18 @@ fn what_is_made_is_private() {
 #[test]
 fn the_original_is_not_touched() {
     let (home, _) = complete();
-    let time = |p: &Path| fs_err::metadata(p).expect("a file").modified().expect("a time");
-    let stamps = |names: &mut dyn Iterator<Item = &String>| -> Vec<_> { names.filter(|n| !n.ends_with('/')).map(|n| (n.clone(), time(&home.path(n)))).collect() };
+    let time = |p: &Path| {
+        fs_err::metadata(p)
+            .expect("a file")
+            .modified()
+            .expect("a time")
+    };
+    let stamps = |names: &mut dyn Iterator<Item = &String>| -> Vec<_> {
+        names
+            .filter(|n| !n.ends_with('/'))
+            .map(|n| (n.clone(), time(&home.path(n))))
+            .collect()
+    };
     let before = home.everything();
     let times = stamps(&mut before.keys());
     home.clone(&[SESSION]);
@@ -342,7 +475,10 @@ fn a_dry_run_writes_nothing_anywhere() {
     let (home, _) = complete();
     let before = home.everything();
     let run = home.run(&["clone", SESSION, "-n"]);
-    assert!(run.stdout.ends_with("Dry run: nothing was written.\n"), "{run:?}");
+    assert!(
+        run.stdout.ends_with("Dry run: nothing was written.\n"),
+        "{run:?}"
+    );
     home.json(&["clone", SESSION, "-n"]);
     assert!(before == home.everything(), "not even a state folder");
 }
@@ -353,15 +489,44 @@ fn the_document_for_scripts() {
     let document = home.json(&["clone", SESSION]);
     let path = Path::new(document["target"]["path"].as_str().expect("a path"));
     let keys: Vec<&String> = document.as_object().expect("an object").keys().collect();
-    assert_eq!(keys, ["operation", "dry_run", "source", "target", "resume", "before", "after", "changes", "files", "warnings"]);
-    assert_eq!(document["source"], json!({"session_id": SESSION, "path": home.transcript(SESSION)}));
+    assert_eq!(
+        keys,
+        [
+            "operation",
+            "dry_run",
+            "source",
+            "target",
+            "resume",
+            "before",
+            "after",
+            "changes",
+            "files",
+            "warnings"
+        ]
+    );
+    assert_eq!(
+        document["source"],
+        json!({"session_id": SESSION, "path": home.transcript(SESSION)})
+    );
     assert_eq!(document["target"]["in_place"], false);
     assert_eq!(document["before"]["bytes"], main.text().len());
-    assert_eq!(document["after"]["bytes"], fs_err::metadata(path).expect("the copy").len());
+    assert_eq!(
+        document["after"]["bytes"],
+        fs_err::metadata(path).expect("the copy").len()
+    );
     assert_eq!(document["after"]["entries"], records(path).len());
-    assert_eq!(document["resume"], format!("claude --resume {}", document["target"]["session_id"].as_str().expect("an id")));
+    assert_eq!(
+        document["resume"],
+        format!(
+            "claude --resume {}",
+            document["target"]["session_id"].as_str().expect("an id")
+        )
+    );
     for file in document["files"].as_array().expect("files") {
-        assert!(Path::new(file["path"].as_str().expect("a path")).exists(), "{file}");
+        assert!(
+            Path::new(file["path"].as_str().expect("a path")).exists(),
+            "{file}"
+        );
     }
 }
 
@@ -369,7 +534,11 @@ fn the_document_for_scripts() {
 fn a_preview_tells_the_size_that_the_copy_will_have() {
     let (home, _) = complete();
     let other = home.path("elsewhere");
-    let more: [&[&str]; 3] = [&[], &["--at", "1"], &["--to-project", &other.to_string_lossy()]];
+    let more: [&[&str]; 3] = [
+        &[],
+        &["--at", "1"],
+        &["--to-project", &other.to_string_lossy()],
+    ];
     for more in more {
         let command = [&["clone", SESSION], more].concat();
         let previewed = home.json(&[&command[..], &["-n"]].concat());
@@ -390,14 +559,25 @@ fn ends_after_a_turn() {
 }
 
 fn turns(home: &Home) -> Transcript {
-    home.start(SESSION).prompt("first").answer("one").prompt("second").answer("two").prompt("third").answer("three").last_prompt("third")
+    home.start(SESSION)
+        .prompt("first")
+        .answer("one")
+        .prompt("second")
+        .answer("two")
+        .prompt("third")
+        .answer("three")
+        .last_prompt("third")
 }
 
 #[test]
 fn a_shorter_copy_takes_less_of_the_window() {
     let home = Home::new();
     home.add(&turns(&home));
-    let window = |at: &str| home.json(&["clone", "-n", "--at", at])["after"]["tokens"].as_u64().expect("tokens");
+    let window = |at: &str| {
+        home.json(&["clone", "-n", "--at", at])["after"]["tokens"]
+            .as_u64()
+            .expect("tokens")
+    };
     // As the session's own record has it: what the answer of that turn was given and said.
     assert_eq!([window("1"), window("2"), window("3")], [1110, 1310, 1510]);
 }
@@ -410,7 +590,14 @@ fn turns_have_many_names() {
     let entry = session.id(4);
     for name in ["2", "-2", entry.as_str()] {
         let (_, path) = home.clone(&[SESSION, "--at", name]);
-        assert_eq!(records(&path).iter().filter(|l| l["type"] == "user").count(), 2, "--at {name}");
+        assert_eq!(
+            records(&path)
+                .iter()
+                .filter(|l| l["type"] == "user")
+                .count(),
+            2,
+            "--at {name}"
+        );
     }
 }
 
@@ -420,15 +607,27 @@ fn goes_to_another_project() {
     let other = home.path("elsewhere");
     let run = home.run(&["clone", SESSION, "--to-project", &other.to_string_lossy()]);
     assert_eq!(run.code, 0, "{run:?}");
-    let (front, id) = run.last_line().rsplit_once(' ').expect("the command to go on with");
+    let (front, id) = run
+        .last_line()
+        .rsplit_once(' ')
+        .expect("the command to go on with");
     assert_eq!(front, format!("cd {} && claude --resume", other.display()));
     let path = home.folder_of(&other).join(format!("{id}.jsonl"));
-    for line in records(&path).iter().filter(|l| l.get("parentUuid").is_some()) {
+    for line in records(&path)
+        .iter()
+        .filter(|l| l.get("parentUuid").is_some())
+    {
         assert_eq!(line["cwd"], *other.to_string_lossy());
     }
     let text = fs_err::read_to_string(&path).expect("the copy");
-    let saved = home.folder_of(&other).join(id).join("tool-results/toolu_2.txt");
-    assert!(text.contains(&format!("saved to: {}", saved.display())), "the output's path leads to the copy's own");
+    let saved = home
+        .folder_of(&other)
+        .join(id)
+        .join("tool-results/toolu_2.txt");
+    assert!(
+        text.contains(&format!("saved to: {}", saved.display())),
+        "the output's path leads to the copy's own"
+    );
     assert!(saved.exists());
 }
 
@@ -436,10 +635,22 @@ fn goes_to_another_project() {
 fn the_last_line_goes_where_the_project_is() {
     let home = Home::new();
     home.add(&turns(&home));
-    let from_elsewhere = home.command(&["clone", SESSION]).within(home.path("elsewhere")).run();
-    assert!(from_elsewhere.last_line().starts_with(&format!("cd {} && claude --resume ", home.project().display())), "{from_elsewhere:?}");
+    let from_elsewhere = home
+        .command(&["clone", SESSION])
+        .within(home.path("elsewhere"))
+        .run();
+    assert!(
+        from_elsewhere.last_line().starts_with(&format!(
+            "cd {} && claude --resume ",
+            home.project().display()
+        )),
+        "{from_elsewhere:?}"
+    );
     let here = home.run(&["clone", SESSION, "--quiet"]);
-    assert!(here.stdout.starts_with("claude --resume ") && here.stdout.lines().count() == 1, "{here:?}");
+    assert!(
+        here.stdout.starts_with("claude --resume ") && here.stdout.lines().count() == 1,
+        "{here:?}"
+    );
 }
 
 #[test]
@@ -475,7 +686,12 @@ fn writes_to_a_file() {
     let mut after = home.everything();
     let copy = after.remove("work/copy.jsonl").expect("the copy");
     assert!(before == after, "the file alone");
-    assert!(!String::from_utf8(copy).expect("text").contains(&format!("\"sessionId\":\"{SESSION}\",\"version\"")), "only clone renames there, and this is one");
+    assert!(
+        !String::from_utf8(copy)
+            .expect("text")
+            .contains(&format!("\"sessionId\":\"{SESSION}\",\"version\"")),
+        "only clone renames there, and this is one"
+    );
 }
 
 #[test]
@@ -484,8 +700,16 @@ fn writes_to_standard_output() {
     let before = home.everything();
     let run = home.run(&["clone", SESSION, "-o", "-"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stdout.lines().all(|l| serde_json::from_str::<Value>(l).is_ok()), "nothing but the transcript");
-    assert!(run.stderr.contains("clone"), "the preview is for the person");
+    assert!(
+        run.stdout
+            .lines()
+            .all(|l| serde_json::from_str::<Value>(l).is_ok()),
+        "nothing but the transcript"
+    );
+    assert!(
+        run.stderr.contains("clone"),
+        "the preview is for the person"
+    );
     assert!(before == home.everything());
 }
 
@@ -501,11 +725,20 @@ fn a_transcript_from_elsewhere_becomes_a_session_of_its_project() {
 #[test]
 fn a_stale_last_prompt_is_corrected() {
     let home = Home::new();
-    let session = home.start(SESSION).prompt("first").answer("one").last_prompt("first").prompt("second").answer("two");
+    let session = home
+        .start(SESSION)
+        .prompt("first")
+        .answer("one")
+        .last_prompt("first")
+        .prompt("second")
+        .answer("two");
     home.add(&session);
     let (_, path) = home.clone(&[SESSION, "--at", "1"]);
     let new = records(&path);
-    let named = new.iter().rfind(|l| l["type"] == "last-prompt").expect("a last prompt");
+    let named = new
+        .iter()
+        .rfind(|l| l["type"] == "last-prompt")
+        .expect("a last prompt");
     assert_eq!(named["leafUuid"], new[1]["uuid"]);
 }
 
@@ -513,10 +746,19 @@ fn a_stale_last_prompt_is_corrected() {
 fn at_takes_the_newest_that_holds_a_conversation() {
     let home = Home::new();
     home.add(&turns(&home));
-    let bookkeeping = home.folder().join("00000000-aaaa-4bbb-8ccc-000000000000.jsonl");
-    home.write(&bookkeeping, "{\"type\":\"file-history-snapshot\",\"messageId\":\"x\"}\n");
-    let now = std::fs::File::options().write(true).open(bookkeeping).expect("the file");
-    now.set_modified(std::time::SystemTime::now()).expect("its time");
+    let bookkeeping = home
+        .folder()
+        .join("00000000-aaaa-4bbb-8ccc-000000000000.jsonl");
+    home.write(
+        &bookkeeping,
+        "{\"type\":\"file-history-snapshot\",\"messageId\":\"x\"}\n",
+    );
+    let now = std::fs::File::options()
+        .write(true)
+        .open(bookkeeping)
+        .expect("the file");
+    now.set_modified(std::time::SystemTime::now())
+        .expect("its time");
     assert_eq!(home.json(&["clone", "-n"])["source"]["session_id"], SESSION);
 }
 
@@ -525,8 +767,19 @@ fn sessions_are_found_by_prefix_title_and_path() {
     let home = Home::new();
     let path = home.add(&turns(&home).title("Weather station"));
     let by_path = path.to_string_lossy().into_owned();
-    for name in [&SESSION[..4], SESSION, "Weather station", "@", "@1", &by_path] {
-        assert_eq!(home.json(&["clone", "-n", name])["source"]["session_id"], SESSION, "{name}");
+    for name in [
+        &SESSION[..4],
+        SESSION,
+        "Weather station",
+        "@",
+        "@1",
+        &by_path,
+    ] {
+        assert_eq!(
+            home.json(&["clone", "-n", name])["source"]["session_id"],
+            SESSION,
+            "{name}"
+        );
     }
 }
 
@@ -540,9 +793,18 @@ fn the_old_index_gets_an_entry() {
     let (id, path) = home.clone(&[SESSION, "--title", "again"]);
     let text = fs_err::read_to_string(&index).expect("the index");
     let kept = old.strip_suffix("\n  ]\n}").expect("its end");
-    assert!(text.starts_with(kept), "what was there is there byte for byte:\n{text}");
-    let mtime = fs_err::metadata(&path).expect("the copy").modified().expect("a time");
-    let mtime = mtime.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_millis();
+    assert!(
+        text.starts_with(kept),
+        "what was there is there byte for byte:\n{text}"
+    );
+    let mtime = fs_err::metadata(&path)
+        .expect("the copy")
+        .modified()
+        .expect("a time");
+    let mtime = mtime
+        .duration_since(std::time::UNIX_EPOCH)
+        .expect("after 1970")
+        .as_millis();
     let document: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
         document["entries"][1],
@@ -552,14 +814,22 @@ fn the_old_index_gets_an_entry() {
             "gitBranch": "main", "projectPath": home.project(), "isSidechain": false,
         })
     );
-    assert!(text.ends_with("\n    }\n  ]\n}"), "as the client writes it:\n{text}");
+    assert!(
+        text.ends_with("\n    }\n  ]\n}"),
+        "as the client writes it:\n{text}"
+    );
     #[cfg(unix)]
     assert_eq!(common::mode(&index), 0o600);
 }
 
 #[test]
 fn an_index_that_cannot_be_read_is_left_alone() {
-    for text in ["", "[]", "{\"version\":2,\"entries\":[]}", "{\"version\":1}"] {
+    for text in [
+        "",
+        "[]",
+        "{\"version\":2,\"entries\":[]}",
+        "{\"version\":1}",
+    ] {
         let home = Home::new();
         home.add(&turns(&home));
         let index = home.folder().join("sessions-index.json");
@@ -580,15 +850,31 @@ fn a_clone_of_a_clone_has_the_same_shape() {
 /// Kinds, parents by line, and words: all that is not an id. Titles at the end are left out.
 fn shape(path: &Path, titles: usize) -> Vec<(Value, Option<usize>, Value)> {
     let lines = records(path);
-    let at = |uuid: &Value| lines.iter().position(|l| uuid.is_string() && l["uuid"] == *uuid);
-    let all = lines.iter().map(|l| (l["type"].clone(), at(&l["parentUuid"]), l["message"]["content"].clone()));
-    all.take(lines.len() - titles).map(|(kind, parent, words)| (kind, parent, without_names(words))).collect()
+    let at = |uuid: &Value| {
+        lines
+            .iter()
+            .position(|l| uuid.is_string() && l["uuid"] == *uuid)
+    };
+    let all = lines.iter().map(|l| {
+        (
+            l["type"].clone(),
+            at(&l["parentUuid"]),
+            l["message"]["content"].clone(),
+        )
+    });
+    all.take(lines.len() - titles)
+        .map(|(kind, parent, words)| (kind, parent, without_names(words)))
+        .collect()
 }
 
 /// Words with the names of the copy's own files taken out.
 fn without_names(words: Value) -> Value {
     let text = words.to_string();
-    if text.contains("tool-results") || text.contains("agentId: ") { Value::Null } else { words }
+    if text.contains("tool-results") || text.contains("agentId: ") {
+        Value::Null
+    } else {
+        words
+    }
 }
 
 #[test]
@@ -607,10 +893,18 @@ fn a_killed_run_is_cleaned_up_by_the_next() {
         "state": "prepared", "pid": 4_000_000_000_u32, "pid_start": "1",
         "created": [half, transcript], "created_dirs": [left, left.join("tool-results")], "temporary": [temp],
     });
-    home.write("state/ops/20260101-000000000-dead/op.json", record.to_string());
+    home.write(
+        "state/ops/20260101-000000000-dead/op.json",
+        record.to_string(),
+    );
     let run: Run = home.run(&["clone", SESSION, "-q"]);
     assert_eq!(run.code, 0, "{run:?}");
-    for gone in [&half, &temp, &left, &home.path("state/ops/20260101-000000000-dead")] {
+    for gone in [
+        &half,
+        &temp,
+        &left,
+        &home.path("state/ops/20260101-000000000-dead"),
+    ] {
         assert!(!gone.exists(), "{}", gone.display());
     }
 }

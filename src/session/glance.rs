@@ -26,7 +26,10 @@ pub struct Glance {
 impl Glance {
     /// The title, else the first prompt, else a word that there is none.
     pub fn name(&self) -> &str {
-        self.title.as_deref().or(self.first_prompt.as_deref()).unwrap_or("(no prompt)")
+        self.title
+            .as_deref()
+            .or(self.first_prompt.as_deref())
+            .unwrap_or("(no prompt)")
     }
 
     /// Looks at a session, or at the pieces of one.
@@ -51,7 +54,13 @@ impl Glance {
             Kind::CustomTitle => keep(&mut titles.custom, "customTitle"),
             Kind::AiTitle => keep(&mut titles.ai, "aiTitle"),
             // Many summaries at a file's head are of other sessions.
-            Kind::Summary if e.names.some().is_some_and(|leaf| session.graph().find(leaf).is_some()) => keep(&mut titles.summary, "summary"),
+            Kind::Summary
+                if e.names
+                    .some()
+                    .is_some_and(|leaf| session.graph().find(leaf).is_some()) =>
+            {
+                keep(&mut titles.summary, "summary")
+            }
             Kind::User | Kind::Assistant => {
                 if self.cwd.is_none() {
                     keep(&mut self.cwd, "cwd");
@@ -76,7 +85,10 @@ struct Titles {
 
 impl Titles {
     fn best(self) -> Option<String> {
-        [self.custom, self.ai, self.summary].into_iter().flatten().find(|t| !t.trim().is_empty())
+        [self.custom, self.ai, self.summary]
+            .into_iter()
+            .flatten()
+            .find(|t| !t.trim().is_empty())
     }
 }
 
@@ -95,6 +107,8 @@ pub fn prompt_words(session: &Session, e: &Entry) -> Option<String> {
             lookup(inner, &["text"]).map(|s| decode(s.of(inner)).into_owned())
         })
         .collect();
-    let own = texts.iter().find(|t| !t.trim_start().starts_with("<ide_") && !t.trim_start().starts_with("<system-reminder>"));
+    let own = texts.iter().find(|t| {
+        !t.trim_start().starts_with("<ide_") && !t.trim_start().starts_with("<system-reminder>")
+    });
     own.or(texts.first()).cloned()
 }

@@ -37,21 +37,38 @@ impl IndexEntry {
     /// by what follows its last compaction.
     pub fn new(session: &Session, path: &Path, project: &Path) -> io::Result<Self> {
         let glance = Glance::of(session);
-        let path_entries = || session.graph().path().iter().map(|&i| &session.entries()[i as usize]);
-        let boundary = path_entries().rposition(crate::session::Entry::is_boundary).unwrap_or(0);
+        let path_entries = || {
+            session
+                .graph()
+                .path()
+                .iter()
+                .map(|&i| &session.entries()[i as usize])
+        };
+        let boundary = path_entries()
+            .rposition(crate::session::Entry::is_boundary)
+            .unwrap_or(0);
         let shown = || path_entries().skip(boundary);
         let spoken = shown().filter(|e| {
-            let text = e.flags.string_content() || session.blocks(e).iter().any(|b| b.kind == BlockKind::Text);
+            let text = e.flags.string_content()
+                || session.blocks(e).iter().any(|b| b.kind == BlockKind::Text);
             e.is_message() && text && !e.flags.meta()
         });
-        let first = shown().find(|e| e.prompt == PromptKind::Words).and_then(|e| prompt_words(session, e));
+        let first = shown()
+            .find(|e| e.prompt == PromptKind::Words)
+            .and_then(|e| prompt_words(session, e));
         let time = |e: &crate::session::Entry| session.string(e, &["timestamp"]);
         let written = fs_err::metadata(path)?.modified()?;
         Ok(Self {
-            session_id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            session_id: path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
             full_path: path.to_owned(),
             file_mtime: milliseconds(written),
-            first_prompt: first.or(glance.first_prompt).unwrap_or_else(|| "No prompt".to_owned()),
+            first_prompt: first
+                .or(glance.first_prompt)
+                .unwrap_or_else(|| "No prompt".to_owned()),
             custom_title: glance.title,
             message_count: spoken.count(),
             created: shown().find_map(time).unwrap_or_default(),
@@ -74,7 +91,9 @@ pub fn index_file(folder: &Path) -> Option<PathBuf> {
 pub fn add_to_index(folder: &Path, entry: &IndexEntry) -> Result<bool, PublishError> {
     change(folder, |text, list| {
         let inner = list.of(text);
-        let own = serde_json::to_string_pretty(entry).ok()?.replace('\n', "\n    ");
+        let own = serde_json::to_string_pretty(entry)
+            .ok()?
+            .replace('\n', "\n    ");
         let last = elements(inner).ok()?.last().copied();
         Some(vec![match last {
             Some(last) => {
@@ -93,20 +112,32 @@ pub fn remove_from_index(folder: &Path, session_id: &str) -> Result<bool, Publis
         let all = elements(inner).ok()?;
         let names = |span: &Span| {
             let element = span.of(inner);
-            lookup(element, &["sessionId"]).is_some_and(|s| crate::jsonl::decode(s.of(element)) == session_id)
+            lookup(element, &["sessionId"])
+                .is_some_and(|s| crate::jsonl::decode(s.of(element)) == session_id)
         };
         let gone: Vec<usize> = (0..all.len()).filter(|&i| names(&all[i])).collect();
-        let edits = remove_elements(&all, &gone).into_iter().map(|e| Edit::new(e.span.shift(list.start), e.with));
+        let edits = remove_elements(&all, &gone)
+            .into_iter()
+            .map(|e| Edit::new(e.span.shift(list.start), e.with));
         Some(edits.collect())
     })
 }
 
 /// Edits the list in its text, so that all that is not edited stays as its client wrote it.
-fn change(folder: &Path, edit: impl FnOnce(&[u8], Span) -> Option<Vec<Edit>>) -> Result<bool, PublishError> {
+fn change(
+    folder: &Path,
+    edit: impl FnOnce(&[u8], Span) -> Option<Vec<Edit>>,
+) -> Result<bool, PublishError> {
     let path = folder.join("sessions-index.json");
-    let Ok(text) = fs_err::read(&path) else { return Ok(false) };
-    let edits = entries_of(&text).and_then(|list| edit(&text, list)).filter(|e| !e.is_empty());
-    let Some(new) = edits.and_then(|edits| apply_edits(&text, &edits).ok()) else { return Ok(false) };
+    let Ok(text) = fs_err::read(&path) else {
+        return Ok(false);
+    };
+    let edits = entries_of(&text)
+        .and_then(|list| edit(&text, list))
+        .filter(|e| !e.is_empty());
+    let Some(new) = edits.and_then(|edits| apply_edits(&text, &edits).ok()) else {
+        return Ok(false);
+    };
     write_private(&path, &new)?;
     Ok(true)
 }
@@ -115,11 +146,15 @@ fn change(folder: &Path, edit: impl FnOnce(&[u8], Span) -> Option<Vec<Edit>>) ->
 fn entries_of(text: &[u8]) -> Option<Span> {
     let version = lookup(text, &["version"])?.of(text);
     let entries = lookup(text, &["entries"])?;
-    (version == b"1" && entries.of(text).starts_with(b"[") && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()).then_some(entries)
+    (version == b"1"
+        && entries.of(text).starts_with(b"[")
+        && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok())
+    .then_some(entries)
 }
 
 fn milliseconds(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_millis() as u64)
 }
 
 #[cfg(test)]
@@ -151,7 +186,12 @@ mod tests {
         fs_err::write(&path, empty).unwrap();
         assert!(add_to_index(folder.path(), &entry("a")).unwrap());
         let one = fs_err::read_to_string(&path).unwrap();
-        assert!(one.starts_with("{\n  \"version\": 1,\n  \"entries\": [\n    {\n      \"sessionId\": \"a\",\n"), "{one}");
+        assert!(
+            one.starts_with(
+                "{\n  \"version\": 1,\n  \"entries\": [\n    {\n      \"sessionId\": \"a\",\n"
+            ),
+            "{one}"
+        );
         assert!(add_to_index(folder.path(), &entry("b")).unwrap());
         assert!(remove_from_index(folder.path(), "b").unwrap());
         assert_eq!(fs_err::read_to_string(&path).unwrap(), one);

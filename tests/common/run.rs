@@ -153,7 +153,11 @@ fn without_fresh_ids(text: &str) -> String {
     while let Some(at) = (0..rest.len()).find(|&at| is_uuid(&rest.as_bytes()[at..])) {
         let id = &rest[at..at + 36];
         out.push_str(&rest[..at]);
-        out.push_str(if id.contains("-4bbb-8ccc-") { id } else { "[fresh]" });
+        out.push_str(if id.contains("-4bbb-8ccc-") {
+            id
+        } else {
+            "[fresh]"
+        });
         rest = &rest[at + 36..];
     }
     out + rest
