@@ -158,7 +158,7 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
     let (home, _) = complete();
     let seen = home.run(&["clone", SESSION]).seen();
     let plan = seen.split_once("plans/").expect("the plan").1;
-    assert_snapshot!(seen.replace(&plan[.."calm-river-c123456".len()], "[plan]"), @r#"
+    assert_snapshot!(seen.replace(&plan[.."calm-river-c123456".len()], "[plan]"), @r"
     clone  5e551000  “look at both files”
     project  ~/work
 
@@ -180,7 +180,7 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
 
     claude --resume [fresh]
     --- exit code 0
-    "#);
+    ");
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn all_that_belongs_to_it_is_copied() {
         })
         .collect();
     made.sort();
-    assert_snapshot!(made.join("\n"), @r#"
+    assert_snapshot!(made.join("\n"), @r"
     file-history/[new]/
     file-history/[new]/c0ffee@v1
     plans/[plan].md
@@ -403,7 +403,7 @@ fn all_that_belongs_to_it_is_copied() {
     tasks/[new]/
     tasks/[new]/1.json
     todos/[new]-agent-[new].json
-    "#);
+    ");
     assert_eq!(
         fs_err::read_to_string(home.folder().join(&id).join("tool-results/toolu_2.txt"))
             .expect("the copy"),
@@ -657,7 +657,7 @@ fn the_last_line_goes_where_the_project_is() {
 fn says_which_session_at_is() {
     let home = Home::new();
     home.add(&turns(&home));
-    assert_snapshot!(home.run(&["clone", "-n"]).seen(), @r#"
+    assert_snapshot!(home.run(&["clone", "-n"]).seen(), @r"
     clone  5e551000  “first”
     project  ~/work
 
@@ -673,7 +673,7 @@ fn says_which_session_at_is() {
 
     Dry run: nothing was written.
     --- exit code 0
-    "#);
+    ");
 }
 
 #[test]
