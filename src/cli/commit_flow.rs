@@ -90,6 +90,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     let progress = Progress::start(context.progress, "planning");
     let destination = destination(context, &job);
     refuse_live(context, &job)?;
+    refuse_target(&destination)?;
     let before = &job.session;
     let glance = Glance::of(before);
     let result = plan(&job, &destination, &glance)?;
@@ -174,6 +175,26 @@ fn destination(context: &Context, job: &Job<'_>) -> Destination {
                 folder,
             }
         }
+    }
+}
+
+/// What is seen to fail at the end fails at once, and in a preview, too.
+fn refuse_target(destination: &Destination) -> Result<(), CliError> {
+    let Destination::File(path) = destination else {
+        return Ok(());
+    };
+    if path.symlink_metadata().is_ok() {
+        return Err(store::PublishError::Exists { path: path.clone() }.into());
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(CliError::failed(
+                "no-such-folder",
+                format!("there is no folder `{}`", folder.display()),
+                "create it first, or choose another",
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
