@@ -1,6 +1,10 @@
 //! A made-up home in which the real program runs: nothing of the machine's is read or touched.
 
-#![allow(dead_code, reason = "each test program uses a part of what is here")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test program uses a part of what is here"
+)]
 
 mod run;
 mod transcript;

@@ -120,6 +120,11 @@ impl Run {
         }
     }
 
+    /// What a person sees besides the result, with what differs from run to run replaced.
+    pub(crate) fn stderr_seen(&self) -> String {
+        self.named(self.stderr.clone())
+    }
+
     /// All that a person sees, with what differs from run to run replaced.
     pub(crate) fn seen(&self) -> String {
         let mut out = String::new();
@@ -129,10 +134,14 @@ impl Run {
             }
         }
         let _ = write!(out, "--- exit code {}", self.code);
+        self.named(out)
+    }
+
+    fn named(&self, mut text: String) -> String {
         for (from, to) in &self.names {
-            out = out.replace(from, to);
+            text = text.replace(from, to);
         }
-        without_fresh_ids(&out)
+        without_fresh_ids(&text)
     }
 
     pub(crate) fn last_line(&self) -> &str {
