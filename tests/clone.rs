@@ -723,6 +723,16 @@ fn a_transcript_from_elsewhere_becomes_a_session_of_its_project() {
 }
 
 #[test]
+fn a_file_name_that_is_a_word_is_no_id() {
+    let home = Home::new();
+    let session = turns(&home).line(json!({"type": "mode", "mode": "full", "sessionId": SESSION}));
+    home.write("downloads/full.jsonl", session.text());
+    let (_, path) = home.clone(&[&home.path("downloads/full.jsonl").to_string_lossy()]);
+    let mode = records(&path).into_iter().find(|l| l["type"] == "mode");
+    assert_eq!(mode.expect("kept")["mode"], "full");
+}
+
+#[test]
 fn a_stale_last_prompt_is_corrected() {
     let home = Home::new();
     let session = home

@@ -41,9 +41,9 @@ struct Word {
 }
 
 impl Renames {
-    /// Renames session `old` to `new`.
+    /// Makes all entries those of session `new`, whatever they were, and has forks come from `old`.
+    /// Where else `old` is named, it is an id like any other.
     pub fn session(&mut self, old: &str, new: &str) {
-        self.id(old, new.to_owned());
         self.session = Some((old.to_owned(), new.to_owned()));
     }
 
