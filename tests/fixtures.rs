@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ccsurgery::jsonl::{Document, decode, lookup};
@@ -110,21 +111,15 @@ fn assert_only_ids_differ(original: &Path, clone: &[u8]) {
         "{}: no line is lost",
         original.display()
     );
-    let mut ids: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-    for (n, &i) in kept.iter().enumerate() {
-        if let (Some(a), Some(b)) = (field(old.text(i), "uuid"), field(new.text(n), "uuid")) {
-            ids.push((b, a));
-        }
-    }
-    let mut names: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-    for key in ["slug", "sessionId"] {
-        for (n, &i) in kept.iter().enumerate() {
-            if let (Some(a), Some(b)) = (field(old.text(i), key), field(new.text(n), key)) {
-                names.push((b, a));
-            }
-        }
-    }
-    names.dedup();
+    let both = |key: &str| -> Vec<(Vec<u8>, Vec<u8>)> {
+        let pairs = kept.iter().enumerate();
+        pairs
+            .filter_map(|(n, &i)| Some((field(new.text(n), key)?, field(old.text(i), key)?)))
+            .collect()
+    };
+    let mut ids: BTreeMap<Vec<u8>, Vec<u8>> = both("sessionId").into_iter().collect();
+    ids.extend(both("uuid"));
+    let slugs: BTreeMap<Vec<u8>, Vec<u8>> = both("slug").into_iter().collect();
     for (n, &i) in kept.iter().enumerate() {
         let (old_text, mut text) = (old.text(i), new.text(n).to_vec());
         let fork: &[u8] = br#","forkedFrom":{"sessionId":""#;
@@ -134,9 +129,13 @@ fn assert_only_ids_differ(original: &Path, clone: &[u8]) {
             let end = at + find(&text[at..], b"}").expect("its end") + 1;
             text.drain(at..end);
         }
-        // This line's own session first: two of the original's may have become one.
+        // Two of the original's sessions may have become one: this line's own counts.
         let own = field(new.text(n), "sessionId").zip(field(old_text, "sessionId"));
-        for (from, to) in own.iter().chain(&names).chain(&ids) {
+        text = with_old_ids(&text, |id| match &own {
+            Some((new, old)) if new == id => Some(old),
+            _ => ids.get(id),
+        });
+        for (from, to) in &slugs {
             text = replaced(&text, from, to);
         }
         let same = text == old_text || is_renamed_in_words(old_text, &text);
@@ -170,6 +169,26 @@ fn is_renamed_in_words(old: &[u8], new: &[u8]) -> bool {
 
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, what)
+}
+
+/// The text with every fresh id, which has 36 bytes, replaced by the one that it stands for.
+fn with_old_ids<'a>(text: &[u8], old: impl Fn(&[u8]) -> Option<&'a Vec<u8>>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        let id = text.get(at..at + 36).filter(|id| id[8] == b'-');
+        match id.and_then(&old) {
+            Some(old) => {
+                out.extend_from_slice(old);
+                at += 36;
+            }
+            None => {
+                out.push(text[at]);
+                at += 1;
+            }
+        }
+    }
+    out
 }
 
 fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
