@@ -833,6 +833,20 @@ fn the_old_index_gets_an_entry() {
 }
 
 #[test]
+fn undo_takes_it_out_of_the_old_index() {
+    let home = Home::new();
+    home.add(&turns(&home));
+    let index = home.folder().join("sessions-index.json");
+    let old =
+        "{\n  \"version\": 1,\n  \"entries\": [\n    {\n      \"sessionId\": \"x\"\n    }\n  ]\n}";
+    home.write(&index, old);
+    home.clone(&[SESSION]);
+    let undone = home.run(&["undo", "--yes"]);
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(fs_err::read_to_string(&index).expect("the index"), old);
+}
+
+#[test]
 fn an_index_that_cannot_be_read_is_left_alone() {
     for text in [
         "",

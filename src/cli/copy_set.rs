@@ -6,7 +6,7 @@ use crate::ops::fresh_slug;
 use crate::render::{FileAction, FileRow};
 use crate::rewrite::Renames;
 use crate::session::{Id, Session};
-use crate::store::{Make, NewFile, Sidecar, SidecarKind, index_file, sidecars};
+use crate::store::{Make, NewFile, Sidecar, SidecarKind, Stamp, index_file, sidecars};
 
 use super::commit_flow::{Destination, Job, Outcome};
 use super::context::Context;
@@ -80,6 +80,7 @@ impl CopySet {
                         new_slugs: &new_slugs,
                     },
                     &result.dropped_agents,
+                    &result.subagents,
                 )?;
             }
         }
@@ -93,6 +94,7 @@ impl CopySet {
         sidecar: Sidecar,
         names: &Names<'_>,
         dropped: &[String],
+        changed: &[(PathBuf, Stamp, Session)],
     ) -> Result<(), CliError> {
         let name = sidecar
             .path
@@ -108,7 +110,10 @@ impl CopySet {
         }
         match sidecar.kind {
             SidecarKind::Subagent | SidecarKind::OldSubagent => {
-                let session = Session::open(&sidecar.path)?;
+                let session = match changed.iter().find(|(path, ..)| *path == sidecar.path) {
+                    Some((_, _, after)) => after.successor(after.document().clone()),
+                    None => Session::open(&sidecar.path)?,
+                };
                 self.renames
                     .entries(&session, || uuid::Uuid::new_v4().to_string());
                 let target = if sidecar.kind == SidecarKind::Subagent {
@@ -284,15 +289,7 @@ fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
 
 /// The slugs that name a session's plans, in order.
 fn slugs(session: &Session) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    for e in session.entries().iter().filter(|e| e.is_chained()) {
-        if let Some(slug) = session
-            .string(e, &["slug"])
-            .filter(|s| !s.is_empty() && !s.contains(['/', '\\', '.']))
-            && !out.contains(&slug)
-        {
-            out.push(slug);
-        }
-    }
-    out
+    let mut all = session.distinct("slug");
+    all.retain(|s| !s.is_empty() && !s.contains(['/', '\\', '.']));
+    all
 }

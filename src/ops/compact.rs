@@ -10,8 +10,8 @@ use crate::session::{
     BlockKind, Entry, Kind, Place, Session, TurnSpec, prompt_words, window_tokens,
 };
 
+use super::agents::agents_gone;
 use super::digest::digest;
-use super::truncate::agents_gone;
 
 /// The size of a digest where none is asked for.
 const DIGEST_TOKENS: usize = 4_000;

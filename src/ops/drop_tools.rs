@@ -8,10 +8,10 @@ use crate::jsonl::{decode, fields, lookup, remove_field};
 use crate::rewrite::{Action, Plan, Refusal, Transform};
 use crate::session::{Block, BlockKind, Call, Id, Kind, Session, TurnRange};
 
+use super::agents::agents_gone;
 use super::blocks::{Copies, Doomed, gist, remove_copies, thinking_id};
 use super::scope::{Scope, unfinished_turn};
 use super::stub::plan_stubs;
-use super::truncate::agents_gone;
 
 /// Removes calls together with their results, wherever each half is.
 ///

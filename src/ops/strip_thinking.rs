@@ -6,6 +6,7 @@ use serde::Deserialize;
 use crate::rewrite::{Plan, Refusal, Transform};
 use crate::session::{BlockKind, Id, Kind, Session, TurnRange};
 
+use super::agents::launched;
 use super::blocks::{Copies, Doomed, gist, remove_copies, thinking_id};
 use super::scope::{Scope, unfinished_turn};
 
@@ -17,8 +18,19 @@ pub struct StripThinking {
     pub turns: Option<TurnRange>,
     /// Not in this many last turns.
     pub keep_last: Option<u32>,
-    /// Also in the transcripts of subagents.
-    pub subagents: bool,
+}
+
+impl StripThinking {
+    /// The subagents that the chosen turns launched; `None` for all.
+    pub fn agents(&self, session: &Session) -> Result<Option<Vec<String>>, Refusal> {
+        if self.turns.is_none() && self.keep_last.is_none() {
+            return Ok(None);
+        }
+        let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
+        Ok(Some(
+            launched(session, |i| scope.holds(session, i)).collect(),
+        ))
+    }
 }
 
 impl Transform for StripThinking {

@@ -1,11 +1,11 @@
 //! Everything after a turn goes.
 
-use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
-use crate::jsonl::lookup;
 use crate::rewrite::{Action, Plan, Refusal, Transform};
 use crate::session::{BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec};
+
+use super::agents::agents_gone;
 
 /// Keeps a session up to the end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -181,25 +181,4 @@ fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
         if shown { -(e.content.len() as i64) } else { 0 },
         gist,
     );
-}
-
-/// Subagents that only entries which go have launched.
-pub(super) fn agents_gone(session: &Session, plan: &Plan) -> Vec<String> {
-    let launched = |gone: bool| {
-        session
-            .entries()
-            .iter()
-            .filter(move |e| e.flags.tool_use_result() && plan.drops(e.line) == gone)
-            .filter_map(|e| {
-                let text = session.text(e);
-                let raw = lookup(text, &["toolUseResult", "agentId"])?.of(text);
-                raw.starts_with(b"\"")
-                    .then(|| crate::jsonl::decode(raw).into_owned())
-            })
-    };
-    let kept: FxHashSet<String> = launched(false).collect();
-    let mut gone: Vec<String> = launched(true).filter(|a| !kept.contains(a)).collect();
-    gone.sort();
-    gone.dedup();
-    gone
 }

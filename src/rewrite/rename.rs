@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::jsonl::{Span, decode, encode, lookup};
+use crate::jsonl::{Span, decode, encode};
 use crate::session::{Entry, Id, LineState, Session, visit_ids};
 
 /// How many bytes of lines one worker renames at a time.
@@ -61,11 +61,13 @@ impl Renames {
             if !e.uuid.is_some() || self.ids.contains_key(&e.uuid) {
                 continue;
             }
-            let text = session.text(e);
-            if let Some(span) = lookup(text, &["uuid"]) {
-                self.lengths |= 1 << (span.len() - 2).min(127);
-                self.ids.insert(e.uuid, fresh());
-            }
+            let len = if e.uuid.is_canonical() {
+                36
+            } else {
+                session.string(e, &["uuid"]).map_or(0, |u| u.len())
+            };
+            self.lengths |= 1 << len.min(127);
+            self.ids.insert(e.uuid, fresh());
         }
     }
 
