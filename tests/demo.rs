@@ -31,32 +31,33 @@ fn shows_a_list_a_preview_and_a_copy() {
 
       3f9c2a71  4999 °C at night          4 turns  ~12.0k tokens   33.7 KB  just now
 
-    Turn 4 was a detour. What would a copy be that ends before it? Ask first: -n
-    shows everything and writes nothing.
+    What would it be without the model's thinking? Ask first: -n shows everything
+    and writes nothing.
 
-    $ ccsurgery clone 3f9c --at 3 -n
-    clone  3f9c2a71  “4999 °C at night”
+    $ ccsurgery strip-thinking 3f9c -n
+    strip-thinking  3f9c2a71  “4999 °C at night”
     project  /home/you/weather
 
-      turns          4 →       3  −1
+      turns          4 →       4
       entries       30 →      26  −4
-      size     33.7 KB → 34.0 KB  +284 B
-      window    ~12.0k →  ~11.9k  −115 tokens
+      size     33.7 KB → 31.3 KB  −2.4 KB
+      window    ~12.0k →  ~11.4k  −554 tokens
 
-      − turn 4    prompt    −433 B    ~16 tokens  “rewrite the whole thing in ano…”
-      − turn 4    answer    −907 B    ~99 tokens
-      − turn 4    answer    −648 B    ~27 tokens  “I would start with the reader:…”
-      +           title     +117 B  “4999 °C at night (clone)”
-      − 3 metadata  −533 B
-      + 1 last prompt  +189 B
-      ~ 22 fresh ids
+      − turn 1    thinking    −472 B   ~131 tokens  “A value like 4999 smells of …”
+      − turn 1    thinking    −442 B   ~122 tokens  “Every night row before 05:00…”
+      − turn 2    thinking    −380 B   ~105 tokens  “Change the signature, then t…”
+      − turn 3    thinking    −342 B    ~95 tokens  “A gap in the line, not a zer…”
+      − turn 4    thinking    −356 B    ~98 tokens  “That is a big detour; still,…”
+      +           title       +126 B  “4999 °C at night (strip-thin…”
+      ~ 5 re-parented
+      ~ 20 fresh ids
 
-      write transcript   34.0 KB  ~/.claude/[…]
+      write transcript   31.3 KB  ~/.claude/[…]
 
     Dry run: nothing was written.
 
-    Now the copy itself. It has ids and files of its own; the last line is the
-    command to go on with.
+    Turn 4 was a detour. A copy that ends before it has ids and files of its own;
+    what is printed is the command to go on with.
 
     $ ccsurgery clone 3f9c --at 3 --quiet
     claude --resume [fresh]
@@ -68,9 +69,10 @@ fn shows_a_list_a_preview_and_a_copy() {
 
     Your turn: go to a project in which you have used Claude Code, and try
 
-      ccsurgery clone -n    what a copy of your newest session would be
-      ccsurgery clone       the copy itself, and how to go on with it
-      ccsurgery --help      everything else
+      ccsurgery strip-thinking -n   what your newest session would be
+      ccsurgery clone               a copy of it, and how to go on
+      ccsurgery undo                and all as it was
+      ccsurgery --help              everything else
     --- exit code 0
     ");
 }

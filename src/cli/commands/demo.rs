@@ -45,16 +45,12 @@ pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, C
     list(&mut stage)?;
     say(
         &mut stage,
-        "Turn 4 was a detour. What would a copy be that ends before it? Ask first: -n shows everything and writes nothing.",
+        "What would it be without the model's thinking? Ask first: -n shows everything and writes nothing.",
     )?;
-    play(&mut stage, &["clone", "3f9c", "--at", "3", "-n"])?;
-    if has("strip-thinking") {
-        say(&mut stage, "Thinking takes room, too:")?;
-        play(&mut stage, &["strip-thinking", "3f9c", "-n"])?;
-    }
+    play(&mut stage, &["strip-thinking", "3f9c", "-n"])?;
     say(
         &mut stage,
-        "Now the copy itself. It has ids and files of its own; the last line is the command to go on with.",
+        "Turn 4 was a detour. A copy that ends before it has ids and files of its own; what is printed is the command to go on with.",
     )?;
     play(&mut stage, &["clone", "3f9c", "--at", "3", "--quiet"])?;
     say(&mut stage, "The original is as it was, and both are there:")?;
@@ -159,35 +155,25 @@ fn list(stage: &mut Context) -> Result<(), CliError> {
 /// What to try next.
 fn next(stage: &mut Context) -> Result<(), CliError> {
     let commands = [
-        (
-            "clone -n",
-            "what a copy of your newest session would be",
-            "clone",
-        ),
-        (
-            "clone",
-            "the copy itself, and how to go on with it",
-            "clone",
-        ),
-        (
-            "inspect",
-            "where the window and the bytes of a session go",
-            "inspect",
-        ),
-        (
-            "doctor",
-            "what is wrong with a session that does not resume",
-            "doctor",
-        ),
-        ("--help", "everything else", "clone"),
+        ("ls", "", "your sessions here, newest first"),
+        ("inspect", "", "where the window and the bytes go"),
+        ("doctor", "", "what is wrong with what does not resume"),
+        ("strip-thinking", " -n", "what your newest session would be"),
+        ("clone", "", "a copy of it, and how to go on"),
+        ("undo", "", "and all as it was"),
     ];
     say(
         stage,
         "Your turn: go to a project in which you have used Claude Code, and try",
     )?;
-    for (command, what, _) in commands.iter().filter(|(.., needs)| has(needs)) {
-        let command = pad(&format!("ccsurgery {command}"), 20);
+    for (command, more, what) in commands.iter().filter(|(command, ..)| has(command)) {
+        let command = pad(&format!("ccsurgery {command}{more}"), 28);
         writeln!(stage.out, "  {}  {what}", paint(BOLD, command))?;
     }
-    Ok(())
+    let all = pad("ccsurgery --help", 28);
+    Ok(writeln!(
+        stage.out,
+        "  {}  everything else",
+        paint(BOLD, all)
+    )?)
 }
