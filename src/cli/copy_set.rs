@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::ops::fresh_slug;
 use crate::render::{FileAction, FileRow};
 use crate::rewrite::Renames;
-use crate::session::Session;
-use crate::store::{Make, NewFile, Sidecar, SidecarKind, Stamp, sidecars};
+use crate::session::{Id, Session};
+use crate::store::{Make, NewFile, Sidecar, SidecarKind, Stamp, index_file, sidecars};
 
 use super::commit_flow::{Destination, Job, Outcome};
 use super::context::Context;
@@ -39,8 +39,14 @@ impl CopySet {
             .session_id()
             .and_then(|id| session.entries().iter().find(|e| e.session == id))
             .and_then(|e| session.string(e, &["sessionId"]));
-        // The file's name and what the entries say may differ; both mean this session.
-        renames.id(&job.found.id, new_id.clone());
+        // The file's name and what the entries say may differ; both mean this session. A name that a
+        // person gave the file may be any word, and is none.
+        if Id::of(job.found.id.as_bytes()).is_uuid() {
+            renames.id(&job.found.id, new_id.clone());
+        }
+        if let Some(own_id) = &own_id {
+            renames.id(own_id, new_id.clone());
+        }
         renames.session(own_id.as_deref().unwrap_or(&job.found.id), &new_id);
         renames.entries(session, fresh);
         renames.mark_forks();
@@ -176,13 +182,13 @@ impl CopySet {
         Ok(())
     }
 
-    pub(super) fn rows(&self, after: &Session, destination: &Destination) -> Vec<FileRow> {
+    pub(super) fn rows(&self, transcript_len: u64, destination: &Destination) -> Vec<FileRow> {
         let mut rows: Vec<FileRow> = Vec::new();
         if let Some(path) = destination.transcript() {
             rows.push(FileRow {
                 path,
                 action: FileAction::Write,
-                len: after.document().len(),
+                len: transcript_len,
                 what: "transcript",
             });
         }
@@ -206,6 +212,17 @@ impl CopySet {
                 what,
             }
         }));
+        if let Destination::New { folder, .. } = destination
+            && let Some(path) = index_file(folder)
+        {
+            let len = fs_err::metadata(&path).map_or(0, |m| m.len());
+            rows.push(FileRow {
+                path,
+                action: FileAction::Write,
+                len,
+                what: "index",
+            });
+        }
         rows
     }
 

@@ -14,6 +14,9 @@ use crate::session::{Entry, Id, LineState, Session, visit_ids};
 /// How many bytes of lines one worker renames at a time.
 const PIECE: usize = 1 << 20;
 
+/// The note on where an entry came from: around the session's id and the entry's.
+const FORK: [&str; 3] = [r#","forkedFrom":{"sessionId":"#, r#","messageUuid":"#, "}"];
+
 /// What is renamed in a copy.
 #[derive(Debug, Default)]
 pub struct Renames {
@@ -63,9 +66,9 @@ impl Neighbours {
 const SEPARATORS: [&str; 2] = ["/", "\\\\"];
 
 impl Renames {
-    /// Renames session `old` to `new`.
+    /// Makes all entries those of session `new`, whatever they were, and has forks come from `old`.
+    /// Where else `old` is named, it is an id like any other.
     pub fn session(&mut self, old: &str, new: &str) {
-        self.id(old, new.to_owned());
         self.session = Some((old.to_owned(), new.to_owned()));
     }
 
@@ -161,6 +164,26 @@ impl Renames {
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
+    }
+
+    /// Whether whatever is renamed has as many bytes as before.
+    fn keep_lengths(&self) -> bool {
+        self.cwd.is_none()
+            && self.slugs.is_empty()
+            && self.lengths == 1 << 36
+            && self
+                .words
+                .iter()
+                .all(|w| w.finder.needle().len() == w.with.len())
+    }
+
+    /// How many bytes the note on an entry's origin takes.
+    fn fork_len(&self) -> usize {
+        let session = self
+            .session
+            .as_ref()
+            .map_or(0, |(old, _)| encode(old).len());
+        FORK.iter().map(|part| part.len()).sum::<usize>() + session + 38
     }
 
     /// Writes a renamed line to `out`.
@@ -263,13 +286,9 @@ impl Renames {
             return;
         };
         let quoted = &text[uuid.start as usize - 1..uuid.end as usize + 1];
-        let mut with = format!(
-            ",\"forkedFrom\":{{\"sessionId\":{},\"messageUuid\":",
-            encode(old)
-        )
-        .into_bytes();
+        let mut with = [FORK[0], &encode(old), FORK[1]].concat().into_bytes();
         with.extend_from_slice(quoted);
-        with.push(b'}');
+        with.extend_from_slice(FORK[2].as_bytes());
         patches.push(Patch::new(end as u32, end as u32, with));
     }
 
@@ -368,6 +387,49 @@ pub fn emit(
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+/// How many bytes [`emit`] would write.
+///
+/// Told without writing where all that is renamed keeps its length, as it does but for odd ids, plans,
+/// paths into another project, and subagents beside the transcript.
+pub fn emitted_len(session: &Session, renames: Option<&Renames>) -> u64 {
+    let len = session.document().len();
+    let Some(renames) = renames else { return len };
+    if renames.keep_lengths()
+        && session
+            .entries()
+            .iter()
+            .all(|e| plain(e.uuid) && plain(e.session))
+    {
+        let forks = session
+            .entries()
+            .iter()
+            .filter(|e| renames.forked_from && e.is_chained() && !e.flags.forked())
+            .count();
+        return len + (forks * renames.fork_len()) as u64;
+    }
+    let mut counted = Counted(0);
+    emit(session, Some(renames), &mut counted).map_or(len, |()| counted.0)
+}
+
+/// Whether an id is missing, or has 36 bytes like every fresh one.
+fn plain(id: Id) -> bool {
+    !id.is_some() || id.is_uuid()
+}
+
+/// Counts what is written to it.
+struct Counted(u64);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Cuts the lines into stretches of about [`PIECE`] bytes.

@@ -32,6 +32,11 @@ impl Id {
         self != Self::NONE
     }
 
+    /// Whether it is a UUID in its canonical form of 36 bytes.
+    pub fn is_uuid(self) -> bool {
+        self.is_some() && self.0 >> 76 & 0xf != 0xf
+    }
+
     /// `None` for [`Id::NONE`].
     pub fn some(self) -> Option<Self> {
         self.is_some().then_some(self)
