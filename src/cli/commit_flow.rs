@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::ops::{Finish, title_for};
 use crate::render::{YELLOW, paint};
 use crate::rewrite::{Action, Change, Measure, Plan, Transform, emit, emitted_len, verify};
-use crate::session::{Glance, Kind, Session, recorded_at, window_tokens};
+use crate::session::{Calibration, Glance, Kind, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
 
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -138,16 +138,11 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     }
     progress.phase("checking");
     verify(before, &result.after)?;
-    let recorded = recorded_at(&result.after).unwrap_or(u32::MAX);
-    let removed: i64 = result
-        .changes
-        .iter()
-        .filter(|c| c.line.is_none_or(|l| l < recorded))
-        .map(|c| c.shown)
-        .sum();
+    let measured = Calibration::of(before);
+    let window = measured.window_of(&Calibration::of(&result.after));
     let mut figures = (
-        Measure::of(before, window_tokens(before, 0)),
-        Measure::of(&result.after, window_tokens(&result.after, removed)),
+        Measure::of(before, measured.window()),
+        Measure::of(&result.after, window),
     );
 
     let renaming = matches!(destination, Destination::New { .. }) || is_clone;
@@ -364,7 +359,7 @@ fn nothing_to_do(
     glance: &Glance,
 ) -> Result<ExitCode, CliError> {
     if context.json {
-        let measure = Measure::of(&job.session, window_tokens(&job.session, 0));
+        let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
             "source": {"session_id": job.found.id, "path": job.found.path},
