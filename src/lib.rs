@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod doctor;
+pub mod human;
 pub mod jsonl;
 pub mod ops;
 pub mod render;

@@ -10,7 +10,12 @@ use super::commands;
 ///
 /// Nothing is ever edited in place unless you ask for it, and everything can be undone.
 #[derive(Debug, Parser)]
-#[command(name = "ccsurgery", version, max_term_width = 100, propagate_version = false)]
+#[command(
+    name = "ccsurgery",
+    version,
+    max_term_width = 100,
+    propagate_version = false
+)]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) global: Global,
@@ -22,22 +27,44 @@ pub(super) struct Cli {
 #[derive(Debug, Clone, Args)]
 pub(super) struct Global {
     /// The client's config folder [default: $CLAUDE_CONFIG_DIR, else ~/.claude]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Global options"
+    )]
     pub(super) config_dir: Option<PathBuf>,
     /// The project's folder [default: the working folder]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Global options"
+    )]
     pub(super) project: Option<PathBuf>,
     /// Print one JSON document instead of text
     #[arg(long, global = true, help_heading = "Global options")]
     pub(super) json: bool,
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Global options"
+    )]
     pub(super) color: Color,
     /// Print no more than the result
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub(super) quiet: bool,
     /// Print more
-    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Global options")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "quiet",
+        help_heading = "Global options"
+    )]
     pub(super) verbose: bool,
 }
 

@@ -101,14 +101,32 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     progress.phase("checking");
     verify(before, &result.after)?;
     let removed: i64 = result.changes.iter().map(|c| c.shown).sum();
-    let figures = (Measure::of(before, window_tokens(before, 0)), Measure::of(&result.after, window_tokens(&result.after, removed)));
+    let figures = (
+        Measure::of(before, window_tokens(before, 0)),
+        Measure::of(&result.after, window_tokens(&result.after, removed)),
+    );
 
     let renaming = matches!(destination, Destination::New { .. }) || is_clone;
-    let copy = if renaming { Some(CopySet::new(context, &job, &destination, &result)?) } else { None };
-    let files = copy.as_ref().map(|c| c.rows(&result.after, &destination)).unwrap_or_default();
+    let copy = if renaming {
+        Some(CopySet::new(context, &job, &destination, &result)?)
+    } else {
+        None
+    };
+    let files = copy
+        .as_ref()
+        .map(|c| c.rows(&result.after, &destination))
+        .unwrap_or_default();
     progress.done();
 
-    let report = Report { job: &job, glance: &glance, result: &result, figures, files: &files, destination: &destination, renamed: copy.as_ref().map_or(0, |c| c.renames.len()) };
+    let report = Report {
+        job: &job,
+        glance: &glance,
+        result: &result,
+        figures,
+        files: &files,
+        destination: &destination,
+        renamed: copy.as_ref().map_or(0, |c| c.renames.len()),
+    };
     show_preview(context, &report)?;
     if job.write.dry_run {
         return report.finish(context, None);
@@ -130,14 +148,21 @@ fn destination(context: &Context, job: &Job<'_>) -> Destination {
         None => {
             let folder = match &job.to_project {
                 Some(dir) => context.config.project(dir),
-                None if job.found.path.starts_with(context.config.projects()) => job.found.folder().to_owned(),
+                None if job.found.path.starts_with(context.config.projects()) => {
+                    job.found.folder().to_owned()
+                }
                 // A transcript from elsewhere becomes a session of the project that it was held in, or of this one.
                 None => {
-                    let dir = names::project_of(&job.session, job.found.folder()).filter(|d| d.is_dir()).unwrap_or_else(|| context.project.clone());
+                    let dir = names::project_of(&job.session, job.found.folder())
+                        .filter(|d| d.is_dir())
+                        .unwrap_or_else(|| context.project.clone());
                     context.config.project(&dir)
                 }
             };
-            Destination::New { id: uuid::Uuid::new_v4().to_string(), folder }
+            Destination::New {
+                id: uuid::Uuid::new_v4().to_string(),
+                folder,
+            }
         }
     }
 }
@@ -150,7 +175,10 @@ fn refuse_live(context: &Context, job: &Job<'_>) -> Result<(), CliError> {
     match store::live(&context.config, &job.found.id) {
         Some(live) => Err(CliError::refused(
             "live",
-            format!("session {} is open in a running client (process {})", job.found.id, live.pid),
+            format!(
+                "session {} is open in a running client (process {})",
+                job.found.id, live.pid
+            ),
             "leave that client first, or drop --in-place to write a new session; --allow-live overrides",
         )),
         None => Ok(()),
@@ -160,7 +188,13 @@ fn refuse_live(context: &Context, job: &Job<'_>) -> Result<(), CliError> {
 /// Folds the transforms, and ends the result as clients need it.
 fn plan(job: &Job<'_>, destination: &Destination, glance: &Glance) -> Result<Outcome, CliError> {
     let mut current: Option<Session> = None;
-    let mut result = Outcome { after: Session::new(job.session.document().clone()), changes: Vec::new(), warnings: Vec::new(), dropped_agents: Vec::new(), touched: false };
+    let mut result = Outcome {
+        after: Session::new(job.session.document().clone()),
+        changes: Vec::new(),
+        warnings: Vec::new(),
+        dropped_agents: Vec::new(),
+        touched: false,
+    };
     for transform in &job.transforms {
         let session = current.as_ref().unwrap_or(&job.session);
         let plan = transform.plan(session)?;
@@ -168,8 +202,15 @@ fn plan(job: &Job<'_>, destination: &Destination, glance: &Glance) -> Result<Out
         current = Some(carry_out(session, plan, &mut result)?);
     }
     let title = match destination {
-        Destination::New { .. } => Some(job.write.title.clone().unwrap_or_else(|| title_for(glance, job.operation))),
-        Destination::InPlace | Destination::File(_) | Destination::Stdout => job.write.title.clone(),
+        Destination::New { .. } => Some(
+            job.write
+                .title
+                .clone()
+                .unwrap_or_else(|| title_for(glance, job.operation)),
+        ),
+        Destination::InPlace | Destination::File(_) | Destination::Stdout => {
+            job.write.title.clone()
+        }
     };
     result.touched |= title.is_some() && *destination == Destination::InPlace;
     let session = current.as_ref().unwrap_or(&job.session);
@@ -186,7 +227,11 @@ fn carry_out(session: &Session, mut plan: Plan, result: &mut Outcome) -> Result<
     Ok(Session::new(document))
 }
 
-fn nothing_to_do(context: &mut Context, job: &Job<'_>, glance: &Glance) -> Result<ExitCode, CliError> {
+fn nothing_to_do(
+    context: &mut Context,
+    job: &Job<'_>,
+    glance: &Glance,
+) -> Result<ExitCode, CliError> {
     if context.json {
         let measure = Measure::of(&job.session, window_tokens(&job.session, 0));
         let document = json!({
@@ -197,7 +242,11 @@ fn nothing_to_do(context: &mut Context, job: &Job<'_>, glance: &Glance) -> Resul
         context.print_json(&document)?;
     } else {
         let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
-        writeln!(context.out, "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.", job.operation, job.found.id)?;
+        writeln!(
+            context.out,
+            "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.",
+            job.operation, job.found.id
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -207,22 +256,39 @@ fn confirm(context: &mut Context, job: &Job<'_>) -> Result<(), CliError> {
         return Ok(());
     }
     if !context.interactive {
-        return Err(CliError::refused("not-confirmed", "--in-place rewrites the session, and there is no terminal to ask on", "give --yes to go ahead, or leave out --in-place to write a new session"));
+        return Err(CliError::refused(
+            "not-confirmed",
+            "--in-place rewrites the session, and there is no terminal to ask on",
+            "give --yes to go ahead, or leave out --in-place to write a new session",
+        ));
     }
     context.out.flush()?;
-    write!(context.err, "Rewrite {} in place? The old bytes are kept for `ccsurgery undo`. [y/N] ", job.found.id)?;
+    write!(
+        context.err,
+        "Rewrite {} in place? The old bytes are kept for `ccsurgery undo`. [y/N] ",
+        job.found.id
+    )?;
     context.err.flush()?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         Ok(())
     } else {
-        Err(CliError::refused("not-confirmed", "not confirmed; nothing was written", ""))
+        Err(CliError::refused(
+            "not-confirmed",
+            "not confirmed; nothing was written",
+            "",
+        ))
     }
 }
 
-
-fn publish(context: &mut Context, job: &Job<'_>, destination: &Destination, result: &Outcome, copy: Option<&CopySet>) -> Result<(), CliError> {
+fn publish(
+    context: &mut Context,
+    job: &Job<'_>,
+    destination: &Destination,
+    result: &Outcome,
+    copy: Option<&CopySet>,
+) -> Result<(), CliError> {
     let renames = copy.map(|c| &c.renames);
     match destination {
         Destination::Stdout => {
@@ -234,15 +300,36 @@ fn publish(context: &mut Context, job: &Job<'_>, destination: &Destination, resu
         Destination::InPlace => {
             recover(context)?;
             let operation = operation(context, job, &job.found.path, &job.found.id);
-            store::replace(&context.journal, operation, &job.found.path, job.stamp, &result.after)?;
-            let _ = fs_err::remove_file(job.found.folder().join(&job.found.id).join("resume-head.jsonl"));
+            store::replace(
+                &context.journal,
+                operation,
+                &job.found.path,
+                job.stamp,
+                &result.after,
+            )?;
+            let _ = fs_err::remove_file(
+                job.found
+                    .folder()
+                    .join(&job.found.id)
+                    .join("resume-head.jsonl"),
+            );
             Ok(())
         }
         Destination::New { id, .. } => {
             recover(context)?;
-            let (Some(copy), Some(target)) = (copy, destination.transcript()) else { return Ok(()) };
-            let operation = Operation { renamed: copy.renames.len(), ..operation(context, job, &target, id) };
-            store::create(&context.journal, operation, &copy.files(&result.after, target), &copy.renames)?;
+            let (Some(copy), Some(target)) = (copy, destination.transcript()) else {
+                return Ok(());
+            };
+            let operation = Operation {
+                renamed: copy.renames.len(),
+                ..operation(context, job, &target, id)
+            };
+            store::create(
+                &context.journal,
+                operation,
+                &copy.files(&result.after, target),
+                &copy.renames,
+            )?;
             Ok(())
         }
     }

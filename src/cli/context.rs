@@ -36,7 +36,13 @@ impl Context {
         let config = match (&global.config_dir, std::env::var_os("CLAUDE_CONFIG_DIR")) {
             (Some(dir), _) => dir.clone(),
             (None, Some(dir)) if !dir.is_empty() => PathBuf::from(dir),
-            _ => home.as_ref().map(|h| h.join(".claude")).ok_or_else(|| CliError::failed("no-home", "there is no home folder", "name the config folder with --config-dir"))?,
+            _ => home.as_ref().map(|h| h.join(".claude")).ok_or_else(|| {
+                CliError::failed(
+                    "no-home",
+                    "there is no home folder",
+                    "name the config folder with --config-dir",
+                )
+            })?,
         };
         let project = match &global.project {
             Some(dir) => dir.clone(),
@@ -47,7 +53,11 @@ impl Context {
             Color::Never => ColorChoice::Never,
             Color::Auto => AutoStream::choice(&io::stdout()),
         };
-        let err_choice = if global.color == Color::Auto { AutoStream::choice(&io::stderr()) } else { choice };
+        let err_choice = if global.color == Color::Auto {
+            AutoStream::choice(&io::stderr())
+        } else {
+            choice
+        };
         Ok(Self {
             out: AutoStream::new(io::stdout(), choice),
             err: AutoStream::new(io::stderr(), err_choice),
@@ -90,8 +100,17 @@ fn state_folder(home: Option<&Path>) -> Result<PathBuf, CliError> {
     }
     use etcetera::BaseStrategy as _;
     let strategy = etcetera::choose_base_strategy();
-    let base = strategy.ok().and_then(|s| s.state_dir().or_else(|| Some(s.data_dir()))).or_else(|| home.map(|h| h.join(".local/state")));
-    let base = base.ok_or_else(|| CliError::failed("no-home", "there is no home folder for the journal", "set CCSURGERY_STATE_DIR"))?;
+    let base = strategy
+        .ok()
+        .and_then(|s| s.state_dir().or_else(|| Some(s.data_dir())))
+        .or_else(|| home.map(|h| h.join(".local/state")));
+    let base = base.ok_or_else(|| {
+        CliError::failed(
+            "no-home",
+            "there is no home folder for the journal",
+            "set CCSURGERY_STATE_DIR",
+        )
+    })?;
     Ok(base.join("ccsurgery"))
 }
 

@@ -22,7 +22,12 @@ pub(super) struct CopySet {
 }
 
 impl CopySet {
-    pub(super) fn new(context: &Context, job: &Job<'_>, destination: &Destination, result: &Outcome) -> Result<Self, CliError> {
+    pub(super) fn new(
+        context: &Context,
+        job: &Job<'_>,
+        destination: &Destination,
+        result: &Outcome,
+    ) -> Result<Self, CliError> {
         let fresh = || uuid::Uuid::new_v4().to_string();
         let (new_id, folder) = match destination {
             Destination::New { id, folder } => (id.clone(), Some(folder.as_path())),
@@ -30,7 +35,10 @@ impl CopySet {
         };
         let mut renames = Renames::default();
         let session = &result.after;
-        let own_id = session.session_id().and_then(|id| session.entries().iter().find(|e| e.session == id)).and_then(|e| session.string(e, &["sessionId"]));
+        let own_id = session
+            .session_id()
+            .and_then(|id| session.entries().iter().find(|e| e.session == id))
+            .and_then(|e| session.string(e, &["sessionId"]));
         // The file's name and what the entries say may differ; both mean this session.
         renames.id(&job.found.id, new_id.clone());
         renames.session(own_id.as_deref().unwrap_or(&job.found.id), &new_id);
@@ -47,30 +55,68 @@ impl CopySet {
         if let (Some(to), Some(from)) = (&job.to_project, names::project_of(session, old_folder)) {
             renames.cwd(&from.to_string_lossy(), &to.to_string_lossy());
         }
-        let mut set = Self { renames, subagents: Vec::new(), others: Vec::new() };
+        let mut set = Self {
+            renames,
+            subagents: Vec::new(),
+            others: Vec::new(),
+        };
         if folder.is_some() {
             for sidecar in sidecars(&context.config, old_folder, &job.found.id, &slugs)? {
-                set.take(context, sidecar, &Names { old: &job.found.id, new: &new_id, old_folder, new_folder, slugs: &slugs, new_slugs: &new_slugs }, &result.dropped_agents)?;
+                set.take(
+                    context,
+                    sidecar,
+                    &Names {
+                        old: &job.found.id,
+                        new: &new_id,
+                        old_folder,
+                        new_folder,
+                        slugs: &slugs,
+                        new_slugs: &new_slugs,
+                    },
+                    &result.dropped_agents,
+                )?;
             }
         }
         Ok(set)
     }
 
     /// Finds a file's place in the copy, and what is renamed for it.
-    fn take(&mut self, context: &Context, sidecar: Sidecar, names: &Names<'_>, dropped: &[String]) -> Result<(), CliError> {
-        let name = sidecar.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if dropped.iter().any(|agent| name.starts_with(&format!("agent-{agent}."))) {
+    fn take(
+        &mut self,
+        context: &Context,
+        sidecar: Sidecar,
+        names: &Names<'_>,
+        dropped: &[String],
+    ) -> Result<(), CliError> {
+        let name = sidecar
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if dropped
+            .iter()
+            .any(|agent| name.starts_with(&format!("agent-{agent}.")))
+        {
             return Ok(());
         }
         match sidecar.kind {
             SidecarKind::Subagent | SidecarKind::OldSubagent => {
                 let session = Session::open(&sidecar.path)?;
-                self.renames.entries(&session, || uuid::Uuid::new_v4().to_string());
+                self.renames
+                    .entries(&session, || uuid::Uuid::new_v4().to_string());
                 let target = if sidecar.kind == SidecarKind::Subagent {
-                    moved(&sidecar.path, &names.old_folder.join(names.old), &names.new_folder.join(names.new))
+                    moved(
+                        &sidecar.path,
+                        &names.old_folder.join(names.old),
+                        &names.new_folder.join(names.new),
+                    )
                 } else {
                     // Both sessions' agents share a folder, so the copy's have names of their own.
-                    let agent = name.trim_start_matches("agent-").trim_end_matches(".jsonl").to_owned();
+                    let agent = name
+                        .trim_start_matches("agent-")
+                        .trim_end_matches(".jsonl")
+                        .to_owned();
                     let hex = uuid::Uuid::new_v4().simple().to_string();
                     let fresh = &hex[..agent.len().clamp(7, 17)];
                     self.renames.agent(&agent, fresh);
@@ -79,7 +125,11 @@ impl CopySet {
                 self.subagents.push((sidecar, target, session));
             }
             SidecarKind::Own => {
-                let target = moved(&sidecar.path, &names.old_folder.join(names.old), &names.new_folder.join(names.new));
+                let target = moved(
+                    &sidecar.path,
+                    &names.old_folder.join(names.old),
+                    &names.new_folder.join(names.new),
+                );
                 self.others.push((sidecar, target));
             }
             SidecarKind::FileHistory => {
@@ -88,12 +138,24 @@ impl CopySet {
                 self.others.push((sidecar, target));
             }
             SidecarKind::State => {
-                let shown = sidecar.path.strip_prefix(context.config.root()).unwrap_or(&sidecar.path).to_string_lossy().replace(names.old, names.new);
+                let shown = sidecar
+                    .path
+                    .strip_prefix(context.config.root())
+                    .unwrap_or(&sidecar.path)
+                    .to_string_lossy()
+                    .replace(names.old, names.new);
                 let target = context.config.join(shown);
                 self.others.push((sidecar, target));
             }
             SidecarKind::Plan => {
-                let renamed = names.slugs.iter().zip(names.new_slugs).find_map(|(old, new)| name.strip_prefix(old.as_str()).map(|rest| format!("{new}{rest}")));
+                let renamed = names
+                    .slugs
+                    .iter()
+                    .zip(names.new_slugs)
+                    .find_map(|(old, new)| {
+                        name.strip_prefix(old.as_str())
+                            .map(|rest| format!("{new}{rest}"))
+                    });
                 if let Some(renamed) = renamed {
                     let target = context.config.join("plans").join(renamed);
                     self.others.push((sidecar, target));
@@ -106,9 +168,19 @@ impl CopySet {
     pub(super) fn rows(&self, after: &Session, destination: &Destination) -> Vec<FileRow> {
         let mut rows: Vec<FileRow> = Vec::new();
         if let Some(path) = destination.transcript() {
-            rows.push(FileRow { path, action: FileAction::Write, len: after.document().len(), what: "transcript" });
+            rows.push(FileRow {
+                path,
+                action: FileAction::Write,
+                len: after.document().len(),
+                what: "transcript",
+            });
         }
-        rows.extend(self.subagents.iter().map(|(s, target, _)| FileRow { path: target.clone(), action: FileAction::Write, len: s.len, what: "subagent" }));
+        rows.extend(self.subagents.iter().map(|(s, target, _)| FileRow {
+            path: target.clone(),
+            action: FileAction::Write,
+            len: s.len,
+            what: "subagent",
+        }));
         rows.extend(self.others.iter().map(|(s, target)| {
             let (action, what) = match s.kind {
                 SidecarKind::FileHistory => (FileAction::Link, "file history"),
@@ -116,18 +188,36 @@ impl CopySet {
                 SidecarKind::State => (FileAction::Copy, "tasks and todos"),
                 _ => (FileAction::Copy, "sidecar"),
             };
-            FileRow { path: target.clone(), action, len: s.len, what }
+            FileRow {
+                path: target.clone(),
+                action,
+                len: s.len,
+                what,
+            }
         }));
         rows
     }
 
     pub(super) fn files<'a>(&'a self, after: &'a Session, transcript: PathBuf) -> Vec<NewFile<'a>> {
-        let subagents = self.subagents.iter().map(|(_, target, session)| NewFile { target: target.clone(), make: Make::Transcript(session) });
+        let subagents = self.subagents.iter().map(|(_, target, session)| NewFile {
+            target: target.clone(),
+            make: Make::Transcript(session),
+        });
         let others = self.others.iter().map(|(s, target)| NewFile {
             target: target.clone(),
-            make: if s.kind == SidecarKind::FileHistory { Make::Link(s.path.clone()) } else { Make::Copy(s.path.clone()) },
+            make: if s.kind == SidecarKind::FileHistory {
+                Make::Link(s.path.clone())
+            } else {
+                Make::Copy(s.path.clone())
+            },
         });
-        subagents.chain(others).chain([NewFile { target: transcript, make: Make::Transcript(after) }]).collect()
+        subagents
+            .chain(others)
+            .chain([NewFile {
+                target: transcript,
+                make: Make::Transcript(after),
+            }])
+            .collect()
     }
 }
 
@@ -142,16 +232,31 @@ struct Names<'a> {
 
 /// Paths of sidecar files that the transcript quotes lead to the copy's own.
 fn rename_paths(renames: &mut Renames, old: &str, new: &str, old_folder: &Path, new_folder: &Path) {
-    let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |p: &Path| {
+        p.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     let (from, to) = (name(old_folder), name(new_folder));
     for separator in ["/", "\\\\"] {
-        let then: Vec<String> = ["tool-results", "subagents"].map(|d| format!("{separator}{d}")).into();
+        let then: Vec<String> = ["tool-results", "subagents"]
+            .map(|d| format!("{separator}{d}"))
+            .into();
         let then: Vec<&str> = then.iter().map(String::as_str).collect();
         // Longest first: where the folder's name is quoted too, it is renamed with the id.
         // A summary that tells the model where the full transcript is must mean the copy's.
         let with_transcript: Vec<&str> = then.iter().copied().chain([".jsonl"]).collect();
-        renames.word(&format!("{from}{separator}{old}"), &format!("{to}{separator}{new}"), &with_transcript);
-        renames.word(&format!("{separator}{old}"), &format!("{separator}{new}"), &then);
+        renames.word(
+            &format!("{from}{separator}{old}"),
+            &format!("{to}{separator}{new}"),
+            &with_transcript,
+        );
+        renames.word(
+            &format!("{separator}{old}"),
+            &format!("{separator}{new}"),
+            &then,
+        );
     }
 }
 
@@ -164,7 +269,9 @@ fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
 fn slugs(session: &Session) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for e in session.entries().iter().filter(|e| e.is_chained()) {
-        if let Some(slug) = session.string(e, &["slug"]).filter(|s| !s.is_empty() && !s.contains(['/', '\\', '.']))
+        if let Some(slug) = session
+            .string(e, &["slug"])
+            .filter(|s| !s.is_empty() && !s.contains(['/', '\\', '.']))
             && !out.contains(&slug)
         {
             out.push(slug);

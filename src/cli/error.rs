@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use crate::render::{BOLD, RED, YELLOW, clean, paint};
-use crate::rewrite::{Fault, PlanError, Refusal};
+use crate::rewrite::{Fault, PlanError, Refusal, Why};
 use crate::store::{CommitError, JournalError, PublishError};
 
 /// How a run ended, when not well.
@@ -25,16 +25,40 @@ pub(super) struct CliError {
 }
 
 impl CliError {
-    pub(super) fn failed(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into(), code: 1, broken_pipe: false }
+    pub(super) fn failed(
+        kind: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+            code: 1,
+            broken_pipe: false,
+        }
     }
 
-    pub(super) fn refused(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code: 3, ..Self::failed(kind, message, hint) }
+    pub(super) fn refused(
+        kind: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            code: 3,
+            ..Self::failed(kind, message, hint)
+        }
     }
 
-    pub(super) fn usage(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code: 2, ..Self::failed(kind, message, hint) }
+    pub(super) fn usage(
+        kind: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            code: 2,
+            ..Self::failed(kind, message, hint)
+        }
     }
 
     pub(super) fn is_broken_pipe(&self) -> bool {
@@ -45,9 +69,15 @@ impl CliError {
 /// A full disk and a read-only folder deserve a hint of their own.
 fn io_hint(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the disk is full; free some space and run the command again. Nothing was changed",
-        io::ErrorKind::PermissionDenied => "check who owns the folder and its mode. Nothing was changed",
-        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; write elsewhere with -o FILE. Nothing was changed",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the disk is full; free some space and run the command again. Nothing was changed"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "check who owns the folder and its mode. Nothing was changed"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "the file system is read-only; write elsewhere with -o FILE. Nothing was changed"
+        }
         io::ErrorKind::NotFound => "check the path",
         _ => "nothing was changed",
     }
@@ -56,34 +86,61 @@ fn io_hint(error: &io::Error) -> &'static str {
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         let broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
-        Self { broken_pipe, ..Self::failed("io", error.to_string(), io_hint(&error)) }
+        Self {
+            broken_pipe,
+            ..Self::failed("io", error.to_string(), io_hint(&error))
+        }
     }
 }
 
 impl From<Refusal> for CliError {
     fn from(refusal: Refusal) -> Self {
-        Self::refused(refusal.kind, refusal.message, refusal.hint)
+        let code = match refusal.why {
+            Why::Failed => 1,
+            Why::Usage => 2,
+            Why::Declined => 3,
+        };
+        Self { code, ..Self::failed(refusal.kind, refusal.message, refusal.hint) }
     }
 }
 
 impl From<Fault> for CliError {
     fn from(fault: Fault) -> Self {
-        let hint = format!("first case: {}. The original is untouched; please report this", fault.example);
-        Self { code: 101, ..Self::failed("bug", fault.to_string(), hint) }
+        let hint = format!(
+            "first case: {}. The original is untouched; please report this",
+            fault.example
+        );
+        Self {
+            code: 101,
+            ..Self::failed("bug", fault.to_string(), hint)
+        }
     }
 }
 
 impl From<PlanError> for CliError {
     fn from(error: PlanError) -> Self {
-        Self { code: 101, ..Self::failed("bug", error.to_string(), "the original is untouched; please report this") }
+        Self {
+            code: 101,
+            ..Self::failed(
+                "bug",
+                error.to_string(),
+                "the original is untouched; please report this",
+            )
+        }
     }
 }
 
 impl From<PublishError> for CliError {
     fn from(error: PublishError) -> Self {
         match &error {
-            PublishError::Exists { .. } => Self::refused("exists", error.to_string(), "a new session never overwrites a file; choose another name"),
-            PublishError::Folder { source, .. } | PublishError::Write { source, .. } => Self::failed("write", error.to_string(), io_hint(source)),
+            PublishError::Exists { .. } => Self::refused(
+                "exists",
+                error.to_string(),
+                "a new session never overwrites a file; choose another name",
+            ),
+            PublishError::Folder { source, .. } | PublishError::Write { source, .. } => {
+                Self::failed("write", error.to_string(), io_hint(source))
+            }
         }
     }
 }
@@ -92,8 +149,14 @@ impl From<JournalError> for CliError {
     fn from(error: JournalError) -> Self {
         match error {
             JournalError::Publish(error) => error.into(),
-            JournalError::Io { ref source, .. } => Self::failed("journal", error.to_string(), io_hint(source)),
-            JournalError::Record { .. } => Self::failed("journal", error.to_string(), "move that folder away; the sessions themselves are not affected"),
+            JournalError::Io { ref source, .. } => {
+                Self::failed("journal", error.to_string(), io_hint(source))
+            }
+            JournalError::Record { .. } => Self::failed(
+                "journal",
+                error.to_string(),
+                "move that folder away; the sessions themselves are not affected",
+            ),
         }
     }
 }
@@ -104,8 +167,19 @@ impl From<CommitError> for CliError {
             CommitError::Publish(error) => error.into(),
             CommitError::Journal(error) => error.into(),
             CommitError::Io(error) => error.into(),
-            CommitError::Changed { .. } => Self::refused("changed", error.to_string(), "nothing was written; run the command again, or without --in-place"),
-            CommitError::ReadBack { .. } => Self { code: 101, ..Self::failed("bug", error.to_string(), "the original is untouched; please report this") },
+            CommitError::Changed { .. } => Self::refused(
+                "changed",
+                error.to_string(),
+                "nothing was written; run the command again, or without --in-place",
+            ),
+            CommitError::ReadBack { .. } => Self {
+                code: 101,
+                ..Self::failed(
+                    "bug",
+                    error.to_string(),
+                    "the original is untouched; please report this",
+                )
+            },
         }
     }
 }
@@ -113,19 +187,33 @@ impl From<CommitError> for CliError {
 /// Prints an error and gives its exit code.
 pub(super) fn report(error: &CliError, json: bool, err: &mut impl Write) -> ExitCode {
     if json {
-        let document = json!({"error": {"kind": error.kind, "message": error.message, "hint": error.hint}});
+        let document =
+            json!({"error": {"kind": error.kind, "message": error.message, "hint": error.hint}});
         let _ = writeln!(anstream::stdout(), "{document}");
         return ExitCode::from(error.code);
     }
-    let word = if error.code == 3 { "Refused:" } else { "Error:" };
+    let word = if error.code == 3 {
+        "Refused:"
+    } else {
+        "Error:"
+    };
     let style = if error.code == 3 { YELLOW } else { RED };
     let mut text = String::new();
     for (i, line) in error.message.lines().enumerate() {
-        let lead = if i == 0 { paint(style.bold(), word) + " " } else { String::new() };
+        let lead = if i == 0 {
+            paint(style.bold(), word) + " "
+        } else {
+            String::new()
+        };
         let _ = writeln!(text, "{lead}{}", keep_indent(line));
     }
     if !error.hint.is_empty() {
-        let _ = writeln!(text, "{} {}", paint(BOLD, "Hint:"), keep_indent(&error.hint));
+        let _ = writeln!(
+            text,
+            "{} {}",
+            paint(BOLD, "Hint:"),
+            keep_indent(&error.hint)
+        );
     }
     let _ = err.write_all(text.as_bytes());
     ExitCode::from(error.code)
@@ -140,8 +228,14 @@ fn keep_indent(line: &str) -> String {
 pub(super) fn usage(error: &clap::Error, json: bool) -> ExitCode {
     if json && error.use_stderr() {
         let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let document = json!({"error": {"kind": "usage", "message": message, "hint": "see ccsurgery --help"}});
+        let message = text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ")
+            .to_owned();
+        let document =
+            json!({"error": {"kind": "usage", "message": message, "hint": "see ccsurgery --help"}});
         let _ = writeln!(anstream::stdout(), "{document}");
         return ExitCode::from(2);
     }

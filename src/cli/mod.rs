@@ -9,7 +9,6 @@ mod error;
 mod names;
 mod progress;
 mod report;
-mod turn_spec;
 
 use std::io::Write as _;
 use std::process::ExitCode;

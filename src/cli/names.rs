@@ -14,20 +14,32 @@ use super::error::CliError;
 /// Finds the session that the arguments name; where they name none, says which one that is.
 pub(super) fn find(context: &mut Context, arg: &SessionArg) -> Result<Found, CliError> {
     let name = arg.session.as_deref().unwrap_or("@");
-    let found = Locator::new(&context.config, &context.project).find(name).map_err(|e| explain(context, e))?;
+    let found = Locator::new(&context.config, &context.project)
+        .find(name)
+        .map_err(|e| explain(context, e))?;
     if found.len == 0 {
-        return Err(CliError::failed("empty", format!("`{}` is empty", found.path.display()), "there is nothing in it to operate on"));
+        return Err(CliError::failed(
+            "empty",
+            format!("`{}` is empty", found.path.display()),
+            "there is nothing in it to operate on",
+        ));
     }
     Ok(found)
 }
 
 /// Reads a transcript, and refuses what is none.
 pub(super) fn open(found: &Found) -> Result<Session, CliError> {
-    let session = Session::open(&found.path).map_err(|e| CliError { kind: "unreadable", ..e.into() })?;
+    let session = Session::open(&found.path).map_err(|e| CliError {
+        kind: "unreadable",
+        ..e.into()
+    })?;
     if session.entries().is_empty() {
         return Err(CliError::failed(
             "not-a-session",
-            format!("`{}` is not a session: no line of it is a JSON record", found.path.display()),
+            format!(
+                "`{}` is not a session: no line of it is a JSON record",
+                found.path.display()
+            ),
             "sessions are .jsonl files under the config folder's `projects`; list yours with: ls ~/.claude/projects/*/*.jsonl",
         ));
     }
@@ -52,15 +64,49 @@ pub(super) fn project_of(session: &Session, folder: &Path) -> Option<PathBuf> {
 fn explain(context: &Context, error: LocateError) -> CliError {
     let message = error.to_string();
     match error {
-        LocateError::NotFound { near, .. } if near.is_empty() => CliError::failed("not-found", message, "sessions are looked for in this project first, then in all; a path needs a `/` in it"),
-        LocateError::NotFound { near, .. } => CliError::failed("not-found", format!("{message}; the nearest are\n{}", table(context, &near)), "give more of the id, or the exact title"),
-        LocateError::Ambiguous { candidates, .. } => CliError::failed("ambiguous", format!("{message}:\n{}", table(context, &candidates)), "give more of the id"),
-        LocateError::NoneHere { .. } => CliError::failed("no-sessions", message, "change to the project's folder, or name it with --project DIR, or name the session by its id"),
-        LocateError::TooFew { .. } => CliError::failed("not-found", message, "@ is the newest, @2 the one before it"),
-        LocateError::TooShort { .. } => CliError::failed("too-short", message, "or use @ for the newest session of this project"),
-        LocateError::NoSuchFile { .. } => CliError::failed("not-found", message, "check the path; an id or a title has no `/` in it"),
-        LocateError::Directory { .. } => CliError::failed("not-a-session", message, "name a .jsonl file in it, or use --project DIR with @"),
-        LocateError::Empty { .. } => CliError::failed("empty", message, "there is nothing in it to operate on"),
+        LocateError::NotFound { near, .. } if near.is_empty() => CliError::failed(
+            "not-found",
+            message,
+            "sessions are looked for in this project first, then in all; a path needs a `/` in it",
+        ),
+        LocateError::NotFound { near, .. } => CliError::failed(
+            "not-found",
+            format!("{message}; the nearest are\n{}", table(context, &near)),
+            "give more of the id, or the exact title",
+        ),
+        LocateError::Ambiguous { candidates, .. } => CliError::failed(
+            "ambiguous",
+            format!("{message}:\n{}", table(context, &candidates)),
+            "give more of the id",
+        ),
+        LocateError::NoneHere { .. } => CliError::failed(
+            "no-sessions",
+            message,
+            "change to the project's folder, or name it with --project DIR, or name the session by its id",
+        ),
+        LocateError::TooFew { .. } => CliError::failed(
+            "not-found",
+            message,
+            "@ is the newest, @2 the one before it",
+        ),
+        LocateError::TooShort { .. } => CliError::failed(
+            "too-short",
+            message,
+            "or use @ for the newest session of this project",
+        ),
+        LocateError::NoSuchFile { .. } => CliError::failed(
+            "not-found",
+            message,
+            "check the path; an id or a title has no `/` in it",
+        ),
+        LocateError::Directory { .. } => CliError::failed(
+            "not-a-session",
+            message,
+            "name a .jsonl file in it, or use --project DIR with @",
+        ),
+        LocateError::Empty { .. } => {
+            CliError::failed("empty", message, "there is nothing in it to operate on")
+        }
         LocateError::Io(error) => error.into(),
     }
 }
@@ -68,8 +114,22 @@ fn explain(context: &Context, error: LocateError) -> CliError {
 /// Candidates, a line each: id, age, project, first prompt.
 fn table(context: &Context, rows: &[(Found, Glance)]) -> String {
     let mut out = String::new();
-    let projects: Vec<String> = rows.iter().map(|(f, g)| clean(&g.cwd.clone().unwrap_or_else(|| f.folder().display().to_string()))).collect();
-    let widest = projects.iter().map(|p| crate::render::width(p)).max().unwrap_or(0).min(context.columns / 3);
+    let projects: Vec<String> = rows
+        .iter()
+        .map(|(f, g)| {
+            clean(
+                &g.cwd
+                    .clone()
+                    .unwrap_or_else(|| f.folder().display().to_string()),
+            )
+        })
+        .collect();
+    let widest = projects
+        .iter()
+        .map(|p| crate::render::width(p))
+        .max()
+        .unwrap_or(0)
+        .min(context.columns / 3);
     for ((found, glance), project) in rows.iter().zip(&projects) {
         let room = context.columns.saturating_sub(36 + 9 + widest + 8).max(12);
         let _ = writeln!(

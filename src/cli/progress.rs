@@ -19,11 +19,17 @@ impl Progress {
     /// Starts with a first phase; shows nothing at all unless `wanted`.
     pub(super) fn start(wanted: bool, phase: &'static str) -> Self {
         if !wanted {
-            return Self { phases: None, thread: None };
+            return Self {
+                phases: None,
+                thread: None,
+            };
         }
         let (send, receive) = channel();
         let thread = std::thread::spawn(move || show(&receive, phase));
-        Self { phases: Some(send), thread: Some(thread) }
+        Self {
+            phases: Some(send),
+            thread: Some(thread),
+        }
     }
 
     /// Goes on to the next phase.

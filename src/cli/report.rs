@@ -31,7 +31,8 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
     if context.json || context.quiet && !report.job.write.dry_run {
         return Ok(());
     }
-    let project = names::project_of(&report.job.session, report.job.found.folder()).unwrap_or_default();
+    let project =
+        names::project_of(&report.job.session, report.job.found.folder()).unwrap_or_default();
     let text = Preview {
         operation: report.job.operation,
         session_id: &report.job.found.id,
@@ -58,21 +59,38 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
 
 impl Report<'_> {
     /// The last word: the command to go on with, or the JSON document.
-    pub(super) fn finish(&self, context: &mut Context, written: Option<&Destination>) -> Result<ExitCode, CliError> {
+    pub(super) fn finish(
+        &self,
+        context: &mut Context,
+        written: Option<&Destination>,
+    ) -> Result<ExitCode, CliError> {
         let (id, path) = match self.destination {
-            Destination::New { id, .. } => (id.clone(), self.destination.transcript().unwrap_or_default()),
+            Destination::New { id, .. } => (
+                id.clone(),
+                self.destination.transcript().unwrap_or_default(),
+            ),
             _ => (self.job.found.id.clone(), self.job.found.path.clone()),
         };
-        let project = self.job.to_project.clone().or_else(|| names::project_of(&self.job.session, self.job.found.folder()));
+        let project = self
+            .job
+            .to_project
+            .clone()
+            .or_else(|| names::project_of(&self.job.session, self.job.found.folder()));
         let resume = match self.destination {
-            Destination::New { .. } | Destination::InPlace => Some(resume_command(&id, project.as_deref(), &context.project)),
+            Destination::New { .. } | Destination::InPlace => {
+                Some(resume_command(&id, project.as_deref(), &context.project))
+            }
             Destination::File(_) | Destination::Stdout => None,
         };
         if context.json && written != Some(&Destination::Stdout) {
             let target = match (written, self.destination) {
                 (None, _) => serde_json::Value::Null,
-                (_, Destination::File(file)) => json!({"session_id": id, "path": file, "in_place": false}),
-                _ => json!({"session_id": id, "path": path, "in_place": *self.destination == Destination::InPlace}),
+                (_, Destination::File(file)) => {
+                    json!({"session_id": id, "path": file, "in_place": false})
+                }
+                _ => {
+                    json!({"session_id": id, "path": path, "in_place": *self.destination == Destination::InPlace})
+                }
             };
             let document = json!({
                 "operation": self.job.operation, "dry_run": self.job.write.dry_run,
@@ -90,8 +108,16 @@ impl Report<'_> {
         match (written, resume) {
             (None, _) => writeln!(context.out, "\nDry run: nothing was written.")?,
             (Some(Destination::Stdout), _) => {}
-            (Some(Destination::File(file)), _) => writeln!(context.out, "\nWritten to {}", crate::render::clean(&file.to_string_lossy()))?,
-            (Some(_), Some(resume)) => writeln!(context.out, "{}{resume}", if context.quiet { "" } else { "\n" })?,
+            (Some(Destination::File(file)), _) => writeln!(
+                context.out,
+                "\nWritten to {}",
+                crate::render::clean(&file.to_string_lossy())
+            )?,
+            (Some(_), Some(resume)) => writeln!(
+                context.out,
+                "{}{resume}",
+                if context.quiet { "" } else { "\n" }
+            )?,
             (Some(_), None) => {}
         }
         Ok(ExitCode::SUCCESS)
@@ -101,14 +127,21 @@ impl Report<'_> {
 /// The command that goes on with a session.
 fn resume_command(id: &str, project: Option<&Path>, here: &Path) -> String {
     match project {
-        Some(dir) if dir != here => format!("cd {} && claude --resume {id}", quoted(&dir.to_string_lossy())),
+        Some(dir) if dir != here => format!(
+            "cd {} && claude --resume {id}",
+            quoted(&dir.to_string_lossy())
+        ),
         _ => format!("claude --resume {id}"),
     }
 }
 
 /// A word that a shell takes as it is, however it looks.
 fn quoted(word: &str) -> String {
-    if !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c)) {
+    if !word.is_empty()
+        && word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c))
+    {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))

@@ -19,10 +19,22 @@ pub(super) fn range(session: &Session, spec: &str) -> Result<(u32, u32), CliErro
     let Some((from, to)) = spec.split_once("..") else {
         return one(session, spec).map(|n| (n, n));
     };
-    let from = if from.is_empty() { 1 } else { one(session, from)? };
-    let to = if to.is_empty() { count } else { one(session, to)? };
+    let from = if from.is_empty() {
+        1
+    } else {
+        one(session, from)?
+    };
+    let to = if to.is_empty() {
+        count
+    } else {
+        one(session, to)?
+    };
     if from > to {
-        return Err(CliError::usage("bad-turns", format!("`{spec}` ends before it begins"), "write the smaller turn first: 3..7"));
+        return Err(CliError::usage(
+            "bad-turns",
+            format!("`{spec}` ends before it begins"),
+            "write the smaller turn first: 3..7",
+        ));
     }
     Ok((from, to))
 }
@@ -39,18 +51,46 @@ fn by_uuid(session: &Session, spec: &str) -> Result<u32, CliError> {
         .entries()
         .iter()
         .enumerate()
-        .filter(|(_, e)| !short && e.is_chained() && session.string(e, &["uuid"]).is_some_and(|u| u.starts_with(spec)))
+        .filter(|(_, e)| {
+            !short
+                && e.is_chained()
+                && session
+                    .string(e, &["uuid"])
+                    .is_some_and(|u| u.starts_with(spec))
+        })
         .map(|(i, _)| i)
         .collect();
-    let mut turns: Vec<Option<u32>> = matches.iter().map(|&i| session.turns().of(session.graph(), i)).collect();
+    let mut turns: Vec<Option<u32>> = matches
+        .iter()
+        .map(|&i| session.turns().of(session.graph(), i))
+        .collect();
     turns.sort_unstable();
     turns.dedup();
     match turns[..] {
         [Some(turn)] if turn > 0 => Ok(turn),
-        [Some(_)] => Err(CliError::usage("bad-turn", format!("entry `{spec}` comes before the first turn"), "turns are numbered from 1")),
-        [None] => Err(CliError::usage("bad-turn", format!("entry `{spec}` is not on the live path"), "only turns of the live path have numbers")),
-        [] => Err(CliError::usage("bad-turn", format!("`{spec}` is no turn: neither a number nor the uuid of an entry"), format!("the session has turns 1 to {}; -1 is the last", session.turns().len()))),
-        _ => Err(CliError::usage("bad-turn", format!("`{spec}` could be entries of several turns"), "give more of the uuid")),
+        [Some(_)] => Err(CliError::usage(
+            "bad-turn",
+            format!("entry `{spec}` comes before the first turn"),
+            "turns are numbered from 1",
+        )),
+        [None] => Err(CliError::usage(
+            "bad-turn",
+            format!("entry `{spec}` is not on the live path"),
+            "only turns of the live path have numbers",
+        )),
+        [] => Err(CliError::usage(
+            "bad-turn",
+            format!("`{spec}` is no turn: neither a number nor the uuid of an entry"),
+            format!(
+                "the session has turns 1 to {}; -1 is the last",
+                session.turns().len()
+            ),
+        )),
+        _ => Err(CliError::usage(
+            "bad-turn",
+            format!("`{spec}` could be entries of several turns"),
+            "give more of the uuid",
+        )),
     }
 }
 

@@ -21,7 +21,10 @@ pub struct Span {
 impl Span {
     /// Makes a span of two offsets.
     pub fn new(start: usize, end: usize) -> Self {
-        Self { start: start as u32, end: end as u32 }
+        Self {
+            start: start as u32,
+            end: end as u32,
+        }
     }
 
     /// The bytes of `line` that this span names.
@@ -42,7 +45,10 @@ impl Span {
     /// The same bytes seen from a text that begins `offset` bytes earlier.
     #[must_use]
     pub fn shift(self, offset: u32) -> Self {
-        Self { start: self.start + offset, end: self.end + offset }
+        Self {
+            start: self.start + offset,
+            end: self.end + offset,
+        }
     }
 
     /// The range as `usize`, for indexing.
@@ -86,7 +92,11 @@ type Result<T> = std::result::Result<T, Malformed>;
 impl<'a> Cursor<'a> {
     /// Starts at the first byte of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, pos: 0, controls: has_control(bytes) }
+        Self {
+            bytes,
+            pos: 0,
+            controls: has_control(bytes),
+        }
     }
 
     /// The offset of the next byte.
@@ -131,7 +141,10 @@ impl<'a> Cursor<'a> {
         *first = false;
         let quoted = self.string()?;
         self.expect(b':')?;
-        Ok(Some(Span { start: quoted.start + 1, end: quoted.end - 1 }))
+        Ok(Some(Span {
+            start: quoted.start + 1,
+            end: quoted.end - 1,
+        }))
     }
 
     /// Steps into an array; then call [`Cursor::next_element`] until it yields false.
@@ -263,7 +276,11 @@ impl<'a> Cursor<'a> {
     /// Fails unless nothing but white space is left.
     pub fn finish(&mut self) -> Result<()> {
         self.white();
-        if self.pos == self.bytes.len() { Ok(()) } else { Err(self.bad()) }
+        if self.pos == self.bytes.len() {
+            Ok(())
+        } else {
+            Err(self.bad())
+        }
     }
 
     fn key(&mut self) -> Result<()> {
@@ -326,7 +343,11 @@ impl<'a> Cursor<'a> {
         while self.bytes.get(self.pos).is_some_and(u8::is_ascii_digit) {
             self.pos += 1;
         }
-        if self.pos > start { Ok(()) } else { Err(self.bad()) }
+        if self.pos > start {
+            Ok(())
+        } else {
+            Err(self.bad())
+        }
     }
 
     fn bad(&self) -> Malformed {
@@ -366,7 +387,9 @@ impl Stack {
 
 /// Whether any byte is a control character; written so that it vectorises.
 fn has_control(bytes: &[u8]) -> bool {
-    bytes.chunks(4096).any(|chunk| chunk.iter().fold(false, |any, &b| any | (b < 0x20)))
+    bytes
+        .chunks(4096)
+        .any(|chunk| chunk.iter().fold(false, |any, &b| any | (b < 0x20)))
 }
 
 #[cfg(test)]
@@ -385,15 +408,39 @@ mod tests {
 
     #[test]
     fn accepts_what_the_client_would() {
-        for text in [r#"{"a":[1,2.50,1E+5,-0],"b":{"c":null}}"#, r#""\ud83d""#, "[]", " { } ", r#"{"a":1,"a":2}"#] {
+        for text in [
+            r#"{"a":[1,2.50,1E+5,-0],"b":{"c":null}}"#,
+            r#""\ud83d""#,
+            "[]",
+            " { } ",
+            r#"{"a":1,"a":2}"#,
+        ] {
             assert!(accepts(text.as_bytes()), "{text}");
         }
-        assert!(accepts(b"\"\xff\xfe\""), "bytes that are not UTF-8 are the client's U+FFFD");
+        assert!(
+            accepts(b"\"\xff\xfe\""),
+            "bytes that are not UTF-8 are the client's U+FFFD"
+        );
     }
 
     #[test]
     fn refuses_what_the_client_would() {
-        for text in ["", "{", "[1,]", "{,}", r#"{"a"}"#, r#""\x""#, "\"\t\"", "01", "1.", "+1", "nul", "{}{}", "[1 2]", "\u{feff}{}"] {
+        for text in [
+            "",
+            "{",
+            "[1,]",
+            "{,}",
+            r#"{"a"}"#,
+            r#""\x""#,
+            "\"\t\"",
+            "01",
+            "1.",
+            "+1",
+            "nul",
+            "{}{}",
+            "[1 2]",
+            "\u{feff}{}",
+        ] {
             assert!(!accepts(text.as_bytes()), "{text}");
         }
     }

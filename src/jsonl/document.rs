@@ -27,7 +27,10 @@ impl Source {
         let file = fs_err::File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, format!("`{}` is a directory", path.display())));
+            return Err(io::Error::new(
+                io::ErrorKind::IsADirectory,
+                format!("`{}` is a directory", path.display()),
+            ));
         }
         if metadata.len() < MAP_FROM {
             return fs_err::read(path).map(Self::Owned);
@@ -79,15 +82,32 @@ impl Document {
         let mut start = 0;
         for newline in memchr_iter(b'\n', bytes) {
             let crlf = newline > start && bytes[newline - 1] == b'\r';
-            let (end, ending) = if crlf { (newline - 1, Ending::CrLf) } else { (newline, Ending::Lf) };
-            lines.push(Line { start: start as u64, end: end as u64, ending });
+            let (end, ending) = if crlf {
+                (newline - 1, Ending::CrLf)
+            } else {
+                (newline, Ending::Lf)
+            };
+            lines.push(Line {
+                start: start as u64,
+                end: end as u64,
+                ending,
+            });
             start = newline + 1;
         }
         if start < bytes.len() {
-            lines.push(Line { start: start as u64, end: bytes.len() as u64, ending: Ending::None });
+            lines.push(Line {
+                start: start as u64,
+                end: bytes.len() as u64,
+                ending: Ending::None,
+            });
         }
         lines.shrink_to_fit();
-        Self { source: Arc::new(source), added: Vec::new(), lines, origins: None }
+        Self {
+            source: Arc::new(source),
+            added: Vec::new(),
+            lines,
+            origins: None,
+        }
     }
 
     /// A document of bytes on the heap.
@@ -156,7 +176,10 @@ impl Document {
             let mut end = first.raw_end();
             at += 1;
             // An ending that was put in is not in the source: such a line is added, ending and all.
-            while at < to && self.lines[at].start == end && (first.start < end_of_source) == (self.lines[at].start < end_of_source) {
+            while at < to
+                && self.lines[at].start == end
+                && (first.start < end_of_source) == (self.lines[at].start < end_of_source)
+            {
                 end = self.lines[at].raw_end();
                 at += 1;
             }
@@ -168,7 +191,8 @@ impl Document {
     /// All bytes on the heap; for tests and small things.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.len() as usize);
-        self.write(0, self.lines.len(), &mut out).expect("writing to memory cannot fail");
+        self.write(0, self.lines.len(), &mut out)
+            .expect("writing to memory cannot fail");
         out
     }
 
@@ -227,7 +251,11 @@ impl Successor<'_> {
         let start = (self.made.source.bytes().len() + self.made.added.len()) as u64;
         self.made.added.extend_from_slice(text);
         self.made.added.extend_from_slice(ending.bytes());
-        self.made.lines.push(Line { start, end: start + text.len() as u64, ending });
+        self.made.lines.push(Line {
+            start,
+            end: start + text.len() as u64,
+            ending,
+        });
     }
 
     fn origin(&mut self, line: Option<usize>) {
@@ -245,8 +273,18 @@ mod tests {
     #[test]
     fn endings_are_told_apart() {
         let document = Document::from_bytes(*b"a\r\n\r\n\nb");
-        let seen: Vec<_> = (0..4).map(|i| (document.text(i), document.lines()[i].ending)).collect();
-        assert_eq!(seen, [(&b"a"[..], Ending::CrLf), (b"", Ending::CrLf), (b"", Ending::Lf), (b"b", Ending::None)]);
+        let seen: Vec<_> = (0..4)
+            .map(|i| (document.text(i), document.lines()[i].ending))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (&b"a"[..], Ending::CrLf),
+                (b"", Ending::CrLf),
+                (b"", Ending::Lf),
+                (b"b", Ending::None)
+            ]
+        );
     }
 
     #[test]
@@ -265,7 +303,10 @@ mod tests {
         next.keep(3);
         let next = next.finish();
         assert_eq!(next.to_vec(), b"a\r\nnew\nB\n\nc\n");
-        assert_eq!((0..5).map(|i| next.origin(i)).collect::<Vec<_>>(), [Some(0), None, Some(1), Some(2), Some(3)]);
+        assert_eq!(
+            (0..5).map(|i| next.origin(i)).collect::<Vec<_>>(),
+            [Some(0), None, Some(1), Some(2), Some(3)]
+        );
         let mut again = next.successor();
         (1..5).for_each(|i| again.keep(i));
         let again = again.finish();

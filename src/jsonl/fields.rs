@@ -18,7 +18,10 @@ pub fn fields(text: &[u8]) -> Result<Vec<Field>, Malformed> {
     let mut out = Vec::new();
     cursor.enter_object()?;
     while let Some(key) = cursor.next_key(&mut first)? {
-        out.push(Field { key, value: cursor.skip()? });
+        out.push(Field {
+            key,
+            value: cursor.skip()?,
+        });
     }
     Ok(out)
 }
@@ -40,7 +43,10 @@ pub fn lookup(text: &[u8], path: &[&str]) -> Option<Span> {
     let mut span = Span::new(0, text.len());
     for key in path {
         let inner = span.of(text);
-        let found = fields(inner).ok()?.into_iter().rfind(|f| f.key.of(inner) == key.as_bytes())?;
+        let found = fields(inner)
+            .ok()?
+            .into_iter()
+            .rfind(|f| f.key.of(inner) == key.as_bytes())?;
         span = found.value.shift(span.start);
     }
     Some(span)
@@ -61,7 +67,11 @@ mod tests {
     #[test]
     fn spans_elements() {
         let text = br#" [ 1 , "x,y" , {"z":[]} ] "#;
-        let seen: Vec<_> = elements(text).unwrap().into_iter().map(|s| s.of(text)).collect();
+        let seen: Vec<_> = elements(text)
+            .unwrap()
+            .into_iter()
+            .map(|s| s.of(text))
+            .collect();
         assert_eq!(seen, [&b"1"[..], b"\"x,y\"", b"{\"z\":[]}"]);
     }
 }

@@ -15,7 +15,10 @@ pub struct Edit {
 impl Edit {
     /// Replaces `span` with `with`.
     pub fn new(span: Span, with: impl Into<Vec<u8>>) -> Self {
-        Self { span, with: with.into() }
+        Self {
+            span,
+            with: with.into(),
+        }
     }
 }
 
@@ -32,11 +35,14 @@ pub fn apply_edits(text: &[u8], edits: &[Edit]) -> Result<Vec<u8>, OverlapError>
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     sorted.sort_by_key(|e| (e.span.start, e.span.end));
     sorted.dedup();
-    let mut out = Vec::with_capacity(text.len() + sorted.iter().map(|e| e.with.len()).sum::<usize>());
+    let mut out =
+        Vec::with_capacity(text.len() + sorted.iter().map(|e| e.with.len()).sum::<usize>());
     let mut at = 0;
     for edit in sorted {
         if edit.span.start < at {
-            return Err(OverlapError { at: edit.span.start });
+            return Err(OverlapError {
+                at: edit.span.start,
+            });
         }
         out.extend_from_slice(&text[at as usize..edit.span.start as usize]);
         out.extend_from_slice(&edit.with);
@@ -52,9 +58,18 @@ pub fn apply_edits(text: &[u8], edits: &[Edit]) -> Result<Vec<u8>, OverlapError>
 pub fn remove_field(fields: &[Field], index: usize) -> Edit {
     let start = fields[index].key.start - 1;
     let span = match (index.checked_sub(1), fields.get(index + 1)) {
-        (_, Some(next)) => Span { start, end: next.key.start - 1 },
-        (Some(previous), None) => Span { start: fields[previous].value.end, end: fields[index].value.end },
-        (None, None) => Span { start, end: fields[index].value.end },
+        (_, Some(next)) => Span {
+            start,
+            end: next.key.start - 1,
+        },
+        (Some(previous), None) => Span {
+            start: fields[previous].value.end,
+            end: fields[index].value.end,
+        },
+        (None, None) => Span {
+            start,
+            end: fields[index].value.end,
+        },
     };
     Edit::new(span, "")
 }
@@ -68,9 +83,18 @@ pub fn remove_elements(elements: &[Span], gone: &[usize]) -> Vec<Edit> {
             let span = match first_kept {
                 // In front of the first that stays, an element goes with the comma behind it,
                 // after it with the comma before it; so neighbours never claim the same comma.
-                Some(first) if i < first => Span { start: elements[i].start, end: elements[i + 1].start },
-                Some(_) => Span { start: elements[i - 1].end, end: elements[i].end },
-                None if i + 1 < elements.len() => Span { start: elements[i].start, end: elements[i + 1].start },
+                Some(first) if i < first => Span {
+                    start: elements[i].start,
+                    end: elements[i + 1].start,
+                },
+                Some(_) => Span {
+                    start: elements[i - 1].end,
+                    end: elements[i].end,
+                },
+                None if i + 1 < elements.len() => Span {
+                    start: elements[i].start,
+                    end: elements[i + 1].start,
+                },
                 None => elements[i],
             };
             Edit::new(span, "")
@@ -81,10 +105,20 @@ pub fn remove_elements(elements: &[Span], gone: &[usize]) -> Vec<Edit> {
 /// Puts a field at the end of the object that spans `object` in `text`.
 pub fn insert_field(text: &[u8], object: Span, key: &str, value: &[u8]) -> Edit {
     let inner = &text[object.start as usize + 1..object.end as usize - 1];
-    let comma = if inner.iter().all(u8::is_ascii_whitespace) { "" } else { "," };
+    let comma = if inner.iter().all(u8::is_ascii_whitespace) {
+        ""
+    } else {
+        ","
+    };
     let mut with = format!("{comma}\"{key}\":").into_bytes();
     with.extend_from_slice(value);
-    Edit::new(Span { start: object.end - 1, end: object.end - 1 }, with)
+    Edit::new(
+        Span {
+            start: object.end - 1,
+            end: object.end - 1,
+        },
+        with,
+    )
 }
 
 #[cfg(test)]
@@ -101,9 +135,24 @@ mod tests {
     fn removes_fields_with_their_comma() {
         let text = r#"{"a":1, "b":2 ,"c":3}"#;
         let all = fields(text.as_bytes()).unwrap();
-        let without: Vec<_> = (0..3).map(|i| edited(text, &[remove_field(&all, i)])).collect();
-        assert_eq!(without, [r#"{"b":2 ,"c":3}"#, r#"{"a":1, "c":3}"#, r#"{"a":1, "b":2}"#]);
-        assert_eq!(edited(r#"{"a":1}"#, &[remove_field(&fields(br#"{"a":1}"#).unwrap(), 0)]), "{}");
+        let without: Vec<_> = (0..3)
+            .map(|i| edited(text, &[remove_field(&all, i)]))
+            .collect();
+        assert_eq!(
+            without,
+            [
+                r#"{"b":2 ,"c":3}"#,
+                r#"{"a":1, "c":3}"#,
+                r#"{"a":1, "b":2}"#
+            ]
+        );
+        assert_eq!(
+            edited(
+                r#"{"a":1}"#,
+                &[remove_field(&fields(br#"{"a":1}"#).unwrap(), 0)]
+            ),
+            "{}"
+        );
     }
 
     #[test]
@@ -116,7 +165,10 @@ mod tests {
 
     #[test]
     fn refuses_overlaps() {
-        let edits = [Edit::new(Span::new(0, 3), "x"), Edit::new(Span::new(2, 4), "y")];
+        let edits = [
+            Edit::new(Span::new(0, 3), "x"),
+            Edit::new(Span::new(2, 4), "y"),
+        ];
         assert_eq!(apply_edits(b"abcdef", &edits), Err(OverlapError { at: 2 }));
     }
 

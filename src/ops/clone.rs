@@ -1,7 +1,7 @@
 //! A copy, whole or up to a turn's end.
 
 use crate::rewrite::{Plan, Refusal, Transform};
-use crate::session::Session;
+use crate::session::{Session, TurnSpec};
 
 use super::truncate::Truncate;
 
@@ -10,7 +10,7 @@ use super::truncate::Truncate;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Clone {
     /// The last turn of the copy; all of them if `None`.
-    pub at: Option<u32>,
+    pub at: Option<TurnSpec>,
 }
 
 impl Transform for Clone {
@@ -19,8 +19,8 @@ impl Transform for Clone {
     }
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        match self.at {
-            Some(at) => Truncate { at }.plan(session),
+        match &self.at {
+            Some(at) => Truncate { at: at.clone() }.plan(session),
             None => Ok(Plan::default()),
         }
     }
@@ -29,6 +29,12 @@ impl Transform for Clone {
 /// A slug of the copy's own for a plan's file.
 pub fn fresh_slug(old: &str) -> String {
     // A clone of a clone replaces the suffix instead of growing another.
-    let base = old.rsplit_once("-c").filter(|(_, s)| s.len() == 6 && s.bytes().all(|b| b.is_ascii_hexdigit())).map_or(old, |(base, _)| base);
-    format!("{base}-c{}", &uuid::Uuid::new_v4().simple().to_string()[..6])
+    let base = old
+        .rsplit_once("-c")
+        .filter(|(_, s)| s.len() == 6 && s.bytes().all(|b| b.is_ascii_hexdigit()))
+        .map_or(old, |(base, _)| base);
+    format!(
+        "{base}-c{}",
+        &uuid::Uuid::new_v4().simple().to_string()[..6]
+    )
 }

@@ -22,7 +22,11 @@ impl Transform for Finish {
         let id = session_id(session);
         name_leaf(session, &id, &mut plan);
         if let Some(title) = &self.title {
-            let line = format!(r#"{{"type":"custom-title","customTitle":{},"sessionId":{}}}"#, encode(title), encode(&id));
+            let line = format!(
+                r#"{{"type":"custom-title","customTitle":{},"sessionId":{}}}"#,
+                encode(title),
+                encode(&id)
+            );
             plan.note_insert("title", line.len() + 1, 0, title.clone());
             plan.insert_line(Place::End, line);
         }
@@ -33,7 +37,12 @@ impl Transform for Finish {
 /// The session id as most entries spell it.
 fn session_id(session: &Session) -> String {
     let id = session.session_id();
-    session.entries().iter().find(|e| e.session.is_some() && Some(e.session) == id).and_then(|e| session.string(e, &["sessionId"])).unwrap_or_default()
+    session
+        .entries()
+        .iter()
+        .find(|e| e.session.is_some() && Some(e.session) == id)
+        .and_then(|e| session.string(e, &["sessionId"]))
+        .unwrap_or_default()
 }
 
 /// Lines that vouch for byte offsets into the transcript fit no other bytes.
@@ -41,7 +50,15 @@ fn drop_offsets(session: &Session, plan: &mut Plan) {
     for e in session.entries().iter().filter(|e| e.kind == Kind::Other) {
         if session.string(e, &["type"]).as_deref() == Some("resume-head-vouch") {
             plan.drop_line(e.line);
-            plan.note(session, e, Action::Drop, "offsets", -(session.text(e).len() as i64 + 1), 0, "");
+            plan.note(
+                session,
+                e,
+                Action::Drop,
+                "offsets",
+                -(session.text(e).len() as i64 + 1),
+                0,
+                "",
+            );
         }
     }
 }
@@ -50,13 +67,29 @@ fn drop_offsets(session: &Session, plan: &mut Plan) {
 ///
 /// Only sessions that have such entries get one: for others, the last entry is the leaf.
 fn name_leaf(session: &Session, id: &str, plan: &mut Plan) {
-    let Some(leaf) = session.graph().leaf() else { return };
-    let Some(last) = session.entries().iter().rfind(|e| e.kind == Kind::LastPrompt) else { return };
+    let Some(leaf) = session.graph().leaf() else {
+        return;
+    };
+    let Some(last) = session
+        .entries()
+        .iter()
+        .rfind(|e| e.kind == Kind::LastPrompt)
+    else {
+        return;
+    };
     let leaf_entry = &session.entries()[leaf];
-    if last.names == leaf_entry.uuid || last.names != Id::NONE && session.graph().find(last.names).is_some_and(|n| session.graph().descends(leaf, n)) {
+    if last.names == leaf_entry.uuid
+        || last.names != Id::NONE
+            && session
+                .graph()
+                .find(last.names)
+                .is_some_and(|n| session.graph().descends(leaf, n))
+    {
         return;
     }
-    let Some(uuid) = session.string(leaf_entry, &["uuid"]) else { return };
+    let Some(uuid) = session.string(leaf_entry, &["uuid"]) else {
+        return;
+    };
     let prompt = session
         .turns()
         .iter()
@@ -64,15 +97,29 @@ fn name_leaf(session: &Session, id: &str, plan: &mut Plan) {
         .map(|t| &session.entries()[t.prompt as usize])
         .filter(|e| e.prompt == PromptKind::Words)
         .and_then(|e| crate::session::prompt_words(session, e))
-        .map(|words| format!(r#""lastPrompt":{},"#, encode(&words.chars().take(200).collect::<String>())));
-    let line = format!(r#"{{"type":"last-prompt",{}"leafUuid":{},"sessionId":{}}}"#, prompt.unwrap_or_default(), encode(&uuid), encode(id));
+        .map(|words| {
+            format!(
+                r#""lastPrompt":{},"#,
+                encode(&words.chars().take(200).collect::<String>())
+            )
+        });
+    let line = format!(
+        r#"{{"type":"last-prompt",{}"leafUuid":{},"sessionId":{}}}"#,
+        prompt.unwrap_or_default(),
+        encode(&uuid),
+        encode(id)
+    );
     plan.note_insert("last prompt", line.len() + 1, 0, "");
     plan.insert_line(Place::End, line);
 }
 
 /// The title of a result: the old one, or the first prompt, with the operation's name behind it.
 pub fn title_for(glance: &Glance, operation: &str) -> String {
-    let name = glance.name().split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = glance
+        .name()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     let mut short: String = name.chars().take(60).collect();
     if short.len() < name.len() {
         short.push('…');
@@ -94,7 +141,15 @@ mod tests {
 
     #[test]
     fn titles_count_up() {
-        let named = |t: &str| title_for(&Glance { title: Some(t.into()), ..Glance::default() }, "clone");
+        let named = |t: &str| {
+            title_for(
+                &Glance {
+                    title: Some(t.into()),
+                    ..Glance::default()
+                },
+                "clone",
+            )
+        };
         assert_eq!(named("Fix it"), "Fix it (clone)");
         assert_eq!(named("Fix it (clone)"), "Fix it (clone 2)");
         assert_eq!(named("Fix it (clone 2)"), "Fix it (clone 3)");

@@ -1,9 +1,20 @@
 //! The operations: each an options struct that makes a plan.
 
+mod blocks;
 mod clone;
+mod compact;
+mod digest;
+mod drop_tools;
 mod finish;
+mod scope;
+mod strip_thinking;
+mod stub;
 mod truncate;
 
 pub use clone::{Clone, fresh_slug};
+pub use compact::{Compact, summarised_text};
+pub use digest::digest;
+pub use drop_tools::{DropTools, SizeSpec};
 pub use finish::{Finish, title_for};
+pub use strip_thinking::StripThinking;
 pub use truncate::Truncate;

@@ -1,16 +1,18 @@
 //! Everything after a turn goes.
 
 use rustc_hash::FxHashSet;
+use serde::Deserialize;
 
 use crate::jsonl::lookup;
 use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{BlockKind, Entry, Kind, LineState, Place, Session};
+use crate::session::{BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec};
 
 /// Keeps a session up to the end of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Truncate {
     /// The last turn that stays.
-    pub at: u32,
+    pub at: TurnSpec,
 }
 
 impl Transform for Truncate {
@@ -21,13 +23,26 @@ impl Transform for Truncate {
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let turns = session.turns();
         let mut plan = Plan::default();
+<<<<<<< HEAD
+        let at = self.at.resolve(session)?;
+        let Some(turn) = turns.get(at).filter(|_| (at as usize) < turns.len()) else {
+=======
         let Some(turn) = turns.get(self.at) else {
-            return Err(Refusal::new("no-such-turn", format!("there is no turn {}: the session has {}", self.at, turns.len()), "see them with: ccsurgery show"));
+            return Err(Refusal::new(
+                "no-such-turn",
+                format!(
+                    "there is no turn {}: the session has {}",
+                    self.at,
+                    turns.len()
+                ),
+                "see them with: ccsurgery show",
+            ));
         };
         if self.at as usize == turns.len() {
+>>>>>>> conf
             return Ok(plan);
-        }
-        refuse_unfinished(session, self.at)?;
+        };
+        refuse_unfinished(session, at)?;
         let cut = Cut::new(session, turn.path.1);
         for (line, state) in session.lines().iter().enumerate() {
             let line = line as u32;
@@ -66,10 +81,21 @@ impl Cut {
     fn new(session: &Session, position: u32) -> Self {
         let entries = session.entries();
         let path = session.graph().path();
-        let line = path[position as usize..].iter().map(|&i| entries[i as usize].line).min().unwrap_or(u32::MAX);
-        let leaf = (0..position).rev().find(|&p| entries[path[p as usize] as usize].is_message()).unwrap_or(0);
+        let line = path[position as usize..]
+            .iter()
+            .map(|&i| entries[i as usize].line)
+            .min()
+            .unwrap_or(u32::MAX);
+        let leaf = (0..position)
+            .rev()
+            .find(|&p| entries[path[p as usize] as usize].is_message())
+            .unwrap_or(0);
         let e = &entries[path[leaf as usize] as usize];
-        Self { position, line, leaf: (leaf, e.line, e.time) }
+        Self {
+            position,
+            line,
+            leaf: (leaf, e.line, e.time),
+        }
     }
 
     fn keeps(&self, session: &Session, index: usize, e: &Entry) -> bool {
@@ -103,7 +129,10 @@ impl Cut {
 
 /// Whether an entry names the session rather than telling of it.
 fn is_name(session: &Session, e: &Entry) -> bool {
-    matches!(session.string(e, &["type"]).as_deref(), Some("agent-name" | "agent-color" | "agent-setting" | "tag"))
+    matches!(
+        session.string(e, &["type"]).as_deref(),
+        Some("agent-name" | "agent-color" | "agent-setting" | "tag")
+    )
 }
 
 /// A cut behind calls that have no results would leave the model waiting for them.
@@ -114,18 +143,30 @@ fn refuse_unfinished(session: &Session, at: u32) -> Result<(), Refusal> {
     let count = session.turns().len() as u32;
     let before = (1..at).rev().find(|&n| !is_unfinished(session, n));
     let after = (at + 1..=count).find(|&n| !is_unfinished(session, n));
-    let near: Vec<String> = [before, after].into_iter().flatten().map(|n| format!("--at {n}")).collect();
+    let near: Vec<String> = [before, after]
+        .into_iter()
+        .flatten()
+        .map(|n| format!("--at {n}"))
+        .collect();
     Err(Refusal::new(
         "unfinished-turn",
-        format!("turn {at} is unfinished: it has calls without results, which the model cannot be shown"),
-        if near.is_empty() { "no turn of this session is finished".to_owned() } else { format!("nearest turns that work: {}", near.join(" or ")) },
+        format!(
+            "turn {at} is unfinished: it has calls without results, which the model cannot be shown"
+        ),
+        if near.is_empty() {
+            "no turn of this session is finished".to_owned()
+        } else {
+            format!("nearest turns that work: {}", near.join(" or "))
+        },
     ))
 }
 
 /// Whether a turn has calls that nobody answered.
 fn is_unfinished(session: &Session, number: u32) -> bool {
     session.calls().iter().any(|call| {
-        let Some(made) = call.uses.first() else { return false };
+        let Some(made) = call.uses.first() else {
+            return false;
+        };
         session.block(made.block).kind == BlockKind::ToolUse
             && call.results.is_empty()
             && session.turns().of(session.graph(), made.entry as usize) == Some(number)
@@ -135,10 +176,17 @@ fn is_unfinished(session: &Session, number: u32) -> bool {
 /// Says what goes: messages by name, the rest is counted where it is shown.
 fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
     let bytes = -(session.text(e).len() as i64 + 1);
-    let shown = matches!(session.graph().place(index), Place::Path(_) | Place::Beside(_)) && e.is_message();
+<<<<<<< HEAD
+    let shown = session.graph().is_shown(index) && e.is_message();
+=======
+    let shown = matches!(
+        session.graph().place(index),
+        Place::Path(_) | Place::Beside(_)
+    ) && e.is_message();
+>>>>>>> conf
     let gist = crate::session::prompt_words(session, e).unwrap_or_default();
     let what = match e.kind {
-        Kind::User if e.prompt != crate::session::PromptKind::None => "prompt",
+        Kind::User if e.prompt != PromptKind::None => "prompt",
         Kind::User => "result",
         Kind::Assistant => "answer",
         Kind::System if e.is_boundary() => "compaction boundary",
@@ -146,7 +194,15 @@ fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
         Kind::Attachment => "attachment",
         _ => "metadata",
     };
-    plan.note(session, e, Action::Drop, what, bytes, if shown { -(e.content.len() as i64) } else { 0 }, gist);
+    plan.note(
+        session,
+        e,
+        Action::Drop,
+        what,
+        bytes,
+        if shown { -(e.content.len() as i64) } else { 0 },
+        gist,
+    );
 }
 
 /// Subagents that only entries which go have launched.
@@ -159,7 +215,8 @@ pub(super) fn agents_gone(session: &Session, plan: &Plan) -> Vec<String> {
             .filter_map(|e| {
                 let text = session.text(e);
                 let raw = lookup(text, &["toolUseResult", "agentId"])?.of(text);
-                raw.starts_with(b"\"").then(|| crate::jsonl::decode(raw).into_owned())
+                raw.starts_with(b"\"")
+                    .then(|| crate::jsonl::decode(raw).into_owned())
             })
     };
     let kept: FxHashSet<String> = launched(false).collect();

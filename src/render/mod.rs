@@ -1,11 +1,10 @@
 //! What people see: sizes, clean text, the preview.
 
-mod human;
 mod preview;
 mod style;
 mod text;
 
-pub use human::{age, bytes, count, signed_bytes, tokens};
+pub use crate::human::{age, bytes, count, signed_bytes, tokens};
 pub use preview::{FileAction, FileRow, Preview};
 pub use style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 pub use text::{clean, fit, pad, short_path, width};

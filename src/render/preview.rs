@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::rewrite::{Action, Change, Measure};
 
-use super::human::{bytes, count, signed_bytes, tokens};
+use crate::human::{bytes, count, signed_bytes, tokens};
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 use super::text::{clean, fit, pad, short_path, width};
 
@@ -84,22 +84,60 @@ impl Preview<'_> {
 
     fn header(&self, out: &mut String) {
         let id: String = self.session_id.chars().take(8).collect();
-        let room = self.columns.saturating_sub(width(self.operation) + width(&id) + 6).max(8);
-        let _ = writeln!(out, "{}  {}  “{}”", paint(BOLD, self.operation), clean(&id), fit(&clean(self.title), room));
-        let project = short_path(std::path::Path::new(self.project), self.home, self.columns.saturating_sub(9));
+        let room = self
+            .columns
+            .saturating_sub(width(self.operation) + width(&id) + 6)
+            .max(8);
+        let _ = writeln!(
+            out,
+            "{}  {}  “{}”",
+            paint(BOLD, self.operation),
+            clean(&id),
+            fit(&clean(self.title), room)
+        );
+        let project = short_path(
+            std::path::Path::new(self.project),
+            self.home,
+            self.columns.saturating_sub(9),
+        );
         let _ = writeln!(out, "{}\n", paint(DIM, format!("project  {project}")));
         let (b, a) = (self.before, self.after);
         let about = |n: u64| format!("~{}", tokens(n));
         let grid = [
-            ("turns", count(b.turns), count(a.turns), difference(b.turns, a.turns, &|n| count(n))),
-            ("entries", count(b.entries), count(a.entries), difference(b.entries, a.entries, &|n| count(n))),
-            ("size", bytes(b.bytes), bytes(a.bytes), difference(b.bytes, a.bytes, &|n| bytes(n))),
-            ("window", about(b.tokens), about(a.tokens), difference(b.tokens, a.tokens, &|n| format!("{} tokens", tokens(n)))),
+            (
+                "turns",
+                count(b.turns),
+                count(a.turns),
+                difference(b.turns, a.turns, &|n| count(n)),
+            ),
+            (
+                "entries",
+                count(b.entries),
+                count(a.entries),
+                difference(b.entries, a.entries, &|n| count(n)),
+            ),
+            (
+                "size",
+                bytes(b.bytes),
+                bytes(a.bytes),
+                difference(b.bytes, a.bytes, &|n| bytes(n)),
+            ),
+            (
+                "window",
+                about(b.tokens),
+                about(a.tokens),
+                difference(b.tokens, a.tokens, &|n| format!("{} tokens", tokens(n))),
+            ),
         ];
         let before_width = grid.iter().map(|r| width(&r.1)).max().unwrap_or(0) as i32;
         let after_width = grid.iter().map(|r| width(&r.2)).max().unwrap_or(0) as i32;
         for (name, before, after, difference) in grid {
-            let line = format!("{}  {} → {}  {difference}", pad(name, 7), pad(&before, -before_width), pad(&after, -after_width));
+            let line = format!(
+                "{}  {} → {}  {difference}",
+                pad(name, 7),
+                pad(&before, -before_width),
+                pad(&after, -after_width)
+            );
             let _ = writeln!(out, "  {}", line.trim_end());
         }
         out.push('\n');
@@ -114,7 +152,9 @@ impl Preview<'_> {
             } else if is_spoken(change) {
                 named.push(change);
             } else {
-                let slot = counted.entry((change.action as u8, change.what.as_str())).or_default();
+                let slot = counted
+                    .entry((change.action as u8, change.what.as_str()))
+                    .or_default();
                 slot.0 += 1;
                 slot.1 += change.bytes;
             }
@@ -124,22 +164,44 @@ impl Preview<'_> {
         shown.sort_by_key(|c| -c.bytes.abs());
         shown.truncate(ROWS);
         shown.sort_by_key(|c| (c.line.unwrap_or(u32::MAX), c.turn));
-        let what_width = shown.iter().map(|c| width(&clean(&c.what))).max().unwrap_or(0) as i32;
+        let what_width = shown
+            .iter()
+            .map(|c| width(&clean(&c.what)))
+            .max()
+            .unwrap_or(0) as i32;
         for change in &shown {
             let _ = writeln!(out, "  {}", self.row(change, what_width));
         }
         if named.len() > shown.len() {
             let rest = named.len() - shown.len();
-            let total: i64 = named.iter().map(|c| c.bytes).sum::<i64>() - shown.iter().map(|c| c.bytes).sum::<i64>();
-            let _ = writeln!(out, "  {}", paint(DIM, format!("… and {} more, {}", count(rest as u64), signed_bytes(total))));
+            let total: i64 = named.iter().map(|c| c.bytes).sum::<i64>()
+                - shown.iter().map(|c| c.bytes).sum::<i64>();
+            let _ = writeln!(
+                out,
+                "  {}",
+                paint(
+                    DIM,
+                    format!("… and {} more, {}", count(rest as u64), signed_bytes(total))
+                )
+            );
         }
         for ((action, what), (n, size)) in counted {
-            let sign = [paint(RED, "−"), paint(YELLOW, "~"), paint(GREEN, "+")][action as usize].clone();
-            let size = if size == 0 { String::new() } else { format!("  {}", signed_bytes(size)) };
+            let sign =
+                [paint(RED, "−"), paint(YELLOW, "~"), paint(GREEN, "+")][action as usize].clone();
+            let size = if size == 0 {
+                String::new()
+            } else {
+                format!("  {}", signed_bytes(size))
+            };
             let _ = writeln!(out, "  {sign} {} {what}{size}", count(n as u64));
         }
         if self.renamed > 0 {
-            let _ = writeln!(out, "  {} {} fresh ids", paint(YELLOW, "~"), count(self.renamed as u64));
+            let _ = writeln!(
+                out,
+                "  {} {} fresh ids",
+                paint(YELLOW, "~"),
+                count(self.renamed as u64)
+            );
         }
     }
 
@@ -149,14 +211,37 @@ impl Preview<'_> {
             Action::Edit => (YELLOW, "~"),
             Action::Insert => (GREEN, "+"),
         };
-        let turn = change.turn.filter(|&t| t > 0).map(|t| format!("turn {t}")).unwrap_or_default();
+        let turn = change
+            .turn
+            .filter(|&t| t > 0)
+            .map(|t| format!("turn {t}"))
+            .unwrap_or_default();
         let window = (change.shown.unsigned_abs() as f64 / 3.6) as u64;
-        let weight = if window > 0 { format!("~{} tokens", tokens(window)) } else { String::new() };
-        let head = format!("{} {} {} {}", pad(&turn, 9), pad(&clean(&change.what), what_width), pad(&signed_bytes(change.bytes), -9), pad(&weight, -13));
+        let weight = if window > 0 {
+            format!("~{} tokens", tokens(window))
+        } else {
+            String::new()
+        };
+        let head = format!(
+            "{} {} {} {}",
+            pad(&turn, 9),
+            pad(&clean(&change.what), what_width),
+            pad(&signed_bytes(change.bytes), -9),
+            pad(&weight, -13)
+        );
         let room = self.columns.saturating_sub(width(&head) + 9);
         let gist = clean(&change.gist);
-        let gist = if gist.is_empty() || room < 12 { String::new() } else { format!("  “{}”", fit(&gist, room)) };
-        format!("{} {}{}", paint(style, sign), head.trim_end(), paint(DIM, gist))
+        let gist = if gist.is_empty() || room < 12 {
+            String::new()
+        } else {
+            format!("  “{}”", fit(&gist, room))
+        };
+        format!(
+            "{} {}{}",
+            paint(style, sign),
+            head.trim_end(),
+            paint(DIM, gist)
+        )
     }
 
     fn file_rows(&self, out: &mut String) {
@@ -166,7 +251,9 @@ impl Preview<'_> {
         out.push('\n');
         let mut groups: BTreeMap<(FileAction, &str), (usize, u64, &PathBuf)> = BTreeMap::new();
         for file in self.files {
-            let slot = groups.entry((file.action, file.what)).or_insert((0, 0, &file.path));
+            let slot = groups
+                .entry((file.action, file.what))
+                .or_insert((0, 0, &file.path));
             slot.0 += 1;
             slot.1 += file.len;
         }
@@ -176,11 +263,29 @@ impl Preview<'_> {
                 FileAction::Copy => "copy",
                 FileAction::Link => "link",
             };
-            let shown = if n == 1 { path.clone() } else { path.parent().map(PathBuf::from).unwrap_or_default() };
-            let what = if n == 1 { what.to_owned() } else { format!("{} × {what}", count(n as u64)) };
-            let head = format!("{} {} {}", pad(verb, 5), pad(&what, 18), pad(&bytes(len), -9));
+            let shown = if n == 1 {
+                path.clone()
+            } else {
+                path.parent().map(PathBuf::from).unwrap_or_default()
+            };
+            let what = if n == 1 {
+                what.to_owned()
+            } else {
+                format!("{} × {what}", count(n as u64))
+            };
+            let head = format!(
+                "{} {} {}",
+                pad(verb, 5),
+                pad(&what, 18),
+                pad(&bytes(len), -9)
+            );
             let room = self.columns.saturating_sub(width(&head) + 4);
-            let _ = writeln!(out, "  {}  {}", head, paint(DIM, short_path(&shown, self.home, room)));
+            let _ = writeln!(
+                out,
+                "  {}  {}",
+                head,
+                paint(DIM, short_path(&shown, self.home, room))
+            );
         }
     }
 }

@@ -56,11 +56,19 @@ pub fn fit(text: &str, columns: usize) -> String {
 /// Pads a text with blanks to `columns`; negative pads on the left.
 pub fn pad(text: &str, columns: i32) -> String {
     let blanks = " ".repeat((columns.unsigned_abs() as usize).saturating_sub(width(text)));
-    if columns < 0 { format!("{blanks}{text}") } else { format!("{text}{blanks}") }
+    if columns < 0 {
+        format!("{blanks}{text}")
+    } else {
+        format!("{text}{blanks}")
+    }
 }
 
 /// A path with the home folder as `~`, cut in the middle if it is long.
-pub fn short_path(path: &std::path::Path, home: Option<&std::path::Path>, columns: usize) -> String {
+pub fn short_path(
+    path: &std::path::Path,
+    home: Option<&std::path::Path>,
+    columns: usize,
+) -> String {
     let shown = match home.and_then(|h| path.strip_prefix(h).ok()) {
         Some(rest) => format!("~/{}", rest.display()),
         None => path.display().to_string(),
@@ -84,7 +92,10 @@ mod tests {
 
     #[test]
     fn nothing_hostile_is_left() {
-        assert_eq!(clean("\x1b[31mred\x07\u{202e}x\r\n y"), "\u{fffd}[31mred\u{fffd}\u{fffd}x y");
+        assert_eq!(
+            clean("\x1b[31mred\x07\u{202e}x\r\n y"),
+            "\u{fffd}[31mred\u{fffd}\u{fffd}x y"
+        );
         assert_eq!(clean("  a \t b  "), "a b");
         assert_eq!(clean("\u{9b}31m"), "\u{fffd}31m");
     }

@@ -6,7 +6,7 @@ mod reparent;
 mod report;
 mod verify;
 
-pub use plan::{Action, Change, Fate, Place, Plan, PlanError, Refusal, Transform};
+pub use plan::{Action, Change, Fate, Place, Plan, PlanError, Refusal, Transform, Why};
 pub use rename::{Renames, emit};
 pub use reparent::{Mended, reparent};
 pub use report::Measure;

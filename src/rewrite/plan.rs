@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::jsonl::{Document, Edit, OverlapError, apply_edits};
-use crate::session::{Entry, Session};
+use crate::session::{Entry, Session, TurnError};
 
 use super::reparent::reparent;
 
@@ -28,12 +28,44 @@ pub struct Refusal {
     pub message: String,
     /// What to do instead.
     pub hint: String,
+    /// What sort of no it is.
+    pub why: Why,
+}
+
+/// Why something is not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It would do harm.
+    Declined,
+    /// It cannot be meant as it was asked for.
+    Usage,
+    /// Something that it needs failed.
+    Failed,
 }
 
 impl Refusal {
     /// Declines.
     pub fn new(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into() }
+<<<<<<< HEAD
+        Self { kind, message: message.into(), hint: hint.into(), why: Why::Declined }
+    }
+
+    /// Declines what cannot be meant.
+    pub fn usage(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { why: Why::Usage, ..Self::new(kind, message, hint) }
+    }
+}
+
+impl From<TurnError> for Refusal {
+    fn from(error: TurnError) -> Self {
+        Self::usage("no-such-turn", error.message, error.hint)
+=======
+        Self {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+        }
+>>>>>>> conf
     }
 }
 
@@ -137,7 +169,11 @@ impl Plan {
 
     /// Edits a line; a line that goes stays gone.
     pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
-        match self.fates.entry(line).or_insert_with(|| Fate::Edit(Vec::new())) {
+        match self
+            .fates
+            .entry(line)
+            .or_insert_with(|| Fate::Edit(Vec::new()))
+        {
             Fate::Drop => {}
             Fate::Edit(own) => own.extend(edits),
         }
@@ -149,11 +185,23 @@ impl Plan {
     }
 
     /// Records what is done to an entry.
-    pub fn note(&mut self, session: &Session, entry: &Entry, action: Action, what: impl Into<String>, bytes: i64, shown: i64, gist: impl Into<String>) {
+    pub fn note(
+        &mut self,
+        session: &Session,
+        entry: &Entry,
+        action: Action,
+        what: impl Into<String>,
+        bytes: i64,
+        shown: i64,
+        gist: impl Into<String>,
+    ) {
         let graph = session.graph();
         let at = session.entries().partition_point(|e| e.line < entry.line);
         self.changes.push(Change {
-            line: session.document().origin(entry.line as usize).map(|l| l as u32 + 1),
+            line: session
+                .document()
+                .origin(entry.line as usize)
+                .map(|l| l as u32 + 1),
             uuid: session.string(entry, &["uuid"]),
             action,
             what: what.into(),
@@ -165,7 +213,13 @@ impl Plan {
     }
 
     /// Records a line that is put in.
-    pub fn note_insert(&mut self, what: impl Into<String>, bytes: usize, shown: usize, gist: impl Into<String>) {
+    pub fn note_insert(
+        &mut self,
+        what: impl Into<String>,
+        bytes: usize,
+        shown: usize,
+        gist: impl Into<String>,
+    ) {
         self.changes.push(Change {
             line: None,
             uuid: None,
@@ -180,7 +234,10 @@ impl Plan {
 
     /// The lines that go.
     pub fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
-        self.fates.iter().filter(|(_, f)| **f == Fate::Drop).map(|(&l, _)| l)
+        self.fates
+            .iter()
+            .filter(|(_, f)| **f == Fate::Drop)
+            .map(|(&l, _)| l)
     }
 
     /// Mends every reference to a line that goes, then makes the result: a document that shares the
@@ -190,14 +247,23 @@ impl Plan {
         let document = session.document();
         let mut next = document.successor();
         for i in 0..document.lines().len() {
-            for text in self.inserts.get(&Place::Before(i as u32)).into_iter().flatten() {
+            for text in self
+                .inserts
+                .get(&Place::Before(i as u32))
+                .into_iter()
+                .flatten()
+            {
                 next.insert(text);
             }
             match self.fates.get(&(i as u32)) {
                 None => next.keep(i),
                 Some(Fate::Drop) => {}
                 Some(Fate::Edit(edits)) => {
-                    let text = apply_edits(document.text(i), edits).map_err(|source| PlanError { line: i as u32 + 1, source })?;
+                    let text =
+                        apply_edits(document.text(i), edits).map_err(|source| PlanError {
+                            line: i as u32 + 1,
+                            source,
+                        })?;
                     next.replace(i, &text);
                 }
             }

@@ -80,14 +80,26 @@ impl Renames {
     pub fn slug(&mut self, old: &str, new: &str) {
         self.slugs.push((old.to_owned(), new.to_owned()));
         for separator in ["/", "\\\\"] {
-            self.word(&format!("plans{separator}{old}"), &format!("plans{separator}{new}"), &[".md", "-agent-"]);
+            self.word(
+                &format!("plans{separator}{old}"),
+                &format!("plans{separator}{new}"),
+                &[".md", "-agent-"],
+            );
         }
     }
 
     /// Gives a subagent another name, wherever it is called by it.
     pub fn agent(&mut self, old: &str, new: &str) {
-        for (before, after) in [("\"agentId\":\"", "\""), ("agentId: ", ""), ("agent-", ".jsonl")] {
-            self.word(&format!("{before}{old}"), &format!("{before}{new}"), &[after]);
+        for (before, after) in [
+            ("\"agentId\":\"", "\""),
+            ("agentId: ", ""),
+            ("agent-", ".jsonl"),
+        ] {
+            self.word(
+                &format!("{before}{old}"),
+                &format!("{before}{new}"),
+                &[after],
+            );
         }
     }
 
@@ -117,7 +129,13 @@ impl Renames {
     }
 
     /// Writes a renamed line to `out`.
-    fn line<'r>(&'r self, text: &[u8], entry: Option<&Entry>, patches: &mut Vec<Patch<'r>>, out: &mut Vec<u8>) {
+    fn line<'r>(
+        &'r self,
+        text: &[u8],
+        entry: Option<&Entry>,
+        patches: &mut Vec<Patch<'r>>,
+        out: &mut Vec<u8>,
+    ) {
         patches.clear();
         let mut uuid = None;
         if let Some(entry) = entry {
@@ -128,22 +146,35 @@ impl Renames {
                         b"uuid" => uuid = Some(used.span),
                         b"cwd" => self.patch_cwd(text, used.span, patches),
                         b"slug" => {
-                            if let Some((_, new)) = self.slugs.iter().find(|(old, _)| old.as_bytes() == used.span.of(text)) {
-                                patches.push(Patch::new(used.span.start, used.span.end, new.as_bytes()));
+                            if let Some((_, new)) = self
+                                .slugs
+                                .iter()
+                                .find(|(old, _)| old.as_bytes() == used.span.of(text))
+                            {
+                                patches.push(Patch::new(
+                                    used.span.start,
+                                    used.span.end,
+                                    new.as_bytes(),
+                                ));
                             }
                         }
                         b"sessionId" => {
                             if let Some((_, new)) = &self.session
                                 && used.span.of(text) != used.key
                             {
-                                patches.push(Patch::new(used.span.start, used.span.end, new.as_bytes()));
+                                patches.push(Patch::new(
+                                    used.span.start,
+                                    used.span.end,
+                                    new.as_bytes(),
+                                ));
                             }
                             return;
                         }
                         _ => {}
                     }
                 }
-                let possible = self.lengths & (1 << len.min(127)) != 0 || memchr::memchr(b'\\', used.span.of(text)).is_some();
+                let possible = self.lengths & (1 << len.min(127)) != 0
+                    || memchr::memchr(b'\\', used.span.of(text)).is_some();
                 if !possible || used.within == b"forkedFrom" {
                     return;
                 }
@@ -176,18 +207,32 @@ impl Renames {
         let Some((old, new)) = &self.cwd else { return };
         let raw = &text[span.start as usize - 1..span.end as usize + 1];
         let words = decode(raw);
-        let Some(rest) = words.strip_prefix(old.as_str()) else { return };
+        let Some(rest) = words.strip_prefix(old.as_str()) else {
+            return;
+        };
         if rest.is_empty() || rest.starts_with(['/', '\\']) {
             let quoted = encode(&format!("{new}{rest}"));
-            patches.push(Patch::new(span.start, span.end, quoted.as_bytes()[1..quoted.len() - 1].to_vec()));
+            patches.push(Patch::new(
+                span.start,
+                span.end,
+                quoted.as_bytes()[1..quoted.len() - 1].to_vec(),
+            ));
         }
     }
 
     fn patch_fork(&self, text: &[u8], uuid: Option<Span>, patches: &mut Vec<Patch<'_>>) {
-        let (Some((old, _)), Some(uuid)) = (&self.session, uuid) else { return };
-        let Some(end) = memchr::memrchr(b'}', text) else { return };
+        let (Some((old, _)), Some(uuid)) = (&self.session, uuid) else {
+            return;
+        };
+        let Some(end) = memchr::memrchr(b'}', text) else {
+            return;
+        };
         let quoted = &text[uuid.start as usize - 1..uuid.end as usize + 1];
-        let mut with = format!(",\"forkedFrom\":{{\"sessionId\":{},\"messageUuid\":", encode(old)).into_bytes();
+        let mut with = format!(
+            ",\"forkedFrom\":{{\"sessionId\":{},\"messageUuid\":",
+            encode(old)
+        )
+        .into_bytes();
         with.extend_from_slice(quoted);
         with.push(b'}');
         patches.push(Patch::new(end as u32, end as u32, with));
@@ -213,7 +258,11 @@ impl Renames {
         for word in &self.words {
             let len = word.finder.needle().len();
             for at in word.finder.find_iter(text) {
-                if word.then.iter().any(|then| text[at + len..].starts_with(then)) {
+                if word
+                    .then
+                    .iter()
+                    .any(|then| text[at + len..].starts_with(then))
+                {
                     patches.push(Patch::new(at as u32, (at + len) as u32, &word.with[..]));
                 }
             }
@@ -229,12 +278,20 @@ struct Patch<'r> {
 
 impl<'r> Patch<'r> {
     fn new(start: u32, end: u32, with: impl Into<Cow<'r, [u8]>>) -> Self {
-        Self { start, end, with: with.into() }
+        Self {
+            start,
+            end,
+            with: with.into(),
+        }
     }
 }
 
 /// Writes a transcript, renamed where `renames` is given: both cores rename while a third thread writes.
-pub fn emit(session: &Session, renames: Option<&Renames>, out: &mut (impl Write + Send)) -> io::Result<()> {
+pub fn emit(
+    session: &Session,
+    renames: Option<&Renames>,
+    out: &mut (impl Write + Send),
+) -> io::Result<()> {
     let document = session.document();
     let Some(renames) = renames else {
         return document.write(0, document.lines().len(), out);
@@ -271,7 +328,9 @@ pub fn emit(session: &Session, renames: Option<&Renames>, out: &mut (impl Write 
             }
         }
         drop(send);
-        writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        writer
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 

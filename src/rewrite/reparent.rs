@@ -42,10 +42,19 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
         let entry = &session.entries()[i];
         for reference in references {
             let edits = match reference {
-                Reference::Moves { span, id, parent, head } => {
+                Reference::Moves {
+                    span,
+                    id,
+                    parent,
+                    head,
+                } => {
                     let stand_in = stand_ins.resolve(session, plan, id, head);
                     let edit = replacement(session, span, stand_in);
-                    if parent && plan.fate(entry.line).is_some_and(|f| edits_span(f, edit.span)) {
+                    if parent
+                        && plan
+                            .fate(entry.line)
+                            .is_some_and(|f| edits_span(f, edit.span))
+                    {
                         // The transform chose this entry's parent itself.
                         continue;
                     }
@@ -75,19 +84,34 @@ fn replacement(session: &Session, span: Span, stand_in: Option<usize>) -> Edit {
         let line = session.text(&session.entries()[entry]);
         lookup(line, &["uuid"]).map(|s| s.of(line))
     });
-    Edit::new(Span { start: span.start - 1, end: span.end + 1 }, uuid.unwrap_or(b"null"))
+    Edit::new(
+        Span {
+            start: span.start - 1,
+            end: span.end + 1,
+        },
+        uuid.unwrap_or(b"null"),
+    )
 }
 
 fn edits_span(fate: &Fate, span: Span) -> bool {
     match fate {
         Fate::Drop => true,
-        Fate::Edit(edits) => edits.iter().any(|e| e.span.start < span.end && span.start < e.span.end),
+        Fate::Edit(edits) => edits
+            .iter()
+            .any(|e| e.span.start < span.end && span.start < e.span.end),
     }
 }
 
 enum Reference {
-    Moves { span: Span, id: Id, parent: bool, head: bool },
-    LeavesList { edits: Vec<Edit> },
+    Moves {
+        span: Span,
+        id: Id,
+        parent: bool,
+        head: bool,
+    },
+    LeavesList {
+        edits: Vec<Edit>,
+    },
 }
 
 /// Who stands in for whom.
@@ -104,7 +128,9 @@ impl StandIns {
             .iter()
             .enumerate()
             // Of duplicates, the last is the one that its uuid names; a copy may go unmourned.
-            .filter(|&(i, e)| e.is_chained() && plan.drops(e.line) && session.graph().find(e.uuid) == Some(i))
+            .filter(|&(i, e)| {
+                e.is_chained() && plan.drops(e.line) && session.graph().find(e.uuid) == Some(i)
+            })
             .map(|(_, e)| e.uuid)
             .collect();
         let mut messages: FxHashMap<Id, Vec<u32>> = FxHashMap::default();
@@ -135,7 +161,12 @@ impl StandIns {
                 }
             } else {
                 let parent = used.key == b"parentUuid" && used.depth == 1;
-                found.push(Reference::Moves { span: used.span, id, parent, head: used.key == b"headUuid" });
+                found.push(Reference::Moves {
+                    span: used.span,
+                    id,
+                    parent,
+                    head: used.key == b"headUuid",
+                });
             }
         });
         for key in lists {
@@ -146,8 +177,14 @@ impl StandIns {
 
     /// Lists of entries at a known place lose those that go.
     fn shortened_lists(&self, text: &[u8], key: &[u8]) -> Vec<Reference> {
-        let Ok(key) = std::str::from_utf8(key) else { return Vec::new() };
-        let places: [&[&str]; 3] = [&["compactMetadata", "preservedMessages", key], &["compactMetadata", key], &[key]];
+        let Ok(key) = std::str::from_utf8(key) else {
+            return Vec::new();
+        };
+        let places: [&[&str]; 3] = [
+            &["compactMetadata", "preservedMessages", key],
+            &["compactMetadata", key],
+            &[key],
+        ];
         places
             .iter()
             .filter_map(|path| lookup(text, path))
@@ -157,7 +194,9 @@ impl StandIns {
                 let gone: Vec<usize> = (0..all.len())
                     .filter(|&i| {
                         let raw = all[i].of(inner);
-                        raw.len() > 2 && raw[0] == b'"' && self.gone.contains(&Id::of(&raw[1..raw.len() - 1]))
+                        raw.len() > 2
+                            && raw[0] == b'"'
+                            && self.gone.contains(&Id::of(&raw[1..raw.len() - 1]))
                     })
                     .collect();
                 let edits = remove_elements(&all, &gone)
@@ -198,18 +237,33 @@ impl StandIns {
     /// For a result that goes: the last that stays of its message's results, or else its message's last line that stays.
     fn sibling_result(&self, session: &Session, plan: &Plan, at: usize) -> Option<usize> {
         let e = &session.entries()[at];
-        let result = session.blocks(e).iter().find(|b| b.kind.is_result() && e.kind == Kind::User)?;
+        let result = session
+            .blocks(e)
+            .iter()
+            .find(|b| b.kind.is_result() && e.kind == Kind::User)?;
         let call = session.calls().find(result.tool)?.uses.first()?;
         let message = session.entries()[call.entry as usize].message_id.some()?;
-        let lines: Vec<u32> = self.messages.get(&message)?.iter().copied().filter(|&i| !plan.drops(session.entries()[i as usize].line)).collect();
+        let lines: Vec<u32> = self
+            .messages
+            .get(&message)?
+            .iter()
+            .copied()
+            .filter(|&i| !plan.drops(session.entries()[i as usize].line))
+            .collect();
         let results = lines
             .iter()
             .flat_map(|&i| session.blocks(&session.entries()[i as usize]))
             .filter(|b| b.kind.is_call())
             .filter_map(|b| session.calls().find(b.tool))
             .flat_map(|c| c.results.iter().map(|r| r.entry))
-            .filter(|&i| session.entries()[i as usize].kind == Kind::User && !plan.drops(session.entries()[i as usize].line));
-        results.max().or_else(|| lines.iter().copied().max()).map(|i| i as usize)
+            .filter(|&i| {
+                session.entries()[i as usize].kind == Kind::User
+                    && !plan.drops(session.entries()[i as usize].line)
+            });
+        results
+            .max()
+            .or_else(|| lines.iter().copied().max())
+            .map(|i| i as usize)
     }
 
     fn first_kept_below(&self, session: &Session, plan: &Plan, at: usize) -> Option<usize> {

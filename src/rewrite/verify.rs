@@ -7,7 +7,9 @@ use crate::session::Session;
 
 /// A result that is worse than its original. This is a bug in a transform; nothing is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the result would have {after} × {check} where the original has {before}; this is a bug in ccsurgery, and nothing was written")]
+#[error(
+    "the result would have {after} × {check} where the original has {before}; this is a bug in ccsurgery, and nothing was written"
+)]
 pub struct Fault {
     /// The check that found more after than before.
     pub check: &'static str,
@@ -24,7 +26,9 @@ pub fn verify(before: &Session, after: &Session) -> Result<(), Fault> {
     let count = |session: &Session| {
         let mut counts: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
         for finding in examine(session) {
-            let slot = counts.entry(finding.check).or_insert((0, finding.to_string()));
+            let slot = counts
+                .entry(finding.check)
+                .or_insert((0, finding.to_string()));
             slot.0 += 1;
         }
         counts
@@ -33,7 +37,12 @@ pub fn verify(before: &Session, after: &Session) -> Result<(), Fault> {
     for (check, (after, example)) in new {
         let before = old.get(check).map_or(0, |(n, _)| *n);
         if after > before {
-            return Err(Fault { check, before, after, example });
+            return Err(Fault {
+                check,
+                before,
+                after,
+                example,
+            });
         }
     }
     Ok(())

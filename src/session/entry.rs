@@ -210,8 +210,10 @@ impl Entry {
     /// Whether it has a place in the graph.
     pub fn is_chained(&self) -> bool {
         self.uuid.is_some()
-            && (matches!(self.kind, Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress)
-                || self.flags.has_parent_field())
+            && (matches!(
+                self.kind,
+                Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
+            ) || self.flags.has_parent_field())
     }
 
     /// Whether it is a user's or the model's.
@@ -245,14 +247,29 @@ pub(super) struct Parsed {
 /// Reads a line that holds one JSON object.
 pub(super) fn parse(line: &[u8]) -> Result<Parsed, Malformed> {
     if line.len() > u32::MAX as usize {
-        return Err(Malformed { at: u32::MAX as usize });
+        return Err(Malformed {
+            at: u32::MAX as usize,
+        });
     }
-    let mut reader = Reader { line, entry: Entry { time: i64::MIN, ..Entry::default() }, blocks: Vec::new() };
+    let mut reader = Reader {
+        line,
+        entry: Entry {
+            time: i64::MIN,
+            ..Entry::default()
+        },
+        blocks: Vec::new(),
+    };
     let mut cursor = Cursor::new(line);
     reader.top(&mut cursor)?;
     cursor.finish()?;
-    reader.entry.flags.set_not_utf8(std::str::from_utf8(line).is_err());
-    Ok(Parsed { entry: reader.entry, blocks: reader.blocks })
+    reader
+        .entry
+        .flags
+        .set_not_utf8(std::str::from_utf8(line).is_err());
+    Ok(Parsed {
+        entry: reader.entry,
+        blocks: reader.blocks,
+    })
 }
 
 struct Reader<'a> {
@@ -276,7 +293,9 @@ impl Reader<'_> {
                     self.entry.parent = self.id(c)?;
                 }
                 b"sessionId" => self.entry.session = self.id(c)?,
-                b"logicalParentUuid" | b"leafUuid" | b"messageId" => self.entry.names = self.id(c)?,
+                b"logicalParentUuid" | b"leafUuid" | b"messageId" => {
+                    self.entry.names = self.id(c)?
+                }
                 b"timestamp" => self.entry.time = self.time(c)?,
                 b"subtype" => {
                     self.entry.subtype = self.name(c, |n| match n {
@@ -288,7 +307,17 @@ impl Reader<'_> {
                 }
                 b"promptSource" => self.origin(c, &[b"system"])?,
                 b"turnOrigin" => {
-                    self.origin(c, &[b"task_notification", b"scheduled", b"peer", b"auto_continuation", b"host_synthetic", b"system"])?;
+                    self.origin(
+                        c,
+                        &[
+                            b"task_notification",
+                            b"scheduled",
+                            b"peer",
+                            b"auto_continuation",
+                            b"host_synthetic",
+                            b"system",
+                        ],
+                    )?;
                 }
                 b"origin" => self.origin_kind(c)?,
                 b"attachment" => self.attachment(c)?,
@@ -308,7 +337,9 @@ impl Reader<'_> {
         }
         if self.entry.kind != Kind::User || self.entry.flags.meta() {
             self.entry.prompt = PromptKind::None;
-        } else if self.entry.flags.compact_summary() || self.entry.flags.not_by_person() && self.entry.prompt != PromptKind::None {
+        } else if self.entry.flags.compact_summary()
+            || self.entry.flags.not_by_person() && self.entry.prompt != PromptKind::None
+        {
             self.entry.prompt = PromptKind::Machine;
         }
         Ok(())
@@ -365,7 +396,9 @@ impl Reader<'_> {
                 b"id" => self.entry.message_id = self.id(c)?,
                 b"model" => {
                     let span = c.skip()?;
-                    self.entry.flags.set_synthetic(span.of(self.line) == b"\"<synthetic>\"");
+                    self.entry
+                        .flags
+                        .set_synthetic(span.of(self.line) == b"\"<synthetic>\"");
                 }
                 b"usage" => self.present(c, Flags::set_usage)?,
                 b"content" => self.content(c)?,
@@ -409,7 +442,11 @@ impl Reader<'_> {
     fn block(&mut self, c: &mut Cursor<'_>) -> Step {
         let token = c.peek()?;
         let start = c.position();
-        let mut block = Block { tool: Id::NONE, span: Span::default(), kind: BlockKind::Other };
+        let mut block = Block {
+            tool: Id::NONE,
+            span: Span::default(),
+            kind: BlockKind::Other,
+        };
         if token == Token::Object {
             let mut first = true;
             let mut text = None;
@@ -455,13 +492,20 @@ impl Reader<'_> {
         let head = [&raw[..cut], b"\""].concat();
         let head = decode(&head);
         // White space as far as was looked says nothing of the rest.
-        if head.trim().is_empty() { classify(&decode(raw)) } else { classify(&head) }
+        if head.trim().is_empty() {
+            classify(&decode(raw))
+        } else {
+            classify(&head)
+        }
     }
 
     fn name<T>(&self, c: &mut Cursor<'_>, of: impl Fn(&[u8]) -> T) -> Result<T, Malformed> {
         let span = c.skip()?;
         let raw = span.of(self.line);
-        Ok(of(raw.strip_prefix(b"\"").and_then(|r| r.strip_suffix(b"\"")).unwrap_or_default()))
+        Ok(of(raw
+            .strip_prefix(b"\"")
+            .and_then(|r| r.strip_suffix(b"\""))
+            .unwrap_or_default()))
     }
 
     fn id(&self, c: &mut Cursor<'_>) -> Result<Id, Malformed> {
@@ -475,7 +519,9 @@ impl Reader<'_> {
 
     fn time(&self, c: &mut Cursor<'_>) -> Result<i64, Malformed> {
         let span = c.skip()?;
-        Ok(decode(span.of(self.line)).parse::<jiff::Timestamp>().map_or(i64::MIN, jiff::Timestamp::as_millisecond))
+        Ok(decode(span.of(self.line))
+            .parse::<jiff::Timestamp>()
+            .map_or(i64::MIN, jiff::Timestamp::as_millisecond))
     }
 
     fn truth(&mut self, c: &mut Cursor<'_>, set: fn(&mut Flags, bool)) -> Step {
@@ -494,7 +540,11 @@ impl Reader<'_> {
 /// The id that a JSON string (quotes included) spells.
 pub(super) fn id_of_string(raw: &[u8]) -> Id {
     let inner = &raw[1..raw.len() - 1];
-    if memchr::memchr(b'\\', inner).is_some() { Id::of(decode(raw).as_bytes()) } else { Id::of(inner) }
+    if memchr::memchr(b'\\', inner).is_some() {
+        Id::of(decode(raw).as_bytes())
+    } else {
+        Id::of(inner)
+    }
 }
 
 #[cfg(test)]
@@ -504,9 +554,16 @@ mod tests {
     #[test]
     fn reads_a_prompt() {
         let p = parse(br#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"hi"},"uuid":"a","timestamp":"2026-01-03T10:00:00.000Z","permissionMode":"default"}"#).unwrap();
-        assert_eq!((p.entry.kind, p.entry.prompt), (Kind::User, PromptKind::Words));
+        assert_eq!(
+            (p.entry.kind, p.entry.prompt),
+            (Kind::User, PromptKind::Words)
+        );
         assert_eq!(p.entry.uuid, Id::of(b"a"));
-        assert!(p.entry.flags.has_parent_field() && p.entry.flags.permission_mode() && !p.entry.parent.is_some());
+        assert!(
+            p.entry.flags.has_parent_field()
+                && p.entry.flags.permission_mode()
+                && !p.entry.parent.is_some()
+        );
         assert_eq!(p.entry.time, 1_767_434_400_000);
     }
 
@@ -515,8 +572,19 @@ mod tests {
         let line = br#"{"type":"assistant","uuid":"b","message":{"id":"m","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"tool_use","id":"c","name":"Bash","input":{"id":"no"}}]}}"#;
         let p = parse(line).unwrap();
         let kinds: Vec<_> = p.blocks.iter().map(|b| (b.kind, b.tool)).collect();
-        assert_eq!(kinds, [(BlockKind::Thinking, Id::NONE), (BlockKind::ToolUse, Id::of(b"c"))]);
-        assert!(p.blocks[1].span.of(line).starts_with(b"{\"type\":\"tool_use\""));
+        assert_eq!(
+            kinds,
+            [
+                (BlockKind::Thinking, Id::NONE),
+                (BlockKind::ToolUse, Id::of(b"c"))
+            ]
+        );
+        assert!(
+            p.blocks[1]
+                .span
+                .of(line)
+                .starts_with(b"{\"type\":\"tool_use\"")
+        );
     }
 
     #[test]
@@ -528,9 +596,21 @@ mod tests {
 
     #[test]
     fn long_prompts_are_judged_by_their_head() {
-        let line = format!(r#"{{"type":"user","message":{{"content":"{}<x>"}}}}"#, "\\n".repeat(900));
-        assert_eq!(parse(line.as_bytes()).unwrap().entry.prompt, PromptKind::Words);
-        let line = format!(r#"{{"type":"user","message":{{"content":"<local-command-stdout>{}"}}}}"#, "y".repeat(900));
-        assert_eq!(parse(line.as_bytes()).unwrap().entry.prompt, PromptKind::Machine);
+        let line = format!(
+            r#"{{"type":"user","message":{{"content":"{}<x>"}}}}"#,
+            "\\n".repeat(900)
+        );
+        assert_eq!(
+            parse(line.as_bytes()).unwrap().entry.prompt,
+            PromptKind::Words
+        );
+        let line = format!(
+            r#"{{"type":"user","message":{{"content":"<local-command-stdout>{}"}}}}"#,
+            "y".repeat(900)
+        );
+        assert_eq!(
+            parse(line.as_bytes()).unwrap().entry.prompt,
+            PromptKind::Machine
+        );
     }
 }

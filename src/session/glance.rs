@@ -26,7 +26,10 @@ pub struct Glance {
 impl Glance {
     /// The title, else the first prompt, else a word that there is none.
     pub fn name(&self) -> &str {
-        self.title.as_deref().or(self.first_prompt.as_deref()).unwrap_or("(no prompt)")
+        self.title
+            .as_deref()
+            .or(self.first_prompt.as_deref())
+            .unwrap_or("(no prompt)")
     }
 
     /// Looks at a session, or at the pieces of one.
@@ -75,7 +78,10 @@ struct Titles {
 
 impl Titles {
     fn best(self) -> Option<String> {
-        [self.custom, self.ai, self.summary].into_iter().flatten().find(|t| !t.trim().is_empty())
+        [self.custom, self.ai, self.summary]
+            .into_iter()
+            .flatten()
+            .find(|t| !t.trim().is_empty())
     }
 }
 
@@ -94,6 +100,8 @@ pub fn prompt_words(session: &Session, e: &Entry) -> Option<String> {
             lookup(inner, &["text"]).map(|s| decode(s.of(inner)).into_owned())
         })
         .collect();
-    let own = texts.iter().find(|t| !t.trim_start().starts_with("<ide_") && !t.trim_start().starts_with("<system-reminder>"));
+    let own = texts.iter().find(|t| {
+        !t.trim_start().starts_with("<ide_") && !t.trim_start().starts_with("<system-reminder>")
+    });
     own.or(texts.first()).cloned()
 }

@@ -37,12 +37,15 @@ pub struct Graph {
     next_sibling: Vec<u32>,
     path: Vec<u32>,
     place: Vec<Place>,
+    /// The position of the path's last boundary: from there on the model is shown it.
+    window: u32,
 }
 
 impl Graph {
     /// Links entries, chooses the leaf as the newest client does, and walks the live path.
     pub(super) fn build(entries: &[Entry], explicit_leaf: Option<Id>) -> Self {
-        let mut by_uuid = FxHashMap::with_capacity_and_hasher(entries.len(), rustc_hash::FxBuildHasher);
+        let mut by_uuid =
+            FxHashMap::with_capacity_and_hasher(entries.len(), rustc_hash::FxBuildHasher);
         for (i, e) in entries.iter().enumerate() {
             if e.is_chained() {
                 // A uuid that occurs twice names its last entry, as a map in the client would have it.
@@ -56,6 +59,7 @@ impl Graph {
             next_sibling: vec![NOBODY; entries.len()],
             path: Vec::new(),
             place: vec![Place::Metadata; entries.len()],
+            window: 0,
         };
         for (i, e) in entries.iter().enumerate().rev() {
             if !e.is_chained() {
@@ -86,7 +90,9 @@ impl Graph {
 
     /// The children, in file order.
     pub fn children(&self, entry: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(somebody(self.first_child[entry]), |&c| somebody(self.next_sibling[c]))
+        std::iter::successors(somebody(self.first_child[entry]), |&c| {
+            somebody(self.next_sibling[c])
+        })
     }
 
     /// The live path from its root to its leaf, through compactions: entries in the order of the conversation.
@@ -102,6 +108,16 @@ impl Graph {
     /// Where an entry stands relative to the live path.
     pub fn place(&self, entry: usize) -> Place {
         self.place[entry]
+    }
+
+    /// The position of the path from which on the model is shown it: its last boundary, or 0.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Whether an entry is on the part of the path that the model is shown, or beside it.
+    pub fn is_shown(&self, entry: usize) -> bool {
+        matches!(self.place[entry], Place::Path(p) | Place::Beside(p) if p >= self.window)
     }
 
     /// Whether `ancestor` is `entry` or above it.
@@ -125,7 +141,9 @@ impl Graph {
     /// It is the last in the file, unless the last `last-prompt` since the last boundary names an
     /// entry of another branch (seen in 2.1.156 and 2.1.325).
     fn start(&self, entries: &[Entry], explicit_leaf: Option<Id>) -> Option<usize> {
-        let last = entries.iter().rposition(|e| e.is_chained() && can_be_leaf(e))?;
+        let last = entries
+            .iter()
+            .rposition(|e| e.is_chained() && can_be_leaf(e))?;
         let mut named = None;
         for e in entries {
             if e.is_boundary() {
@@ -144,7 +162,9 @@ impl Graph {
     }
 
     fn walk(&mut self, entries: &[Entry], explicit_leaf: Option<Id>) {
-        let Some(start) = self.start(entries, explicit_leaf) else { return };
+        let Some(start) = self.start(entries, explicit_leaf) else {
+            return;
+        };
         // The leaf is the first message at or above the start; a tail of attachments follows it.
         let mut seen = FxHashSet::default();
         let mut at = Some(start);
@@ -156,11 +176,16 @@ impl Graph {
             at = self.parent(i).or_else(|| self.beyond(entries, i));
         }
         self.path.reverse();
-        while self.path.last().is_some_and(|&i| !entries[i as usize].is_message() && !entries[i as usize].is_boundary()) {
+        while self.path.last().is_some_and(|&i| {
+            !entries[i as usize].is_message() && !entries[i as usize].is_boundary()
+        }) {
             self.path.pop();
         }
         for (position, &i) in self.path.iter().enumerate() {
             self.place[i as usize] = Place::Path(position as u32);
+            if entries[i as usize].is_boundary() {
+                self.window = position as u32;
+            }
         }
     }
 
@@ -173,14 +198,22 @@ impl Graph {
         let e = &entries[at];
         if e.is_boundary() {
             let remembered = e.names.some().and_then(|id| self.find(id));
-            return remembered.or_else(|| entries[..at].iter().rposition(|e| e.is_chained() && can_be_leaf(e)));
+            return remembered.or_else(|| {
+                entries[..at]
+                    .iter()
+                    .rposition(|e| e.is_chained() && can_be_leaf(e))
+            });
         }
         e.parent.some()?;
         let within = e.time.saturating_sub(5000)..e.time;
         entries
             .iter()
             .enumerate()
-            .filter(|(_, c)| c.is_chained() && c.flags.sidechain() == e.flags.sidechain() && within.contains(&c.time))
+            .filter(|(_, c)| {
+                c.is_chained()
+                    && c.flags.sidechain() == e.flags.sidechain()
+                    && within.contains(&c.time)
+            })
             .max_by_key(|(_, c)| c.time)
             .map(|(i, _)| i)
     }
@@ -207,7 +240,11 @@ impl Graph {
             let mut child = self.first_child[p as usize];
             while let Some(c) = somebody(child) {
                 if !matches!(self.place[c], Place::Path(_)) {
-                    let same_message = entries[c].message_id.some().and_then(|m| messages.get(&m)).copied();
+                    let same_message = entries[c]
+                        .message_id
+                        .some()
+                        .and_then(|m| messages.get(&m))
+                        .copied();
                     self.place[c] = below(self.place[p as usize], &entries[c], same_message);
                 }
                 stack.push(c as u32);
@@ -222,7 +259,9 @@ impl Graph {
 /// What the client gathers with the path (by message id, or as the result of a call) is beside it,
 /// and so is all that is no message; a prompt or another message begins a branch.
 fn below(parent: Place, e: &Entry, same_message: Option<u32>) -> Place {
-    let (Place::Path(position) | Place::Beside(position)) = parent else { return parent };
+    let (Place::Path(position) | Place::Beside(position)) = parent else {
+        return parent;
+    };
     match (e.kind, e.prompt) {
         (Kind::Assistant, _) => same_message.map_or(Place::Branch(position), Place::Beside),
         (Kind::User, PromptKind::Words | PromptKind::Command) => Place::Branch(position),
@@ -232,7 +271,11 @@ fn below(parent: Place, e: &Entry, same_message: Option<u32>) -> Place {
 
 /// Whether the client may take this entry as the end of the conversation.
 fn can_be_leaf(e: &Entry) -> bool {
-    !e.flags.sidechain() && matches!(e.kind, Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress)
+    !e.flags.sidechain()
+        && matches!(
+            e.kind,
+            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
+        )
 }
 
 fn somebody(i: u32) -> Option<usize> {

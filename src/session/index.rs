@@ -34,15 +34,26 @@ impl Session {
     /// Indexes a document, whatever is in it.
     pub fn new(document: Document) -> Self {
         // Line lengths differ wildly; many small pieces keep both cores busy.
-        let parsed: Vec<Option<Parsed>> =
-            (0..document.lines().len()).into_par_iter().with_min_len(64).map(|i| parse(document.text(i)).ok()).collect();
+        let parsed: Vec<Option<Parsed>> = (0..document.lines().len())
+            .into_par_iter()
+            .with_min_len(64)
+            .map(|i| parse(document.text(i)).ok())
+            .collect();
         let mut lines = Vec::with_capacity(parsed.len());
         let mut entries: Vec<Entry> = Vec::with_capacity(parsed.len());
         let mut blocks: Vec<Block> = Vec::new();
         for (i, parsed) in parsed.into_iter().enumerate() {
-            let Some(Parsed { mut entry, blocks: own }) = parsed else {
+            let Some(Parsed {
+                mut entry,
+                blocks: own,
+            }) = parsed
+            else {
                 let blank = document.text(i).iter().all(u8::is_ascii_whitespace);
-                lines.push(if blank { LineState::Blank } else { LineState::Opaque });
+                lines.push(if blank {
+                    LineState::Blank
+                } else {
+                    LineState::Opaque
+                });
                 continue;
             };
             entry.line = i as u32;
@@ -55,7 +66,15 @@ impl Session {
         let graph = Graph::build(&entries, explicit);
         let calls = Calls::build(&entries, &blocks);
         let turns = Turns::build(&entries, &graph);
-        Self { document, lines, entries, blocks, graph, calls, turns }
+        Self {
+            document,
+            lines,
+            entries,
+            blocks,
+            graph,
+            calls,
+            turns,
+        }
     }
 
     /// The lines as they are in the file.
@@ -107,24 +126,39 @@ impl Session {
     pub fn string(&self, entry: &Entry, path: &[&str]) -> Option<String> {
         let text = self.text(entry);
         let raw = lookup(text, path)?.of(text);
-        raw.starts_with(b"\"").then(|| crate::jsonl::decode(raw).into_owned())
+        raw.starts_with(b"\"")
+            .then(|| crate::jsonl::decode(raw).into_owned())
     }
 
     /// The session id that most entries carry.
     pub fn session_id(&self) -> Option<Id> {
-        let mut counts: rustc_hash::FxHashMap<Id, (usize, usize)> = rustc_hash::FxHashMap::default();
-        for (i, e) in self.entries.iter().enumerate().filter(|(_, e)| e.session.is_some()) {
+        let mut counts: rustc_hash::FxHashMap<Id, (usize, usize)> =
+            rustc_hash::FxHashMap::default();
+        for (i, e) in self
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, e)| e.session.is_some())
+        {
             counts.entry(e.session).or_insert((0, i)).0 += 1;
         }
         // Of equals the one seen first, so that the answer does not depend on the map's order.
-        counts.into_iter().max_by_key(|&(_, (n, first))| (n, std::cmp::Reverse(first))).map(|(id, _)| id)
+        counts
+            .into_iter()
+            .max_by_key(|&(_, (n, first))| (n, std::cmp::Reverse(first)))
+            .map(|(id, _)| id)
     }
 }
 
-
 /// The leaf that the newest clients pin: a last prompt marked `explicit` with no chain entry behind it.
 fn explicit_leaf(document: &Document, entries: &[Entry]) -> Option<Id> {
-    let last = entries.iter().rev().take_while(|e| !e.is_chained()).find(|e| e.kind == Kind::LastPrompt)?;
+    let last = entries
+        .iter()
+        .rev()
+        .take_while(|e| !e.is_chained())
+        .find(|e| e.kind == Kind::LastPrompt)?;
     let text = document.text(last.line as usize);
-    (lookup(text, &["explicit"])?.of(text) == b"true").then_some(last.names).filter(|id| id.is_some())
+    (lookup(text, &["explicit"])?.of(text) == b"true")
+        .then_some(last.names)
+        .filter(|id| id.is_some())
 }

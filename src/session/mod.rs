@@ -9,6 +9,7 @@ mod prompt;
 mod refs;
 mod tokens;
 mod tools;
+mod turn_spec;
 mod turns;
 
 pub use entry::{Block, BlockKind, Entry, Flags, Kind, LineState, Subtype};
@@ -20,4 +21,5 @@ pub use prompt::PromptKind;
 pub use refs::{IdUse, visit_ids};
 pub use tokens::window_tokens;
 pub use tools::{At, Call, Calls};
+pub use turn_spec::{TurnError, TurnRange, TurnSpec};
 pub use turns::{Turn, Turns};

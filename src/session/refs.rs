@@ -59,17 +59,28 @@ pub fn visit_ids<'a>(line: &'a [u8], mut found: impl FnMut(IdUse<'a>)) -> Result
         match cursor.peek()? {
             Token::Object if !is_words(&frames, key, parent_key) => {
                 cursor.enter_object()?;
-                frames.push(Frame { key, object: true, first: true });
+                frames.push(Frame {
+                    key,
+                    object: true,
+                    first: true,
+                });
             }
             Token::Array if !is_words(&frames, key, parent_key) => {
                 cursor.enter_array()?;
-                frames.push(Frame { key, object: false, first: true });
+                frames.push(Frame {
+                    key,
+                    object: false,
+                    first: true,
+                });
             }
             Token::String if !is_words(&frames, key, parent_key) => {
                 let span = cursor.skip()?;
                 if (2..=LONGEST).contains(&span.len()) {
                     found(IdUse {
-                        span: Span { start: span.start + 1, end: span.end - 1 },
+                        span: Span {
+                            start: span.start + 1,
+                            end: span.end - 1,
+                        },
                         key,
                         within: parent_key,
                         depth: frames.len() as u32,
@@ -89,7 +100,13 @@ pub fn visit_ids<'a>(line: &'a [u8], mut found: impl FnMut(IdUse<'a>)) -> Result
                     Some(span) => {
                         key = span.of(line);
                         if (2..=LONGEST).contains(&span.len()) {
-                            found(IdUse { span, key, within: frame.key, depth, element: false });
+                            found(IdUse {
+                                span,
+                                key,
+                                within: frame.key,
+                                depth,
+                                element: false,
+                            });
                         }
                         true
                     }
@@ -128,7 +145,12 @@ mod tests {
         visit_ids(line.as_bytes(), |u| {
             let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
             if u.span.len() == 2 {
-                out.push((text(u.key), text(u.span.of(line.as_bytes())), u.depth, u.element));
+                out.push((
+                    text(u.key),
+                    text(u.span.of(line.as_bytes())),
+                    u.depth,
+                    u.element,
+                ));
             }
         })
         .unwrap();
@@ -138,8 +160,17 @@ mod tests {
     #[test]
     fn finds_ids_anywhere_but_in_words() {
         let line = r#"{"uuid":"u1","new":{"deep":[["u2"],{"x":"u3"}]},"message":{"id":"m1","content":[{"text":"u4"}]},"toolUseResult":{"a":"u5"},"data":{"message":{"uuid":"u6","message":{"content":"u7"}}}}"#;
-        let expected = [("uuid", "u1", 1, false), ("deep", "u2", 4, true), ("x", "u3", 4, false), ("id", "id", 2, false), ("id", "m1", 2, false), ("uuid", "u6", 3, false)];
-        let expected: Vec<_> = expected.map(|(k, v, d, e)| (k.to_owned(), v.to_owned(), d, e)).into();
+        let expected = [
+            ("uuid", "u1", 1, false),
+            ("deep", "u2", 4, true),
+            ("x", "u3", 4, false),
+            ("id", "id", 2, false),
+            ("id", "m1", 2, false),
+            ("uuid", "u6", 3, false),
+        ];
+        let expected: Vec<_> = expected
+            .map(|(k, v, d, e)| (k.to_owned(), v.to_owned(), d, e))
+            .into();
         assert_eq!(seen(line), expected);
     }
 }

@@ -53,9 +53,7 @@ fn last_usage(session: &Session) -> Option<(u32, u64)> {
 
 /// The bytes of what is shown from a position of the path on, images by their price.
 fn shown_bytes(session: &Session, from: u32) -> f64 {
-    let path = session.graph().path();
-    let boundary = path.iter().rposition(|&i| session.entries()[i as usize].is_boundary()).unwrap_or(0);
-    let from = from.max(boundary as u32);
+    let from = from.max(session.graph().window());
     let mut bytes = 0.0;
     for (i, e) in session.entries().iter().enumerate() {
         let (Place::Path(p) | Place::Beside(p)) = session.graph().place(i) else { continue };

@@ -43,11 +43,17 @@ impl Calls {
                     continue;
                 }
                 let number = *all.by_id.entry(block.tool).or_insert_with(|| {
-                    all.calls.push(Call { id: block.tool, ..Call::default() });
+                    all.calls.push(Call {
+                        id: block.tool,
+                        ..Call::default()
+                    });
                     all.calls.len() as u32 - 1
                 });
                 let call = &mut all.calls[number as usize];
-                let at = At { entry: i as u32, block: b };
+                let at = At {
+                    entry: i as u32,
+                    block: b,
+                };
                 if block.kind.is_call() {
                     call.uses.push(at);
                 } else {

@@ -32,7 +32,9 @@ impl Turns {
             let begins = match e.prompt {
                 PromptKind::Words => true,
                 PromptKind::Command => was_answered(entries, &path[position + 1..]),
-                PromptKind::Machine | PromptKind::None => e.kind == Kind::Attachment && e.subtype == Subtype::QueuedCommand,
+                PromptKind::Machine | PromptKind::None => {
+                    e.kind == Kind::Attachment && e.subtype == Subtype::QueuedCommand
+                }
             };
             if begins && !e.flags.sidechain() {
                 starts.push(position);
@@ -44,7 +46,10 @@ impl Turns {
             .map(|(n, &from)| Turn {
                 number: n as u32 + 1,
                 prompt: path[from],
-                path: (from as u32, starts.get(n + 1).copied().unwrap_or(path.len()) as u32),
+                path: (
+                    from as u32,
+                    starts.get(n + 1).copied().unwrap_or(path.len()) as u32,
+                ),
             })
             .collect();
         let mut by_position = Vec::with_capacity(path.len());
@@ -78,7 +83,10 @@ impl Turns {
 
     /// The number of the turn at a position of the path; 0 before the first prompt.
     pub fn at_position(&self, position: u32) -> u32 {
-        self.by_position.get(position as usize).copied().unwrap_or(0)
+        self.by_position
+            .get(position as usize)
+            .copied()
+            .unwrap_or(0)
     }
 
     /// The number of the turn to which an entry belongs: 0 before the first prompt, `None` if it is

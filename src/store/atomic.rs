@@ -27,15 +27,30 @@ pub struct Candidate {
 
 impl Candidate {
     /// Writes a temp file beside `target`. No client lists it, and it is private.
-    pub fn write(target: &Path, fill: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> io::Result<()>) -> Result<Self, PublishError> {
+    pub fn write(
+        target: &Path,
+        fill: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> io::Result<()>,
+    ) -> Result<Self, PublishError> {
         let folder = target.parent().unwrap_or(Path::new("."));
-        let failed = |source| PublishError::Write { path: target.to_owned(), source };
-        let mut temp = create_temp(folder).map_err(|source| PublishError::Folder { folder: folder.to_owned(), source })?;
+        let failed = |source| PublishError::Write {
+            path: target.to_owned(),
+            source,
+        };
+        let mut temp = create_temp(folder).map_err(|source| PublishError::Folder {
+            folder: folder.to_owned(),
+            source,
+        })?;
         let mut writer = BufWriter::with_capacity(1 << 20, temp.as_file_mut());
-        fill(&mut writer).and_then(|()| writer.flush()).map_err(failed)?;
+        fill(&mut writer)
+            .and_then(|()| writer.flush())
+            .map_err(failed)?;
         drop(writer);
         let (file, temp) = temp.into_parts();
-        Ok(Self { file, temp, target: target.to_owned() })
+        Ok(Self {
+            file,
+            temp,
+            target: target.to_owned(),
+        })
     }
 
     /// Where it is until it is published.
@@ -45,24 +60,37 @@ impl Candidate {
 
     /// Gives it the mode of another file.
     pub fn mode_of(&self, other: &Path) -> Result<(), PublishError> {
-        let failed = |source| PublishError::Write { path: self.target.clone(), source };
+        let failed = |source| PublishError::Write {
+            path: self.target.clone(),
+            source,
+        };
         let permissions = fs_err::metadata(other).map_err(failed)?.permissions();
         self.file.set_permissions(permissions).map_err(failed)
     }
 
     /// Makes its bytes durable.
     pub fn sync(&self) -> Result<(), PublishError> {
-        self.file.sync_all().map_err(|source| PublishError::Write { path: self.target.clone(), source })
+        self.file.sync_all().map_err(|source| PublishError::Write {
+            path: self.target.clone(),
+            source,
+        })
     }
 
     /// Publishes it under a name that is not in use.
     pub fn create(self) -> Result<(), PublishError> {
         self.sync()?;
         let target = self.target;
-        self.temp.persist_noclobber(&target).map_err(|e| match e.error.kind() {
-            io::ErrorKind::AlreadyExists => PublishError::Exists { path: target.clone() },
-            _ => PublishError::Write { path: target.clone(), source: e.error },
-        })?;
+        self.temp
+            .persist_noclobber(&target)
+            .map_err(|e| match e.error.kind() {
+                io::ErrorKind::AlreadyExists => PublishError::Exists {
+                    path: target.clone(),
+                },
+                _ => PublishError::Write {
+                    path: target.clone(),
+                    source: e.error,
+                },
+            })?;
         sync_parent(&target)
     }
 
@@ -70,7 +98,12 @@ impl Candidate {
     pub fn replace(self) -> Result<(), PublishError> {
         self.sync()?;
         let target = self.target;
-        self.temp.persist(&target).map_err(|e| PublishError::Write { path: target.clone(), source: e.error })?;
+        self.temp
+            .persist(&target)
+            .map_err(|e| PublishError::Write {
+                path: target.clone(),
+                source: e.error,
+            })?;
         sync_parent(&target)
     }
 }
@@ -90,7 +123,10 @@ pub fn write_private(target: &Path, bytes: &[u8]) -> Result<(), PublishError> {
 
 /// Copies a file to a new, private one.
 pub fn copy_private(from: &Path, to: &Path) -> Result<(), PublishError> {
-    let mut source = fs_err::File::open(from).map_err(|source| PublishError::Write { path: to.to_owned(), source })?;
+    let mut source = fs_err::File::open(from).map_err(|source| PublishError::Write {
+        path: to.to_owned(),
+        source,
+    })?;
     // Into the file itself, so that the system can copy without passing bytes through us.
     let candidate = Candidate::write(to, |out| io::copy(&mut source, out.get_mut()).map(drop))?;
     candidate.create()
@@ -106,7 +142,11 @@ pub fn link_or_copy(from: &Path, to: &Path) -> Result<bool, PublishError> {
 
 /// Makes a folder and those above it, private; the ones that were made, outermost first.
 pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> {
-    let missing: Vec<PathBuf> = folder.ancestors().take_while(|a| !a.as_os_str().is_empty() && !a.exists()).map(Path::to_owned).collect();
+    let missing: Vec<PathBuf> = folder
+        .ancestors()
+        .take_while(|a| !a.as_os_str().is_empty() && !a.exists())
+        .map(Path::to_owned)
+        .collect();
     let mut made = Vec::new();
     for dir in missing.into_iter().rev() {
         let mut builder = std::fs::DirBuilder::new();
@@ -115,7 +155,12 @@ pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> 
         match builder.create(&dir) {
             Ok(()) => made.push(dir),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(source) => return Err(PublishError::Folder { folder: dir, source }),
+            Err(source) => {
+                return Err(PublishError::Folder {
+                    folder: dir,
+                    source,
+                });
+            }
         }
     }
     Ok(made)
@@ -132,5 +177,8 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 
 fn sync_parent(target: &Path) -> Result<(), PublishError> {
     let folder = target.parent().unwrap_or(Path::new("."));
-    sync_folder(folder).map_err(|source| PublishError::Folder { folder: folder.to_owned(), source })
+    sync_folder(folder).map_err(|source| PublishError::Folder {
+        folder: folder.to_owned(),
+        source,
+    })
 }

@@ -45,12 +45,18 @@ pub fn slug(path: &str) -> String {
     let units: Vec<u16> = path.encode_utf16().collect();
     let all: String = units
         .iter()
-        .map(|&u| char::from_u32(u32::from(u)).filter(char::is_ascii_alphanumeric).unwrap_or('-'))
+        .map(|&u| {
+            char::from_u32(u32::from(u))
+                .filter(char::is_ascii_alphanumeric)
+                .unwrap_or('-')
+        })
         .collect();
     if all.len() <= LONGEST {
         return all;
     }
-    let hash = units.iter().fold(0i32, |h, &u| (h << 5).wrapping_sub(h).wrapping_add(i32::from(u)));
+    let hash = units.iter().fold(0i32, |h, &u| {
+        (h << 5).wrapping_sub(h).wrapping_add(i32::from(u))
+    });
     format!("{}-{}", &all[..LONGEST], base36(hash.unsigned_abs()))
 }
 
@@ -80,6 +86,10 @@ mod tests {
     #[test]
     fn long_slugs_are_cut_and_hashed() {
         let path = format!("/{}", "a".repeat(250));
-        assert_eq!(slug(&path), format!("-{}-feo44x", "a".repeat(199)), "as JavaScript hashes it");
+        assert_eq!(
+            slug(&path),
+            format!("-{}-feo44x", "a".repeat(199)),
+            "as JavaScript hashes it"
+        );
     }
 }

@@ -38,7 +38,9 @@ pub fn live(config: &Config, session_id: &str) -> Option<Live> {
 
 /// Whether the process still runs, and is not another one that was given its number.
 fn is_running(r: &Running) -> bool {
-    let Some(start) = super::journal::process_start(r.pid) else { return false };
+    let Some(start) = super::journal::process_start(r.pid) else {
+        return false;
+    };
     match &r.proc_start {
         Some(serde_json::Value::String(s)) => *s == start,
         Some(serde_json::Value::Number(n)) => n.to_string() == start,
@@ -65,6 +67,10 @@ impl Stamp {
         let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
         #[cfg(not(unix))]
         let inode = 0;
-        Ok(Self { len: metadata.len(), modified: metadata.modified().ok(), inode })
+        Ok(Self {
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
+            inode,
+        })
     }
 }

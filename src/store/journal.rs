@@ -36,7 +36,10 @@ impl FileState {
         let mut hasher = blake3::Hasher::new();
         let mut file = fs_err::File::open(path)?;
         let len = io::copy(&mut file, &mut hasher)?;
-        Ok(Self { blake3: hasher.finalize().to_hex().to_string(), len })
+        Ok(Self {
+            blake3: hasher.finalize().to_hex().to_string(),
+            len,
+        })
     }
 }
 
@@ -105,7 +108,10 @@ pub enum JournalError {
     #[error(transparent)]
     Publish(#[from] PublishError),
     #[error("the journal's record `{}` cannot be read: {source}", path.display())]
-    Record { path: PathBuf, source: serde_json::Error },
+    Record {
+        path: PathBuf,
+        source: serde_json::Error,
+    },
 }
 
 /// The journal in a state folder.
@@ -134,7 +140,10 @@ impl Journal {
     pub fn lock(&self) -> Result<std::fs::File, JournalError> {
         create_private_dirs(&self.root)?;
         let path = self.root.join("lock");
-        let failed = |source| JournalError::Io { folder: self.root.clone(), source };
+        let failed = |source| JournalError::Io {
+            folder: self.root.clone(),
+            source,
+        };
         let mut options = std::fs::OpenOptions::new();
         options.create(true).truncate(false).write(true);
         #[cfg(unix)]
@@ -149,7 +158,10 @@ impl Journal {
         let folder = self.folder(&operation.id);
         create_private_dirs(&folder)?;
         let path = folder.join("op.json");
-        let text = serde_json::to_vec_pretty(operation).map_err(|source| JournalError::Record { path: path.clone(), source })?;
+        let text = serde_json::to_vec_pretty(operation).map_err(|source| JournalError::Record {
+            path: path.clone(),
+            source,
+        })?;
         Ok(write_private(&path, &text)?)
     }
 
@@ -163,7 +175,9 @@ impl Journal {
         };
         let mut all: Vec<Operation> = entries
             .filter_map(Result::ok)
-            .filter_map(|e| serde_json::from_slice(&fs_err::read(e.path().join("op.json")).ok()?).ok())
+            .filter_map(|e| {
+                serde_json::from_slice(&fs_err::read(e.path().join("op.json")).ok()?).ok()
+            })
             .collect();
         all.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(all)
@@ -173,8 +187,14 @@ impl Journal {
     /// publishing, in which case they are taken as done. Says what was cleaned.
     pub fn recover(&self) -> Result<Vec<String>, JournalError> {
         let mut told = Vec::new();
-        for mut operation in self.operations()?.into_iter().filter(|o| o.state == State::Prepared) {
-            if process_start(operation.pid).is_some_and(|s| operation.pid_start.as_deref().is_none_or(|p| p == s)) {
+        for mut operation in self
+            .operations()?
+            .into_iter()
+            .filter(|o| o.state == State::Prepared)
+        {
+            if process_start(operation.pid)
+                .is_some_and(|s| operation.pid_start.as_deref().is_none_or(|p| p == s))
+            {
                 continue;
             }
             for temp in &operation.temporary {
@@ -184,10 +204,17 @@ impl Journal {
                 for replaced in &mut operation.replaced {
                     replaced.after = FileState::of(&replaced.path).ok();
                 }
-                operation.created_states = operation.created.iter().filter_map(|p| FileState::of(p).ok()).collect();
+                operation.created_states = operation
+                    .created
+                    .iter()
+                    .filter_map(|p| FileState::of(p).ok())
+                    .collect();
                 operation.state = State::Committed;
                 self.record(&operation)?;
-                told.push(format!("{} was interrupted after its result was in place; it counts as done", operation.id));
+                told.push(format!(
+                    "{} was interrupted after its result was in place; it counts as done",
+                    operation.id
+                ));
                 continue;
             }
             for path in operation.created.iter().rev() {
@@ -198,8 +225,12 @@ impl Journal {
                 let _ = fs_err::remove_dir(dir);
             }
             let folder = self.folder(&operation.id);
-            fs_err::remove_dir_all(&folder).map_err(|source| JournalError::Io { folder, source })?;
-            told.push(format!("{} was interrupted before its result was in place; what it left is removed", operation.id));
+            fs_err::remove_dir_all(&folder)
+                .map_err(|source| JournalError::Io { folder, source })?;
+            told.push(format!(
+                "{} was interrupted before its result was in place; what it left is removed",
+                operation.id
+            ));
         }
         Ok(told)
     }
@@ -210,7 +241,10 @@ fn was_published(operation: &Operation) -> bool {
     if operation.replaced.is_empty() {
         return operation.created.last().is_some_and(|p| p.exists());
     }
-    operation.replaced.iter().any(|r| FileState::of(&r.path).is_ok_and(|now| now != r.before))
+    operation
+        .replaced
+        .iter()
+        .any(|r| FileState::of(&r.path).is_ok_and(|now| now != r.before))
 }
 
 /// When a process started, as the system counts; `None` if it does not run.
@@ -225,7 +259,9 @@ pub fn process_start(pid: u32) -> Option<String> {
     #[cfg(all(unix, not(target_os = "linux")))]
     {
         let pid = rustix::process::Pid::from_raw(pid as i32)?;
-        rustix::process::test_kill_process(pid).ok().map(|()| String::new())
+        rustix::process::test_kill_process(pid)
+            .ok()
+            .map(|()| String::new())
     }
     #[cfg(not(unix))]
     {
@@ -241,6 +277,9 @@ impl Operation {
         let time = jiff::Timestamp::try_from(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         let letters = &uuid::Uuid::new_v4().simple().to_string()[..4];
         let stamp = time.strftime("%Y%m%d-%H%M%S%3f");
-        (format!("{stamp}-{letters}"), time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        (
+            format!("{stamp}-{letters}"),
+            time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        )
     }
 }

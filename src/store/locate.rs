@@ -25,8 +25,17 @@ pub struct Found {
 impl Found {
     fn at(path: PathBuf) -> io::Result<Self> {
         let metadata = fs_err::metadata(&path)?;
-        let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { id, modified: metadata.modified()?, len: metadata.len(), path })
+        let id = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        Ok(Self {
+            id,
+            modified: metadata.modified()?,
+            len: metadata.len(),
+            path,
+        })
     }
 
     /// The folder that it is in.
@@ -40,13 +49,19 @@ impl Found {
 #[allow(missing_docs)]
 pub enum LocateError {
     #[error("no session is called `{name}`")]
-    NotFound { name: String, near: Vec<(Found, Glance)> },
+    NotFound {
+        name: String,
+        near: Vec<(Found, Glance)>,
+    },
     #[error("this project has no sessions (looked in `{}`)", folder.display())]
     NoneHere { folder: PathBuf },
     #[error("this project has only {count} sessions")]
     TooFew { count: usize },
     #[error("`{name}` could be any of {}", candidates.len())]
-    Ambiguous { name: String, candidates: Vec<(Found, Glance)> },
+    Ambiguous {
+        name: String,
+        candidates: Vec<(Found, Glance)>,
+    },
     #[error("`{name}` is too short for an id: give at least 4 characters")]
     TooShort { name: String },
     #[error("there is no file `{}`", path.display())]
@@ -74,7 +89,9 @@ impl<'a> Locator<'a> {
 
     /// The session that `name` names.
     pub fn find(&self, name: &str) -> Result<Found, LocateError> {
-        if name.contains(['/', std::path::MAIN_SEPARATOR]) || Path::new(name).extension().is_some_and(|x| x == "jsonl") {
+        if name.contains(['/', std::path::MAIN_SEPARATOR])
+            || Path::new(name).extension().is_some_and(|x| x == "jsonl")
+        {
             return Self::by_path(Path::new(name));
         }
         if let Some(nth) = name.strip_prefix('@') {
@@ -99,9 +116,14 @@ impl<'a> Locator<'a> {
             }
         }
         if name.chars().count() < 4 && all.iter().any(|f| f.id.starts_with(name)) {
-            return Err(LocateError::TooShort { name: name.to_owned() });
+            return Err(LocateError::TooShort {
+                name: name.to_owned(),
+            });
         }
-        Err(LocateError::NotFound { name: name.to_owned(), near: Self::near(&here, &all, name) })
+        Err(LocateError::NotFound {
+            name: name.to_owned(),
+            near: Self::near(&here, &all, name),
+        })
     }
 
     /// The sessions of the current project, newest first; those without a conversation are left out.
@@ -114,7 +136,10 @@ impl<'a> Locator<'a> {
             return Ok(own);
         }
         let project = self.project.to_string_lossy();
-        let moved = self.all()?.into_iter().filter(|f| glance(&f.path).is_ok_and(|g| g.cwd.as_deref() == Some(&*project)));
+        let moved = self
+            .all()?
+            .into_iter()
+            .filter(|f| glance(&f.path).is_ok_and(|g| g.cwd.as_deref() == Some(&*project)));
         Ok(moved.collect())
     }
 
@@ -139,12 +164,21 @@ impl<'a> Locator<'a> {
 
     fn by_path(path: &Path) -> Result<Found, LocateError> {
         if path.is_dir() {
-            return Err(LocateError::Directory { path: path.to_owned() });
+            return Err(LocateError::Directory {
+                path: path.to_owned(),
+            });
         }
         match Found::at(path.to_owned()) {
-            Ok(found) if found.len == 0 => Err(LocateError::Empty { path: path.to_owned() }),
-            Ok(found) => Ok(Found { path: std::path::absolute(&found.path)?, ..found }),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Err(LocateError::NoSuchFile { path: path.to_owned() }),
+            Ok(found) if found.len == 0 => Err(LocateError::Empty {
+                path: path.to_owned(),
+            }),
+            Ok(found) => Ok(Found {
+                path: std::path::absolute(&found.path)?,
+                ..found
+            }),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Err(LocateError::NoSuchFile {
+                path: path.to_owned(),
+            }),
             Err(e) => Err(e.into()),
         }
     }
@@ -161,7 +195,9 @@ impl<'a> Locator<'a> {
             }
         }
         if seen == 0 {
-            return Err(LocateError::NoneHere { folder: self.config.project(self.project) });
+            return Err(LocateError::NoneHere {
+                folder: self.config.project(self.project),
+            });
         }
         Err(LocateError::TooFew { count: seen })
     }
@@ -173,18 +209,33 @@ impl<'a> Locator<'a> {
         if name.chars().count() < 4 {
             return Ok(None);
         }
-        Self::only(among.iter().filter(|f| f.id.starts_with(name)).cloned().collect(), name)
+        Self::only(
+            among
+                .iter()
+                .filter(|f| f.id.starts_with(name))
+                .cloned()
+                .collect(),
+            name,
+        )
     }
 
     fn by_title(among: &[Found], name: &str) -> Result<Option<Found>, LocateError> {
-        let titled = among.iter().filter(|f| glance(&f.path).is_ok_and(|g| g.title.as_deref() == Some(name)));
+        let titled = among
+            .iter()
+            .filter(|f| glance(&f.path).is_ok_and(|g| g.title.as_deref() == Some(name)));
         Self::only(titled.cloned().collect(), name)
     }
 
     fn only(mut candidates: Vec<Found>, name: &str) -> Result<Option<Found>, LocateError> {
         if candidates.len() > 1 {
-            let candidates = candidates.into_iter().map(|f| (f.clone(), glance(&f.path).unwrap_or_default())).collect();
-            return Err(LocateError::Ambiguous { name: name.to_owned(), candidates });
+            let candidates = candidates
+                .into_iter()
+                .map(|f| (f.clone(), glance(&f.path).unwrap_or_default()))
+                .collect();
+            return Err(LocateError::Ambiguous {
+                name: name.to_owned(),
+                candidates,
+            });
         }
         Ok(candidates.pop())
     }
@@ -192,7 +243,10 @@ impl<'a> Locator<'a> {
     /// The sessions whose ids or titles are most like `name`.
     fn near(here: &[Found], all: &[Found], name: &str) -> Vec<(Found, Glance)> {
         let wanted = name.to_lowercase();
-        let pool = here.iter().chain(all.iter().filter(|f| !here.contains(f))).take(200);
+        let pool = here
+            .iter()
+            .chain(all.iter().filter(|f| !here.contains(f)))
+            .take(200);
         let mut scored: Vec<(f32, Found, Glance)> = pool
             .map(|f| {
                 let seen = glance(&f.path).unwrap_or_default();
@@ -201,7 +255,11 @@ impl<'a> Locator<'a> {
                 let head: String = f.id.chars().take(wanted.chars().count()).collect();
                 let contained = if title.contains(&wanted) { 1.0 } else { 0.0 };
                 let short: String = title.chars().take(80).collect();
-                (alike(&head).max(alike(&short)).max(contained), f.clone(), seen)
+                (
+                    alike(&head).max(alike(&short)).max(contained),
+                    f.clone(),
+                    seen,
+                )
             })
             .filter(|(score, ..)| *score >= 0.5)
             .collect();

@@ -9,7 +9,10 @@ mod locate;
 mod publish;
 mod sidecars;
 
-pub use atomic::{Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder, write_private};
+pub use atomic::{
+    Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
+    write_private,
+};
 pub use config::{Config, slug};
 pub use glance::glance;
 pub use guard::{Live, Stamp, live};

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::rewrite::{Renames, emit};
 use crate::session::Session;
 
-use super::atomic::{Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder};
+use super::atomic::{
+    Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
+};
 use super::guard::Stamp;
 use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
 
@@ -49,9 +51,16 @@ pub enum CommitError {
 
 /// Publishes the files of a new session, the last of them its transcript: that one last, so that
 /// before it nothing is there that a client would list.
-pub fn create(journal: &Journal, mut operation: Operation, files: &[NewFile<'_>], renames: &Renames) -> Result<Operation, CommitError> {
+pub fn create(
+    journal: &Journal,
+    mut operation: Operation,
+    files: &[NewFile<'_>],
+    renames: &Renames,
+) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
-    let Some((transcript, sidecars)) = files.split_last() else { return Ok(operation) };
+    let Some((transcript, sidecars)) = files.split_last() else {
+        return Ok(operation);
+    };
     operation.created = files.iter().map(|f| f.target.clone()).collect();
     operation.created_dirs = missing_folders(files);
     operation.pid = std::process::id();
@@ -78,7 +87,12 @@ fn take_back(journal: &Journal, operation: &Operation, error: &CommitError) {
         CommitError::Publish(PublishError::Exists { path }) => Some(path),
         _ => None,
     };
-    for path in operation.created.iter().rev().filter(|p| Some(*p) != existing) {
+    for path in operation
+        .created
+        .iter()
+        .rev()
+        .filter(|p| Some(*p) != existing)
+    {
         let _ = fs_err::remove_file(path);
     }
     for dir in operation.created_dirs.iter().rev() {
@@ -87,23 +101,41 @@ fn take_back(journal: &Journal, operation: &Operation, error: &CommitError) {
     let _ = fs_err::remove_dir_all(journal.folder(&operation.id));
 }
 
-fn make_all(transcript: &NewFile<'_>, sidecars: &[NewFile<'_>], operation: &Operation, journal: &Journal, renames: &Renames) -> Result<Vec<FileState>, CommitError> {
+fn make_all(
+    transcript: &NewFile<'_>,
+    sidecars: &[NewFile<'_>],
+    operation: &Operation,
+    journal: &Journal,
+    renames: &Renames,
+) -> Result<Vec<FileState>, CommitError> {
     for dir in &operation.created_dirs {
         create_private_dirs(dir)?;
     }
-    if let Some(existing) = sidecars.iter().chain([transcript]).find(|f| f.target.symlink_metadata().is_ok()) {
-        return Err(PublishError::Exists { path: existing.target.clone() }.into());
+    if let Some(existing) = sidecars
+        .iter()
+        .chain([transcript])
+        .find(|f| f.target.symlink_metadata().is_ok())
+    {
+        return Err(PublishError::Exists {
+            path: existing.target.clone(),
+        }
+        .into());
     }
     // The largest part first, while nothing else has been made.
     let Make::Transcript(session) = &transcript.make else {
         return Err(io::Error::other("the last file of a new session is its transcript").into());
     };
     let candidate = Candidate::write(&transcript.target, |out| emit(session, Some(renames), out))?;
-    journal.record(&Operation { temporary: vec![candidate.path().to_owned()], ..operation.clone() })?;
+    journal.record(&Operation {
+        temporary: vec![candidate.path().to_owned()],
+        ..operation.clone()
+    })?;
     read_back(session, candidate.path())?;
     for file in sidecars {
         match &file.make {
-            Make::Transcript(session) => Candidate::write(&file.target, |out| emit(session, Some(renames), out))?.create()?,
+            Make::Transcript(session) => {
+                Candidate::write(&file.target, |out| emit(session, Some(renames), out))?.create()?
+            }
             Make::Copy(from) => copy_private(from, &file.target)?,
             Make::Link(from) => drop(link_or_copy(from, &file.target)?),
         }
@@ -124,7 +156,13 @@ fn make_all(transcript: &NewFile<'_>, sidecars: &[NewFile<'_>], operation: &Oper
 fn missing_folders(files: &[NewFile<'_>]) -> Vec<PathBuf> {
     let mut missing: Vec<PathBuf> = Vec::new();
     for file in files {
-        let mut chain: Vec<PathBuf> = file.target.ancestors().skip(1).take_while(|a| !a.as_os_str().is_empty() && !a.exists()).map(Path::to_owned).collect();
+        let mut chain: Vec<PathBuf> = file
+            .target
+            .ancestors()
+            .skip(1)
+            .take_while(|a| !a.as_os_str().is_empty() && !a.exists())
+            .map(Path::to_owned)
+            .collect();
         chain.reverse();
         for dir in chain {
             if !missing.contains(&dir) {
@@ -140,18 +178,39 @@ fn read_back(meant: &Session, path: &Path) -> Result<(), CommitError> {
     let written = Session::open(path)?;
     let same = written.entries().len() == meant.entries().len()
         && written.lines().len() == meant.lines().len()
-        && written.entries().iter().zip(meant.entries()).enumerate().all(|(i, (a, b))| {
-            a.kind == b.kind && a.line == b.line && a.blocks == b.blocks && written.graph().parent(i) == meant.graph().parent(i) && a.uuid.is_some() == b.uuid.is_some()
-        })
+        && written
+            .entries()
+            .iter()
+            .zip(meant.entries())
+            .enumerate()
+            .all(|(i, (a, b))| {
+                a.kind == b.kind
+                    && a.line == b.line
+                    && a.blocks == b.blocks
+                    && written.graph().parent(i) == meant.graph().parent(i)
+                    && a.uuid.is_some() == b.uuid.is_some()
+            })
         && written.graph().path() == meant.graph().path();
-    if same { Ok(()) } else { Err(CommitError::ReadBack { path: path.to_owned() }) }
+    if same {
+        Ok(())
+    } else {
+        Err(CommitError::ReadBack {
+            path: path.to_owned(),
+        })
+    }
 }
 
 /// Replaces a transcript by a result, and keeps the old bytes.
 ///
 /// What a client appends meanwhile is not lost: the file must be as it was read until the moment of
 /// the rename, and whatever reached the old file after that is appended to the new one.
-pub fn replace(journal: &Journal, mut operation: Operation, path: &Path, stamp: Stamp, after: &Session) -> Result<Operation, CommitError> {
+pub fn replace(
+    journal: &Journal,
+    mut operation: Operation,
+    path: &Path,
+    stamp: Stamp,
+    after: &Session,
+) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
     let folder = journal.folder(&operation.id);
     create_private_dirs(&folder).map_err(JournalError::from)?;
@@ -163,16 +222,26 @@ pub fn replace(journal: &Journal, mut operation: Operation, path: &Path, stamp: 
         sync_folder(&folder)?;
         operation.pid = std::process::id();
         operation.pid_start = process_start(operation.pid);
-        operation.replaced = vec![Replaced { path: path.to_owned(), backup: backup.clone(), before, after: None }];
+        operation.replaced = vec![Replaced {
+            path: path.to_owned(),
+            backup: backup.clone(),
+            before,
+            after: None,
+        }];
         journal.record(&operation)?;
         let candidate = Candidate::write(path, |out| emit(after, None, out))?;
         candidate.mode_of(path)?;
-        journal.record(&Operation { temporary: vec![candidate.path().to_owned()], ..operation.clone() })?;
+        journal.record(&Operation {
+            temporary: vec![candidate.path().to_owned()],
+            ..operation.clone()
+        })?;
         read_back(after, candidate.path())?;
         let made = FileState::of(candidate.path())?;
         candidate.sync()?;
         if Stamp::of(path)? != stamp {
-            return Err(CommitError::Changed { path: path.to_owned() });
+            return Err(CommitError::Changed {
+                path: path.to_owned(),
+            });
         }
         candidate.replace()?;
         carry_over(&mut old, stamp.len, path)?;
@@ -207,7 +276,11 @@ fn carry_over(old: &mut File, known: u64, path: &Path) -> io::Result<()> {
 }
 
 /// Writes a result to a file of the user's choice, which must not exist.
-pub fn export(path: &Path, session: &Session, renames: Option<&Renames>) -> Result<(), CommitError> {
+pub fn export(
+    path: &Path,
+    session: &Session,
+    renames: Option<&Renames>,
+) -> Result<(), CommitError> {
     let candidate = Candidate::write(path, |out| emit(session, renames, out))?;
     read_back(session, candidate.path())?;
     Ok(candidate.create()?)

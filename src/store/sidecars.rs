@@ -37,7 +37,12 @@ pub struct Sidecar {
 const DERIVED: [&str; 1] = ["resume-head.jsonl"];
 
 /// Everything that belongs to session `id` with its transcript in `folder`, and to the plans named by `slugs`.
-pub fn sidecars(config: &Config, folder: &Path, id: &str, slugs: &[String]) -> io::Result<Vec<Sidecar>> {
+pub fn sidecars(
+    config: &Config,
+    folder: &Path,
+    id: &str,
+    slugs: &[String],
+) -> io::Result<Vec<Sidecar>> {
     let mut out = Vec::new();
     tree(&folder.join(id), &mut |path, len| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -45,28 +50,63 @@ pub fn sidecars(config: &Config, folder: &Path, id: &str, slugs: &[String]) -> i
             return;
         }
         let in_subagents = path.components().any(|c| c.as_os_str() == "subagents");
-        let kind = if in_subagents && name.ends_with(".jsonl") { SidecarKind::Subagent } else { SidecarKind::Own };
+        let kind = if in_subagents && name.ends_with(".jsonl") {
+            SidecarKind::Subagent
+        } else {
+            SidecarKind::Own
+        };
         out.push(Sidecar { kind, path, len });
     })?;
     for entry in listed(folder)? {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.starts_with("agent-") && name.ends_with(".jsonl") && belongs(&entry.path(), id) {
-            out.push(Sidecar { kind: SidecarKind::OldSubagent, path: entry.path(), len: entry.metadata()?.len() });
+            out.push(Sidecar {
+                kind: SidecarKind::OldSubagent,
+                path: entry.path(),
+                len: entry.metadata()?.len(),
+            });
         }
     }
-    tree(&config.join("file-history").join(id), &mut |path, len| out.push(Sidecar { kind: SidecarKind::FileHistory, path, len }))?;
+    tree(&config.join("file-history").join(id), &mut |path, len| {
+        out.push(Sidecar {
+            kind: SidecarKind::FileHistory,
+            path,
+            len,
+        })
+    })?;
     for dir in ["tasks", "session-env"] {
-        tree(&config.join(dir).join(id), &mut |path, len| out.push(Sidecar { kind: SidecarKind::State, path, len }))?;
+        tree(&config.join(dir).join(id), &mut |path, len| {
+            out.push(Sidecar {
+                kind: SidecarKind::State,
+                path,
+                len,
+            })
+        })?;
     }
     for entry in listed(&config.join("todos"))? {
-        if entry.file_name().to_string_lossy().starts_with(&format!("{id}-agent-")) {
-            out.push(Sidecar { kind: SidecarKind::State, path: entry.path(), len: entry.metadata()?.len() });
+        if entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(&format!("{id}-agent-"))
+        {
+            out.push(Sidecar {
+                kind: SidecarKind::State,
+                path: entry.path(),
+                len: entry.metadata()?.len(),
+            });
         }
     }
     for entry in listed(&config.join("plans"))? {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if slugs.iter().any(|s| name == format!("{s}.md") || name.starts_with(&format!("{s}-agent-"))) {
-            out.push(Sidecar { kind: SidecarKind::Plan, path: entry.path(), len: entry.metadata()?.len() });
+        if slugs
+            .iter()
+            .any(|s| name == format!("{s}.md") || name.starts_with(&format!("{s}-agent-")))
+        {
+            out.push(Sidecar {
+                kind: SidecarKind::Plan,
+                path: entry.path(),
+                len: entry.metadata()?.len(),
+            });
         }
     }
     out.sort();
@@ -76,10 +116,17 @@ pub fn sidecars(config: &Config, folder: &Path, id: &str, slugs: &[String]) -> i
 /// Whether the first record of a subagent's transcript names this session.
 fn belongs(path: &Path, id: &str) -> bool {
     use std::io::{BufRead, BufReader};
-    let Ok(file) = fs_err::File::open(path) else { return false };
-    BufReader::new(file).split(b'\n').take(5).filter_map(Result::ok).any(|line| {
-        crate::jsonl::lookup(&line, &["sessionId"]).is_some_and(|s| s.of(&line) == format!("\"{id}\"").as_bytes())
-    })
+    let Ok(file) = fs_err::File::open(path) else {
+        return false;
+    };
+    BufReader::new(file)
+        .split(b'\n')
+        .take(5)
+        .filter_map(Result::ok)
+        .any(|line| {
+            crate::jsonl::lookup(&line, &["sessionId"])
+                .is_some_and(|s| s.of(&line) == format!("\"{id}\"").as_bytes())
+        })
 }
 
 /// The entries of a folder; none where there is no folder.
@@ -87,7 +134,10 @@ fn listed(folder: &Path) -> io::Result<Vec<std::fs::DirEntry>> {
     match std::fs::read_dir(folder) {
         Ok(entries) => entries.collect(),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(e) => Err(io::Error::new(e.kind(), format!("cannot list `{}`: {e}", folder.display()))),
+        Err(e) => Err(io::Error::new(
+            e.kind(),
+            format!("cannot list `{}`: {e}", folder.display()),
+        )),
     }
 }
 

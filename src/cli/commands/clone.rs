@@ -4,25 +4,28 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::ops;
+use crate::session::TurnSpec;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::{names, turn_spec};
+use super::super::names;
 
 /// Make a complete, independent copy of a session
 ///
 /// The copy has a session id, entry ids and sidecar files of its own; neither session can spoil the
 /// other's. Prints the command that resumes it.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  ccsurgery clone                     the newest session of this project\n  ccsurgery clone 3d731db0 --at 7     only up to the end of turn 7\n  ccsurgery clone @ --to-project ../other")]
+#[command(
+    after_help = "Examples:\n  ccsurgery clone                     the newest session of this project\n  ccsurgery clone 3d731db0 --at 7     only up to the end of turn 7\n  ccsurgery clone @ --to-project ../other"
+)]
 pub(crate) struct CloneArgs {
     #[command(flatten)]
     session: SessionArg,
     /// End the copy after this turn
     #[arg(long, value_name = "TURN", allow_hyphen_values = true)]
-    at: Option<String>,
+    at: Option<TurnSpec>,
     /// Put the copy under another project's folder, with `cwd` rewritten
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     to_project: Option<PathBuf>,
@@ -33,14 +36,27 @@ pub(crate) struct CloneArgs {
 pub(crate) fn run(args: CloneArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
     let (found, stamp, session) = commit_flow::resolve(found)?;
-    let at = args.at.as_deref().map(|spec| turn_spec::one(&session, spec)).transpose()?;
+<<<<<<< HEAD
+=======
+    let at = args
+        .at
+        .as_deref()
+        .map(|spec| turn_spec::one(&session, spec))
+        .transpose()?;
+>>>>>>> conf
     let to_project = args.to_project.map(|dir| {
-        fs_err::canonicalize(&dir).map_err(|_| CliError::failed("no-such-project", format!("there is no folder `{}`", dir.display()), "create it first: a session is resumed in its project's folder"))
+        fs_err::canonicalize(&dir).map_err(|_| {
+            CliError::failed(
+                "no-such-project",
+                format!("there is no folder `{}`", dir.display()),
+                "create it first: a session is resumed in its project's folder",
+            )
+        })
     });
     let job = Job {
         operation: "clone",
         found,
-        transforms: vec![Box::new(ops::Clone { at })],
+        transforms: vec![Box::new(ops::Clone { at: args.at })],
         write: args.write,
         in_place: InPlaceArgs::default(),
         to_project: to_project.transpose()?,

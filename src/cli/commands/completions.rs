@@ -14,6 +14,11 @@ pub(crate) struct CompletionsArgs {
 }
 
 pub(crate) fn run(args: &CompletionsArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    clap_complete::generate(args.shell, &mut Cli::command(), "ccsurgery", &mut context.out);
+    clap_complete::generate(
+        args.shell,
+        &mut Cli::command(),
+        "ccsurgery",
+        &mut context.out,
+    );
     Ok(ExitCode::SUCCESS)
 }

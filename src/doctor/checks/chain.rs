@@ -26,7 +26,13 @@ fn duplicates(session: &Session, findings: &mut Vec<Finding>) {
     let mut seen: FxHashSet<Id> = FxHashSet::default();
     for e in session.entries().iter().filter(|e| e.is_chained()) {
         if !seen.insert(e.uuid) {
-            findings.push(at(session, e.line, "duplicate-uuid", Severity::LosesHistory, "its uuid was used before: clients keep one of the two"));
+            findings.push(at(
+                session,
+                e.line,
+                "duplicate-uuid",
+                Severity::LosesHistory,
+                "its uuid was used before: clients keep one of the two",
+            ));
         }
     }
 }
@@ -46,7 +52,13 @@ fn cycles(session: &Session, findings: &mut Vec<Finding>) {
                 }
                 1 => {
                     let line = session.entries()[j].line;
-                    findings.push(at(session, line, "cycle", Severity::StopsResume, "it is its own ancestor"));
+                    findings.push(at(
+                        session,
+                        line,
+                        "cycle",
+                        Severity::StopsResume,
+                        "it is its own ancestor",
+                    ));
                     break;
                 }
                 _ => break,
@@ -61,21 +73,34 @@ fn cycles(session: &Session, findings: &mut Vec<Finding>) {
 /// Older clients (seen in 2.0.36, 2.0.76, 2.1.45) go up from the newest entry, newer ones from the
 /// last in the file or what `last-prompt` names: the two must lead to one conversation.
 fn leaves(session: &Session, findings: &mut Vec<Finding>) {
-    let Some(leaf) = session.graph().leaf() else { return };
-    let candidates = session.entries().iter().enumerate().filter(|(_, e)| can_lead(e));
+    let Some(leaf) = session.graph().leaf() else {
+        return;
+    };
+    let candidates = session
+        .entries()
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| can_lead(e));
     // The first of equals, as a stable sort has it.
     let newest = candidates.fold(None, |best: Option<(usize, &Entry)>, (i, e)| match best {
         Some((_, b)) if b.time >= e.time => best,
         _ => Some((i, e)),
     });
-    let Some((newest, entry)) = newest else { return };
+    let Some((newest, entry)) = newest else {
+        return;
+    };
     if !session.graph().descends(newest, leaf) && !is_tail_of(session, newest, leaf) {
         findings.push(at(session, entry.line, "wrong-leaf", Severity::LosesHistory, "it is the newest by its time but not where the conversation ends: clients up to 2.1.45 would go on from here"));
     }
 }
 
 fn can_lead(e: &Entry) -> bool {
-    e.is_chained() && !e.flags.sidechain() && matches!(e.kind, Kind::User | Kind::Assistant | Kind::System | Kind::Attachment)
+    e.is_chained()
+        && !e.flags.sidechain()
+        && matches!(
+            e.kind,
+            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment
+        )
 }
 
 /// Whether the newest entry is of the leaf's own message, or beside the path at its end.

@@ -23,7 +23,21 @@ pub fn examine(session: &Session) -> Vec<Finding> {
 }
 
 /// A finding at an entry's line.
-fn at(session: &Session, line: u32, check: &'static str, severity: Severity, message: impl Into<String>) -> Finding {
-    let line = session.document().origin(line as usize).unwrap_or(line as usize);
-    Finding { check, severity, line: line as u32 + 1, message: message.into() }
+fn at(
+    session: &Session,
+    line: u32,
+    check: &'static str,
+    severity: Severity,
+    message: impl Into<String>,
+) -> Finding {
+    let line = session
+        .document()
+        .origin(line as usize)
+        .unwrap_or(line as usize);
+    Finding {
+        check,
+        severity,
+        line: line as u32 + 1,
+        message: message.into(),
+    }
 }

@@ -68,12 +68,28 @@ mod tests {
 
     #[test]
     fn sizes() {
-        let cases = [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (48_212, "48.2 KB"), (999_950, "1.0 MB"), (5_368_709_120, "5.4 GB")];
+        let cases = [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.0 KB"),
+            (48_212, "48.2 KB"),
+            (999_950, "1.0 MB"),
+            (5_368_709_120, "5.4 GB"),
+        ];
         for (n, expected) in cases {
             assert_eq!(bytes(n), expected);
         }
-        assert_eq!((signed_bytes(-3100), signed_bytes(12)), ("−3.1 KB".to_owned(), "+12 B".to_owned()));
-        assert_eq!((tokens(812), tokens(12_140), tokens(1_200_000)), ("812".into(), "12.1k".into(), "1.2M".into()));
-        assert_eq!((count(7), count(1234), count(1_234_567)), ("7".into(), "1,234".into(), "1,234,567".into()));
+        assert_eq!(
+            (signed_bytes(-3100), signed_bytes(12)),
+            ("−3.1 KB".to_owned(), "+12 B".to_owned())
+        );
+        assert_eq!(
+            (tokens(812), tokens(12_140), tokens(1_200_000)),
+            ("812".into(), "12.1k".into(), "1.2M".into())
+        );
+        assert_eq!(
+            (count(7), count(1234), count(1_234_567)),
+            ("7".into(), "1,234".into(), "1,234,567".into())
+        );
     }
 }

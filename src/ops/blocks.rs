@@ -1,0 +1,156 @@
+//! Takes blocks out of messages, and their second copies out of the lines that keep them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
+
+use crate::jsonl::{Edit, Span, decode, elements, fields, lookup, remove_elements};
+use crate::rewrite::{Action, Plan};
+use crate::session::{Block, BlockKind, Id, Kind, Session};
+
+/// Blocks that go, by entry; blocks are counted within the entry.
+#[derive(Debug, Default)]
+pub(super) struct Doomed(BTreeMap<usize, BTreeSet<usize>>);
+
+impl Doomed {
+    /// Dooms one block.
+    pub(super) fn add(&mut self, entry: usize, block: usize) {
+        self.0.entry(entry).or_default().insert(block);
+    }
+
+    /// Whether nothing is doomed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The entries that lose something.
+    pub(super) fn entries(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// Plans it: an entry left without content goes, another loses the blocks.
+    ///
+    /// `what` names a block for the preview, and gives its gist.
+    pub(super) fn plan(&self, session: &Session, plan: &mut Plan, what: impl Fn(&Block, &[u8]) -> (String, String)) {
+        for (&i, gone) in &self.0 {
+            let entry = &session.entries()[i];
+            let blocks = session.blocks(entry);
+            let text = session.text(entry);
+            let shown = session.graph().is_shown(i);
+            for &b in gone {
+                let block = &blocks[b];
+                let (what, gist) = what(block, text);
+                let len = block.span.len() as i64;
+                plan.note(session, entry, if gone.len() == blocks.len() { Action::Drop } else { Action::Edit }, what, -len, if shown { -len } else { 0 }, gist);
+            }
+            if gone.len() == blocks.len() {
+                plan.drop_line(entry.line);
+            } else {
+                let spans: Vec<Span> = blocks.iter().map(|b| b.span).collect();
+                let gone: Vec<usize> = gone.iter().copied().collect();
+                plan.edit_line(entry.line, remove_elements(&spans, &gone));
+            }
+        }
+    }
+}
+
+/// Which second copies go.
+pub(super) enum Copies<'a> {
+    /// Thinking with one of these signatures (or data, where it is redacted).
+    Thinking(&'a FxHashSet<Id>),
+    /// Calls and results with one of these ids.
+    Calls(&'a FxHashSet<Id>),
+}
+
+impl Copies<'_> {
+    fn matches(&self, block: &[u8]) -> bool {
+        let string = |key: &str| lookup(block, &[key]).map(|s| Id::of(decode(s.of(block)).as_bytes()));
+        match self {
+            Copies::Thinking(ids) => match lookup(block, &["type"]).map(|s| s.of(block)) {
+                Some(b"\"thinking\"") => string("signature").is_some_and(|s| ids.contains(&s)),
+                Some(b"\"redacted_thinking\"") => string("data").is_some_and(|s| ids.contains(&s)),
+                _ => false,
+            },
+            Copies::Calls(ids) => ["id", "tool_use_id"].iter().filter_map(|k| string(k)).any(|id| ids.contains(&id)),
+        }
+    }
+
+    fn needle(&self) -> &'static [u8] {
+        match self {
+            Copies::Thinking(_) => b"thinking\"",
+            Copies::Calls(_) => b"tool_",
+        }
+    }
+}
+
+/// Takes second copies of removed blocks out of the lines that the client keeps for itself.
+pub(super) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies<'_>) {
+    let needle = memchr::memmem::Finder::new(copies.needle());
+    for e in session.entries() {
+        if !matches!(e.kind, Kind::ApiRequestBlob | Kind::Progress) || plan.drops(e.line) {
+            continue;
+        }
+        let text = session.text(e);
+        if needle.find(text).is_none() {
+            continue;
+        }
+        let mut emptied = false;
+        let mut edits: Vec<Edit> = Vec::new();
+        for list in content_lists(text) {
+            let inner = list.of(text);
+            let Ok(all) = elements(inner) else { continue };
+            let gone: Vec<usize> = (0..all.len()).filter(|&i| copies.matches(all[i].of(inner))).collect();
+            emptied |= !all.is_empty() && gone.len() == all.len();
+            edits.extend(remove_elements(&all, &gone).into_iter().map(|e| Edit::new(e.span.shift(list.start), e.with)));
+        }
+        if edits.is_empty() {
+            continue;
+        }
+        let saved: i64 = edits.iter().map(|e| e.span.len() as i64).sum();
+        if emptied && e.kind == Kind::ApiRequestBlob {
+            plan.note(session, e, Action::Drop, "second copy", -(text.len() as i64 + 1), 0, "");
+            plan.drop_line(e.line);
+        } else {
+            plan.note(session, e, Action::Edit, "second copy", -saved, 0, "");
+            plan.edit_line(e.line, edits);
+        }
+    }
+}
+
+/// Every list of blocks in a line: the arrays called `content`, at any depth, outermost only.
+fn content_lists(text: &[u8]) -> Vec<Span> {
+    let mut out = Vec::new();
+    let mut stack = vec![Span::new(0, text.len())];
+    while let Some(span) = stack.pop() {
+        let inner = span.of(text);
+        match inner.first() {
+            Some(b'{') => {
+                for field in fields(inner).unwrap_or_default() {
+                    let value = field.value.shift(span.start);
+                    match (field.key.of(inner), value.of(text).first()) {
+                        (b"content", Some(b'[')) => out.push(value),
+                        (_, Some(b'{' | b'[')) => stack.push(value),
+                        _ => {}
+                    }
+                }
+            }
+            Some(b'[') => stack.extend(elements(inner).unwrap_or_default().into_iter().map(|s| s.shift(span.start)).filter(|s| matches!(s.of(text).first(), Some(b'{' | b'[')))),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// What tells one thinking block from another: its signature, or its data where it is redacted.
+pub(super) fn thinking_id(block: &Block, text: &[u8]) -> Option<Id> {
+    let inner = block.span.of(text);
+    let key = if block.kind == BlockKind::Thinking { "signature" } else { "data" };
+    lookup(inner, &[key]).map(|s| Id::of(decode(s.of(inner)).as_bytes()))
+}
+
+/// The first words of a block's field.
+pub(super) fn gist(block: &Block, text: &[u8], key: &str) -> String {
+    let inner = block.span.of(text);
+    let Some(raw) = lookup(inner, &[key]).map(|s| s.of(inner)) else { return String::new() };
+    decode(raw).chars().take(120).collect()
+}

@@ -1,0 +1,62 @@
+//! Thinking goes.
+
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+
+use crate::rewrite::{Plan, Refusal, Transform};
+use crate::session::{BlockKind, Id, Kind, Session, TurnRange};
+
+use super::blocks::{Copies, Doomed, gist, remove_copies, thinking_id};
+use super::scope::{Scope, unfinished_turn};
+
+/// Removes thinking and redacted thinking, and the second copies that the client keeps of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct StripThinking {
+    /// Only in these turns.
+    pub turns: Option<TurnRange>,
+    /// Not in this many last turns.
+    pub keep_last: Option<u32>,
+    /// Also in the transcripts of subagents.
+    pub subagents: bool,
+}
+
+impl Transform for StripThinking {
+    fn name(&self) -> &'static str {
+        "strip-thinking"
+    }
+
+    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+        let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
+        let unfinished = unfinished_turn(session);
+        let mut plan = Plan::default();
+        let mut doomed = Doomed::default();
+        let mut ids: FxHashSet<Id> = FxHashSet::default();
+        let mut spared = 0;
+        for (i, e) in session.entries().iter().enumerate() {
+            if e.kind != Kind::Assistant || !scope.holds(session, i) {
+                continue;
+            }
+            let awaited = unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
+            for (b, block) in session.blocks(e).iter().enumerate().filter(|(_, b)| b.kind.is_thinking()) {
+                if awaited {
+                    spared += 1;
+                    continue;
+                }
+                doomed.add(i, b);
+                ids.extend(thinking_id(block, session.text(e)));
+            }
+        }
+        if let (Some(turn), true) = (unfinished, spared > 0) {
+            plan.warnings.push(format!("turn {turn} is unfinished, and the API wants its thinking when it goes on: {spared} kept there"));
+        }
+        doomed.plan(session, &mut plan, |block, text| match block.kind {
+            BlockKind::RedactedThinking => ("redacted thinking".to_owned(), String::new()),
+            _ => ("thinking".to_owned(), gist(block, text, "thinking")),
+        });
+        if !doomed.is_empty() {
+            remove_copies(session, &mut plan, &Copies::Thinking(&ids));
+        }
+        Ok(plan)
+    }
+}

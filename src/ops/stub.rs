@@ -1,0 +1,129 @@
+//! Outputs that become a note.
+
+use rustc_hash::FxHashMap;
+
+use crate::jsonl::{Edit, decode, elements, encode, lookup};
+use crate::human::bytes;
+use crate::rewrite::{Action, Plan};
+use crate::session::{At, Block, BlockKind, Call, Id, Kind, Session};
+
+use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
+
+/// How every note begins; by this a stub is known, and not stubbed again.
+const MARK: &str = "[ccsurgery removed ";
+
+/// Replaces the outputs of calls by notes, where that makes them smaller.
+pub(super) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: &mut Plan) {
+    let companions = companions(session);
+    for call in chosen {
+        for &at in &call.results {
+            stub_result(session, call, at, stub, plan);
+        }
+        for &entry in companions.get(&call.id).into_iter().flatten() {
+            stub_companion(session, call, entry, plan);
+        }
+    }
+}
+
+/// Entries with images and documents that calls put into the conversation beside their results.
+fn companions(session: &Session) -> FxHashMap<Id, Vec<usize>> {
+    let mut out: FxHashMap<Id, Vec<usize>> = FxHashMap::default();
+    for (i, e) in session.entries().iter().enumerate() {
+        if e.kind == Kind::User
+            && session.blocks(e).iter().any(is_media)
+            && let Some(source) = session.string(e, &["sourceToolUseID"])
+        {
+            out.entry(Id::of(source.as_bytes())).or_default().push(i);
+        }
+    }
+    out
+}
+
+fn is_media(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::Image | BlockKind::Document)
+}
+
+fn stub_result(session: &Session, call: &Call, at: At, stub: Stub, plan: &mut Plan) {
+    let entry = &session.entries()[at.entry as usize];
+    let block = session.block(at.block);
+    if block.kind != BlockKind::ToolResult {
+        // A server's output is sealed; it can go with its call, but not be changed.
+        return;
+    }
+    let text = session.text(entry);
+    let inner = block.span.of(text);
+    let Some(content) = lookup(inner, &["content"]) else { return };
+    let raw = content.of(inner);
+    let name = tool_name(session, call);
+    let Some(note) = note_for(raw, &name, stub) else { return };
+    let note = encode(&note);
+    if note.len() >= raw.len() {
+        return;
+    }
+    let grown = note.len() as i64 - raw.len() as i64;
+    let shown = if session.graph().is_shown(at.entry as usize) { grown } else { 0 };
+    plan.note(session, entry, Action::Edit, format!("{name} result"), grown, shown, call_gist(session, call));
+    plan.edit_line(entry.line, [Edit::new(content.shift(block.span.start), note)]);
+    if entry.flags.tool_use_result() {
+        drop_field(session, plan, at.entry as usize, "toolUseResult");
+    }
+}
+
+/// The note that replaces an output; `None` if it is one already.
+fn note_for(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
+    let (words, media) = words_of(raw);
+    if words.lines().any(|l| l.starts_with(MARK)) {
+        return None;
+    }
+    let lines: Vec<&str> = words.lines().collect();
+    if stub.head + stub.tail >= lines.len() && media.is_empty() {
+        return None;
+    }
+    let head = &lines[..stub.head.min(lines.len())];
+    let tail = &lines[lines.len().saturating_sub(stub.tail).max(head.len())..];
+    let kept: usize = head.iter().chain(tail).map(|l| l.len() + 1).sum();
+    let gone = words.len().saturating_sub(kept) as u64;
+    let mut what: Vec<String> = Vec::new();
+    if gone > 0 {
+        what.push(format!("{} of {name} output", bytes(gone)));
+    }
+    what.extend(media);
+    let note = format!("{MARK}{}]", what.join(" and "));
+    let all: Vec<&str> = head.iter().copied().chain([note.as_str()]).chain(tail.iter().copied()).collect();
+    Some(all.join("\n"))
+}
+
+/// The text of an output, and a word for each image or document in it.
+fn words_of(raw: &[u8]) -> (String, Vec<String>) {
+    if !raw.starts_with(b"[") {
+        return (decode(raw).into_owned(), Vec::new());
+    }
+    let mut words = Vec::new();
+    let mut media = Vec::new();
+    for span in elements(raw).unwrap_or_default() {
+        let block = span.of(raw);
+        match lookup(block, &["type"]).map(|s| s.of(block)) {
+            Some(b"\"text\"") => words.extend(lookup(block, &["text"]).map(|s| decode(s.of(block)).into_owned())),
+            Some(b"\"image\"") => media.push(format!("an image ({})", bytes(block.len() as u64))),
+            Some(b"\"document\"") => media.push(format!("a document ({})", bytes(block.len() as u64))),
+            _ => media.push(format!("{} more", bytes(block.len() as u64))),
+        }
+    }
+    (words.join("\n"), media)
+}
+
+/// Images and documents beside a result become notes too.
+fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan) {
+    let e = &session.entries()[index];
+    for block in session.blocks(e).iter().filter(|b| is_media(b)) {
+        let what = if block.kind == BlockKind::Image { "an image" } else { "a document" };
+        let note = format!(r#"{{"type":"text","text":"{MARK}{what} ({})]"}}"#, bytes(block.span.len() as u64));
+        if note.len() >= block.span.len() {
+            continue;
+        }
+        let grown = note.len() as i64 - block.span.len() as i64;
+        let shown = if session.graph().is_shown(index) { grown } else { 0 };
+        plan.note(session, e, Action::Edit, what, grown, shown, call_gist(session, call));
+        plan.edit_line(e.line, [Edit::new(block.span, note)]);
+    }
+}

@@ -1,0 +1,141 @@
+//! One recorded session as the matrix uses it: its turns, what the client shows of it untouched, what was called.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::record::{self, Recording};
+use crate::scenarios::{How, Scenario};
+use crate::script::{Turn, text, turn};
+use crate::view::{self, Shown};
+
+/// What is asked to see what a client makes of a session.
+pub(crate) const PROBE: &str = "what now?";
+
+pub(crate) struct Case {
+    pub(crate) recording: Recording,
+    /// The client that resumes.
+    pub(crate) by: String,
+    /// Prompts along the live path.
+    pub(crate) prompts: Vec<String>,
+    /// How many of them lie before the last compaction.
+    pub(crate) compacted: usize,
+    /// Calls of each message that has any, with their tools' names.
+    pub(crate) calls: Vec<Vec<(String, String)>>,
+    pub(crate) untouched: Seen,
+}
+
+/// What a client showed the model, and what the stand-in said to it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Seen {
+    pub(crate) shown: Vec<Shown>,
+    pub(crate) faults: Vec<String>,
+}
+
+impl Case {
+    /// Records the scenario if need be, and asks the client for its view of it.
+    pub(crate) fn new(version: &str, scenario: &Scenario, by: &str) -> Result<Self> {
+        let recording = record::recording(version, scenario)?;
+        let mut case = Self {
+            by: by.to_owned(),
+            prompts: Vec::new(),
+            compacted: 0,
+            calls: Vec::new(),
+            untouched: Seen {
+                shown: Vec::new(),
+                faults: Vec::new(),
+            },
+            recording,
+        };
+        case.lay_out(scenario)?;
+        let kept = case.recording.file(&format!("untouched by {by}.json"));
+        case.untouched = if kept.exists() {
+            serde_json::from_slice(&fs_err::read(&kept)?)?
+        } else {
+            case.recording.restore()?;
+            let seen = case.resume(&case.recording.session, &case.recording.work())?;
+            fs_err::write(&kept, serde_json::to_vec(&seen)?)?;
+            seen
+        };
+        Ok(case)
+    }
+
+    fn lay_out(&mut self, scenario: &Scenario) -> Result<()> {
+        self.recording.restore()?;
+        for step in scenario.steps(&self.recording.work())? {
+            if let How::Rewound(prompt) = step.how {
+                let at = self
+                    .prompts
+                    .iter()
+                    .position(|p| p == prompt)
+                    .context("rewound to no turn")?;
+                self.prompts.truncate(at + 1);
+            }
+            for turn in step.turns {
+                if turn.prompt == "/compact" {
+                    self.compacted = self.prompts.len();
+                    continue;
+                }
+                self.calls.extend(turn.answers.iter().map(|blocks| {
+                    let calls = blocks.iter().filter(|b| b["type"] == "tool_use");
+                    let field = |b: &serde_json::Value, name: &str| {
+                        b[name].as_str().unwrap_or_default().to_owned()
+                    };
+                    calls.map(|b| (field(b, "id"), field(b, "name"))).collect()
+                }));
+                self.prompts.push(turn.prompt);
+            }
+        }
+        self.calls.retain(|calls| !calls.is_empty());
+        self.recording.restore()
+    }
+
+    /// Resumes a session with the probe, and tells what the model was shown.
+    pub(crate) fn resume(&self, session: &str, work: &std::path::Path) -> Result<Seen> {
+        let probe: Turn = turn(PROBE, vec![vec![text("Noted.")]]);
+        let outcome = self.recording.resume(&self.by, session, work, &probe)?;
+        let body = view::request(&outcome, PROBE).with_context(|| {
+            format!(
+                "the client sent no prompt: {:?} {}",
+                outcome.end,
+                outcome.output.trim()
+            )
+        })?;
+        let mut names = view::names(&self.recording, session, work);
+        names.extend(view::names(
+            &self.recording,
+            &self.recording.session,
+            &self.recording.work(),
+        ));
+        let faults = outcome.faults().into_iter().map(str::to_owned).collect();
+        Ok(Seen {
+            shown: view::of(body, &names),
+            faults,
+        })
+    }
+
+    /// Where the probe begins in a view; reminders right before it came with it.
+    pub(crate) fn probe_at(shown: &[Shown]) -> usize {
+        let mut at = shown
+            .iter()
+            .rposition(|s| s.text() == Some(PROBE))
+            .unwrap_or(shown.len());
+        while at > 0 && shown[at - 1].role == "user" && shown[at - 1].is_reminder() {
+            at -= 1;
+        }
+        at
+    }
+
+    /// Where a turn's prompt stands in a view.
+    pub(crate) fn turn_at(&self, shown: &[Shown], turn: usize) -> Option<usize> {
+        let prompt = self.prompts.get(turn - 1)?;
+        shown
+            .iter()
+            .position(|s| s.role == "user" && s.text().map(str::trim) == Some(prompt))
+    }
+
+    pub(crate) fn plan_path(&self) -> PathBuf {
+        self.recording.file("plan.toml")
+    }
+}

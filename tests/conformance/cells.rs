@@ -1,0 +1,213 @@
+//! One cell of the matrix: operate on a recorded session, ask the client what it makes of it, compare.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::case::{Case, Seen};
+use crate::operations::{Operation, plan};
+use crate::view::Shown;
+use crate::{expect, folders};
+
+/// In which form an operation is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Into a new session.
+    New,
+    /// Into the session itself.
+    InPlace,
+    /// Into the session itself and back.
+    Undo,
+}
+
+#[derive(Clone)]
+pub(crate) enum Verdict {
+    Passed,
+    /// With the reason.
+    Failed(String),
+    /// With the reason.
+    Skipped(String),
+}
+
+/// The forms that an operation has.
+pub(crate) fn forms(operation: &Operation) -> &'static [Form] {
+    if operation.in_place {
+        &[Form::New, Form::InPlace, Form::Undo]
+    } else {
+        &[Form::New]
+    }
+}
+
+impl Form {
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Self::New => "",
+            Self::InPlace => ":in-place",
+            Self::Undo => ":undo",
+        }
+    }
+}
+
+/// Judges one cell; `show` prints what the model is shown.
+pub(crate) fn judge(case: &Case, operation: &Operation, form: Form, show: bool) -> Verdict {
+    let Some(args) = (operation.args)(case) else {
+        return Verdict::Skipped("the session gives no occasion".to_owned());
+    };
+    match attempt(case, operation, form, args, show) {
+        Ok(()) => Verdict::Passed,
+        Err(error) => Verdict::Failed(format!("{error:#}")),
+    }
+}
+
+fn attempt(
+    case: &Case,
+    operation: &Operation,
+    form: Form,
+    mut args: Vec<String>,
+    show: bool,
+) -> Result<()> {
+    let recording = &case.recording;
+    recording.restore()?;
+    let other = recording.file("other");
+    fs_err::create_dir_all(&other)?;
+    let mut session = recording.session.clone();
+    if !args.is_empty() {
+        fs_err::write(case.plan_path(), plan(case))?;
+        args.push(session.clone());
+        if form != Form::New {
+            args.extend(["--in-place", "--yes"].map(str::to_owned));
+        }
+        let report = ccsurgery(case, &args)?;
+        if let Some(id) = report["target"]["session_id"].as_str() {
+            id.clone_into(&mut session);
+        }
+        ensure!(
+            (session == recording.session) == (form != Form::New),
+            "the result is session {session}"
+        );
+    }
+    match form {
+        Form::New => intact(case)?,
+        Form::InPlace => {}
+        Form::Undo => {
+            ccsurgery(case, &["undo".to_owned(), "--yes".to_owned()])?;
+            return intact(case);
+        }
+    }
+    let work = if operation.name == "clone-to-project" {
+        other
+    } else {
+        recording.work()
+    };
+    let seen = case.resume(&session, &work)?;
+    if show {
+        seen.shown
+            .iter()
+            .for_each(|shown| println!("{}", shown.line()));
+        seen.faults
+            .iter()
+            .for_each(|fault| println!("refused: {fault}"));
+    }
+    compare(case, operation, seen)
+}
+
+/// The program under test; `CCSURGERY_BIN` names another than the one just built.
+pub(crate) fn program() -> PathBuf {
+    std::env::var_os("CCSURGERY_BIN")
+        .map_or_else(|| env!("CARGO_BIN_EXE_ccsurgery").into(), PathBuf::from)
+}
+
+/// Runs the program under test in the recording's home, and reads its report.
+fn ccsurgery(case: &Case, args: &[String]) -> Result<Value> {
+    let output = Command::new(program())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", case.recording.home())
+        .current_dir(case.recording.work())
+        .arg("--config-dir")
+        .arg(case.recording.config())
+        .arg("--json")
+        .args(args)
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        bail!(
+            "ccsurgery {}: {} {} {}",
+            args.join(" "),
+            output.status,
+            said.trim(),
+            errors.trim()
+        );
+    }
+    serde_json::from_str(&said)
+        .with_context(|| format!("no JSON from ccsurgery {}: {said}", args.join(" ")))
+}
+
+/// Whether everything that the recording has is still there, byte for byte, and the project holds no more of it.
+fn intact(case: &Case) -> Result<()> {
+    let (was, is) = (
+        case.recording.pristine().join("home"),
+        case.recording.home(),
+    );
+    for file in folders::files(&was)? {
+        let now = is.join(file.strip_prefix(&was)?);
+        ensure!(now.exists(), "{} is gone", now.display());
+        ensure!(
+            fs_err::read(&file)? == fs_err::read(&now)?,
+            "{} has changed",
+            now.display()
+        );
+    }
+    Ok(())
+}
+
+fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
+    let known: Vec<_> = case
+        .untouched
+        .faults
+        .iter()
+        .map(|f| without_place(f))
+        .collect();
+    let new = seen
+        .faults
+        .iter()
+        .find(|f| !known.contains(&without_place(f)));
+    if let Some(fault) = new {
+        bail!("refused: {fault}");
+    }
+    let mut expected = (operation.expect)(case)?;
+    match operation.name {
+        "drop-tools-stub" => expect::notes(&mut seen.shown),
+        "compact" | "compact-drop-history" => expect::summaries(&mut seen.shown),
+        _ => {}
+    }
+    if operation.reminders_vary {
+        expected.retain(|s| !s.is_reminder());
+        seen.shown.retain(|s| !s.is_reminder());
+    }
+    if expected == seen.shown {
+        return Ok(());
+    }
+    bail!(
+        "the model is shown something else:\n{}",
+        difference(&expected, &seen.shown)
+    )
+}
+
+/// A fault without the place in the request that it names.
+fn without_place(fault: &str) -> &str {
+    fault.split_once(": ").map_or(fault, |(_, what)| what)
+}
+
+fn difference(expected: &[Shown], actual: &[Shown]) -> String {
+    let lines = |shown: &[Shown]| shown.iter().map(|s| s.line() + "\n").collect::<String>();
+    let (expected, actual) = (lines(expected), lines(actual));
+    let diff = similar::TextDiff::from_lines(&expected, &actual);
+    diff.unified_diff()
+        .context_radius(1)
+        .header("promised", "shown")
+        .to_string()
+}

@@ -1,0 +1,147 @@
+//! What each operation promises, as a pure function of the view of the untouched session.
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+
+use crate::case::{Case, PROBE};
+use crate::operations::{SUMMARY, last_kept};
+use crate::view::Shown;
+
+/// Stands for a text of the program's own wording.
+const NOTE: &str = "(a short note)";
+
+/// The longest that a note in place of an output may be.
+const NOTE_LENGTH: usize = 400;
+
+#[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
+pub(crate) fn same(case: &Case) -> Result<Vec<Shown>> {
+    Ok(case.untouched.shown.clone())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
+pub(crate) fn stripped(case: &Case) -> Result<Vec<Shown>> {
+    let mut shown = case.untouched.shown.clone();
+    shown.retain(|s| !is_thinking(s));
+    Ok(shown)
+}
+
+fn is_thinking(shown: &Shown) -> bool {
+    shown.is("thinking") || shown.is("redacted_thinking")
+}
+
+/// Calls gone with their results, and with the thinking of the messages that they were taken from.
+pub(crate) fn dropped(
+    case: &Case,
+    shown: &[Shown],
+    goes: impl Fn(&str, &str) -> bool,
+) -> Vec<Shown> {
+    let ids =
+        |calls: &[(String, String)]| calls.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>();
+    let goes = |(id, name): &(String, String)| goes(id, name);
+    let gone: Vec<String> = case
+        .calls
+        .iter()
+        .flatten()
+        .filter(|c| goes(c))
+        .map(|(id, _)| id.clone())
+        .collect();
+    let hit: Vec<String> = case
+        .calls
+        .iter()
+        .filter(|calls| calls.iter().any(goes))
+        .flat_map(|calls| ids(calls))
+        .collect();
+    let names = |shown: &Shown, kind: &str, field: &str, among: &[String]| {
+        shown.is(kind) && among.iter().any(|id| shown.block[field] == id.as_str())
+    };
+    let mut out = Vec::new();
+    for message in shown.chunk_by(|a, b| a.role == b.role) {
+        let loses = message.iter().any(|s| names(s, "tool_use", "id", &hit));
+        out.extend(message.iter().filter(|s| {
+            let pair =
+                names(s, "tool_use", "id", &gone) || names(s, "tool_result", "tool_use_id", &gone);
+            !(pair || loses && is_thinking(s))
+        }));
+    }
+    out.into_iter().cloned().collect()
+}
+
+/// The first call of the last message that has two.
+pub(crate) fn one_of_two(case: &Case) -> Option<&str> {
+    let parallel = case.calls.iter().rev().find(|calls| calls.len() > 1)?;
+    let shown = |id: &str| case.untouched.shown.iter().any(|s| s.block["id"] == id);
+    parallel
+        .iter()
+        .any(|(id, _)| shown(id))
+        .then_some(parallel[0].0.as_str())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
+pub(crate) fn stubbed(case: &Case) -> Result<Vec<Shown>> {
+    let mut shown = case.untouched.shown.clone();
+    for result in shown.iter_mut().filter(|s| s.is("tool_result")) {
+        result.block["content"] = json!(NOTE);
+    }
+    Ok(shown)
+}
+
+/// Takes outputs that are notes, or short enough to need none, for what [`stubbed`] expects.
+pub(crate) fn notes(shown: &mut [Shown]) {
+    for result in shown.iter_mut().filter(|s| s.is("tool_result")) {
+        if result.block["content"].to_string().len() < NOTE_LENGTH {
+            result.block["content"] = json!(NOTE);
+        }
+    }
+}
+
+/// Everything after the last but one turn gone.
+pub(crate) fn truncated(case: &Case) -> Result<Vec<Shown>> {
+    let shown = &case.untouched.shown;
+    let from = case
+        .turn_at(shown, last_kept(case) + 1)
+        .context("the last turn is not shown")?;
+    let (kept, probe) = (&shown[..from], &shown[Case::probe_at(shown)..]);
+    Ok([kept, probe].concat())
+}
+
+/// As it was when the second prompt was asked, with the probe in its place.
+pub(crate) fn before_boundary(case: &Case) -> Result<Vec<Shown>> {
+    let mut shown = case.recording.shown_at(&case.prompts[1])?;
+    for asked in shown
+        .iter_mut()
+        .filter(|s| s.text().map(str::trim) == Some(&case.prompts[1]))
+    {
+        asked.block["text"] = json!(PROBE);
+    }
+    Ok(shown)
+}
+
+/// The summary, the last turn, the probe.
+pub(crate) fn compacted(case: &Case) -> Result<Vec<Shown>> {
+    let shown = &case.untouched.shown;
+    let from = case
+        .turn_at(shown, case.prompts.len())
+        .context("the last turn is not shown")?;
+    let summary = Shown {
+        role: "user".to_owned(),
+        block: json!({"type": "text", "text": SUMMARY}),
+    };
+    Ok([&[summary], &shown[from..]].concat())
+}
+
+/// Takes a summary in the program's or the client's words for the bare one.
+pub(crate) fn summaries(shown: &mut [Shown]) {
+    for told in shown
+        .iter_mut()
+        .filter(|s| s.text().is_some_and(|t| t.contains(SUMMARY)))
+    {
+        told.block["text"] = json!(SUMMARY);
+    }
+}
+
+/// Thinking and one tool's calls gone, and the last turn.
+pub(crate) fn planned(case: &Case) -> Result<Vec<Shown>> {
+    let mut shown = dropped(case, &truncated(case)?, |_, name| name == "Bash");
+    shown.retain(|s| !is_thinking(s));
+    Ok(shown)
+}

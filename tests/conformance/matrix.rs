@@ -1,0 +1,205 @@
+//! The matrix: which cells there are, and the run through them.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::case::Case;
+use crate::cells::{self, Form, Verdict};
+use crate::client::{self, VERSIONS};
+use crate::operations::{OPERATIONS, Operation};
+use crate::results::{Key, Results};
+use crate::scenarios::{SCENARIOS, Scenario, scenario};
+
+/// Scenarios that old sessions are also resumed with in the newest client.
+const CARRIED: &[&str] = &["basic", "edits", "compacted"];
+
+/// Scenarios of the slice; with them every operation has an occasion.
+const SLICE: &[&str] = &["basic", "compacted"];
+
+/// A recorded session and the client that resumes it.
+struct Row {
+    version: &'static str,
+    by: &'static str,
+    scenario: &'static Scenario,
+}
+
+fn newest() -> &'static str {
+    VERSIONS[VERSIONS.len() - 1]
+}
+
+fn all() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for version in VERSIONS {
+        for scenario in SCENARIOS {
+            rows.push(Row {
+                version,
+                by: version,
+                scenario,
+            });
+            if *version != newest() && CARRIED.contains(&scenario.name) {
+                rows.push(Row {
+                    version,
+                    by: newest(),
+                    scenario,
+                });
+            }
+        }
+    }
+    rows
+}
+
+fn slice() -> Vec<Row> {
+    let versions = [VERSIONS[0], VERSIONS[VERSIONS.len() / 2], newest()];
+    let mut rows = all();
+    rows.retain(|r| {
+        r.version == r.by && versions.contains(&r.version) && SLICE.contains(&r.scenario.name)
+    });
+    rows
+}
+
+/// Runs the whole matrix, or the slice of it; what has passed with this program already is not run again.
+///
+/// Where operations are named, the others are left out.
+pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
+    let operations: Vec<_> = OPERATIONS
+        .iter()
+        .filter(|o| named.is_empty() || named.contains(&o.name))
+        .collect();
+    let rows = if whole { all() } else { slice() };
+    let total = rows.len()
+        * operations
+            .iter()
+            .map(|o| cells::forms(o).len())
+            .sum::<usize>();
+    let state = Mutex::new(Tally {
+        results: Results::load(program)?,
+        done: 0,
+        total,
+        passed: 0,
+        failed: 0,
+        skipped: 0,
+    });
+    // Rows of one recording use the same folders, so they go one after the other.
+    let groups = rows.chunk_by(|a, b| a.version == b.version && a.scenario.name == b.scenario.name);
+    let queue = Mutex::new(groups);
+    let jobs = std::env::var("CCSURGERY_JOBS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(2);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                loop {
+                    let Some(group) = queue.lock().unwrap().next() else {
+                        return;
+                    };
+                    for row in group {
+                        run_row(row, &operations, &state);
+                    }
+                }
+            });
+        }
+    });
+    let tally = state.into_inner().unwrap();
+    println!(
+        "{} passed, {} failed, {} skipped",
+        tally.passed, tally.failed, tally.skipped
+    );
+    if tally.failed > 0 {
+        bail!("{} cells failed", tally.failed);
+    }
+    Ok(())
+}
+
+struct Tally {
+    results: Results,
+    done: usize,
+    total: usize,
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+impl Tally {
+    fn note(&mut self, key: Key, verdict: &Verdict, seconds: f64) {
+        self.done += 1;
+        let place = format!("[{}/{}] {key}", self.done, self.total);
+        match verdict {
+            Verdict::Passed => {
+                self.passed += 1;
+                println!("{place}: passed ({seconds:.1} s)");
+            }
+            Verdict::Failed(why) => {
+                self.failed += 1;
+                println!("{place}: FAILED {why}");
+            }
+            Verdict::Skipped(why) => {
+                self.skipped += 1;
+                println!("{place}: skipped, {why}");
+            }
+        }
+        if let Err(error) = self.results.note(key, verdict) {
+            eprintln!("results could not be kept: {error:#}");
+        }
+    }
+}
+
+fn run_row(row: &Row, operations: &[&Operation], state: &Mutex<Tally>) {
+    let mut case = None;
+    for operation in operations {
+        for form in cells::forms(operation) {
+            let key = Key {
+                version: row.version.to_owned(),
+                by: row.by.to_owned(),
+                scenario: row.scenario.name.to_owned(),
+                operation: format!("{}{}", operation.name, form.suffix()),
+            };
+            let began = Instant::now();
+            let verdict = if state.lock().unwrap().results.settled(&key) {
+                Verdict::Passed
+            } else {
+                match case.get_or_insert_with(|| open(row)) {
+                    Ok(case) => cells::judge(case, operation, *form, false),
+                    Err(verdict) => verdict.clone(),
+                }
+            };
+            state
+                .lock()
+                .unwrap()
+                .note(key, &verdict, began.elapsed().as_secs_f64());
+        }
+    }
+}
+
+/// Nobody can be asked where the client is not to be had; all else that goes wrong is a fault.
+fn open(row: &Row) -> Result<Case, Verdict> {
+    for version in [row.version, row.by] {
+        client::program(version).map_err(|e| Verdict::Skipped(format!("{e:#}")))?;
+    }
+    Case::new(row.version, row.scenario, row.by).map_err(|e| Verdict::Failed(format!("{e:#}")))
+}
+
+/// Judges one cell and prints what the model is shown; `version` may be `recorded>resumed`.
+pub(crate) fn one(version: &str, name: &str, operation: &str) -> Result<()> {
+    let scenario = scenario(name).with_context(|| format!("no scenario {name}"))?;
+    let (operation, form) =
+        named(operation).with_context(|| format!("no operation {operation}"))?;
+    let (version, by) = version.split_once('>').unwrap_or((version, version));
+    match cells::judge(&Case::new(version, scenario, by)?, operation, form, true) {
+        Verdict::Passed => println!("1 passed, 0 failed, 0 skipped"),
+        Verdict::Failed(why) => bail!("{why}\n0 passed, 1 failed, 0 skipped"),
+        Verdict::Skipped(why) => println!("{why}\n0 passed, 0 failed, 1 skipped"),
+    }
+    Ok(())
+}
+
+fn named(name: &str) -> Option<(&'static Operation, Form)> {
+    let pairs = OPERATIONS
+        .iter()
+        .flat_map(|o| cells::forms(o).iter().map(move |f| (o, *f)));
+    pairs
+        .into_iter()
+        .find(|(o, f)| format!("{}{}", o.name, f.suffix()) == name)
+}
