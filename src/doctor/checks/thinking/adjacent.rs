@@ -1,0 +1,34 @@
+//! Two thinking blocks with nothing between them.
+
+use crate::session::{At, BlockKind, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "adjacent-thinking",
+    family: "thinking",
+    severity: Severity::RefusedByTheApi,
+    seen: "`thinking` blocks in the latest assistant message cannot be modified",
+    suffers: Versions::All,
+    heals: "",
+    mend: Some("the thinking of that message goes"),
+    scope: Scope::Told,
+    run,
+};
+
+/// The thinking of answers in which two thinking blocks stand together: something between them is gone.
+pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
+    let answers = super::answers(session).into_iter();
+    answers
+        .filter(|blocks| blocks.windows(2).any(|w| w[0].1 == BlockKind::Thinking && w[1].1 == BlockKind::Thinking))
+        .map(|blocks| blocks.into_iter().filter(|(_, kind)| kind.is_thinking()).map(|(at, _)| at).collect())
+        .collect()
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for message in blocks(survey.session) {
+        findings.extend(message.first().map(|at| survey.at(&CHECK, at.entry as usize, "two thinking blocks stand together: what was between them is gone")));
+    }
+}
