@@ -79,8 +79,16 @@ pub(super) enum Color {
 pub(super) enum Command {
     Clone(commands::clone::CloneArgs),
     Demo(commands::demo::DemoArgs),
+    Compact(commands::compact::CompactArgs),
     Completions(commands::completions::CompletionsArgs),
+    DropTools(commands::drop_tools::DropToolsArgs),
+    History(commands::history::HistoryArgs),
     Man(commands::man::ManArgs),
+    Redo(commands::redo::RedoArgs),
+    Run(commands::run::RunArgs),
+    StripThinking(commands::strip_thinking::StripThinkingArgs),
+    Truncate(commands::truncate::TruncateArgs),
+    Undo(commands::undo::UndoArgs),
 }
 
 /// Which session a command is about.

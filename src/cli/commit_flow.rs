@@ -7,12 +7,11 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use crate::ops::{Finish, title_for};
-use crate::render::{YELLOW, paint};
-use crate::rewrite::{Change, Measure, Plan, Transform, emit, verify};
+use crate::rewrite::{Action, Change, Measure, Plan, Transform, emit, verify};
 use crate::session::{Glance, Session, window_tokens};
 use crate::store::{self, Found, Operation, Stamp, State};
 
-use super::args::{InPlaceArgs, WriteArgs};
+use super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::context::Context;
 use super::copy_set::CopySet;
 use super::error::CliError;
@@ -28,6 +27,8 @@ pub(super) struct Job<'a> {
     pub(super) found: Found,
     /// The transforms, in order.
     pub(super) transforms: Vec<Box<dyn Transform + 'a>>,
+    /// What is done to the transcripts of subagents, by their ids.
+    pub(super) for_subagents: Option<SubagentWork<'a>>,
     /// Where the result goes.
     pub(super) write: WriteArgs,
     /// Whether it may go where the original is.
@@ -38,6 +39,14 @@ pub(super) struct Job<'a> {
     pub(super) stamp: Stamp,
     /// It was read into this.
     pub(super) session: Session,
+}
+
+/// A transform for subagents' transcripts.
+pub(super) struct SubagentWork<'a> {
+    /// What is done to each.
+    pub(super) transform: Box<dyn Transform + 'a>,
+    /// Which ones; all if `None`.
+    pub(super) only: Option<Vec<String>>,
 }
 
 /// Where a result goes.
@@ -74,15 +83,42 @@ pub(super) struct Outcome {
     pub(super) warnings: Vec<String>,
     /// Subagents that are no longer part of it.
     pub(super) dropped_agents: Vec<String>,
+    /// Transcripts of subagents that were changed: where they are, what they were, what they become.
+    pub(super) subagents: Vec<(PathBuf, Stamp, Session)>,
     /// Whether a transform did anything.
     touched: bool,
 }
 
-/// Finds and reads the session that a command names, and checks that it may be operated on.
-pub(super) fn resolve(found: Found) -> Result<(Found, Stamp, Session), CliError> {
-    let stamp = Stamp::of(&found.path)?;
-    let session = names::open(&found)?;
-    Ok((found, stamp, session))
+impl<'a> Job<'a> {
+    /// Finds and reads the session that a command names.
+    pub(super) fn new(
+        context: &mut Context,
+        session: &SessionArg,
+        operation: &'static str,
+        write: WriteArgs,
+        in_place: InPlaceArgs,
+    ) -> Result<Self, CliError> {
+        let found = names::find(context, session)?;
+        let stamp = Stamp::of(&found.path)?;
+        let session = names::open(&found)?;
+        Ok(Self {
+            operation,
+            found,
+            transforms: Vec::new(),
+            for_subagents: None,
+            write,
+            in_place,
+            to_project: None,
+            stamp,
+            session,
+        })
+    }
+
+    /// Adds a transform.
+    pub(super) fn with(mut self, transform: impl Transform + 'a) -> Self {
+        self.transforms.push(Box::new(transform));
+        self
+    }
 }
 
 /// Runs the job to its end.
@@ -92,7 +128,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     refuse_live(context, &job)?;
     let before = &job.session;
     let glance = Glance::of(before);
-    let result = plan(&job, &destination, &glance)?;
+    let result = plan(context, &job, &destination, &glance)?;
     let is_clone = job.operation == "clone";
     if !result.touched && !is_clone {
         progress.done();
@@ -186,45 +222,103 @@ fn refuse_live(context: &Context, job: &Job<'_>) -> Result<(), CliError> {
 }
 
 /// Folds the transforms, and ends the result as clients need it.
-fn plan(job: &Job<'_>, destination: &Destination, glance: &Glance) -> Result<Outcome, CliError> {
+fn plan(
+    context: &Context,
+    job: &Job<'_>,
+    destination: &Destination,
+    glance: &Glance,
+) -> Result<Outcome, CliError> {
+    let mut said = Plan::default();
+    let mut touched = false;
     let mut current: Option<Session> = None;
-    let mut result = Outcome {
-        after: Session::new(job.session.document().clone()),
-        changes: Vec::new(),
-        warnings: Vec::new(),
-        dropped_agents: Vec::new(),
-        touched: false,
-    };
     for transform in &job.transforms {
         let session = current.as_ref().unwrap_or(&job.session);
         let plan = transform.plan(session)?;
-        result.touched |= !plan.is_empty();
-        current = Some(carry_out(session, plan, &mut result)?);
+        touched |= !plan.is_empty();
+        current = Some(carry_out(session, plan, &mut said)?);
     }
-    let title = match destination {
-        Destination::New { .. } => Some(
-            job.write
-                .title
-                .clone()
-                .unwrap_or_else(|| title_for(glance, job.operation)),
-        ),
-        Destination::InPlace | Destination::File(_) | Destination::Stdout => {
-            job.write.title.clone()
-        }
+    let subagents = operate_on_subagents(context, job, &mut said)?;
+    touched |= !subagents.is_empty();
+    let fresh = matches!(destination, Destination::New { .. }) || job.operation == "clone";
+    let title = match &job.write.title {
+        Some(title) => Some(title.clone()),
+        None => fresh.then(|| title_for(glance, job.operation)),
     };
-    result.touched |= title.is_some() && *destination == Destination::InPlace;
+    touched |= title.is_some() && *destination == Destination::InPlace;
     let session = current.as_ref().unwrap_or(&job.session);
     let finish = Finish { title }.plan(session)?;
-    result.after = carry_out(session, finish, &mut result)?;
-    Ok(result)
+    let after = carry_out(session, finish, &mut said)?;
+    Ok(Outcome {
+        after,
+        changes: said.changes,
+        warnings: said.warnings,
+        dropped_agents: said.dropped_agents,
+        subagents,
+        touched,
+    })
 }
 
-fn carry_out(session: &Session, mut plan: Plan, result: &mut Outcome) -> Result<Session, CliError> {
+/// Runs the transform for subagents on those of the session that it is for.
+fn operate_on_subagents(
+    context: &Context,
+    job: &Job<'_>,
+    said: &mut Plan,
+) -> Result<Vec<(PathBuf, Stamp, Session)>, CliError> {
+    let Some(work) = &job.for_subagents else {
+        return Ok(Vec::new());
+    };
+    let mut changed = Vec::new();
+    for sidecar in store::sidecars(&context.config, job.found.folder(), &job.found.id, &[])? {
+        let name = sidecar
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let agent = name.trim_start_matches("agent-").trim_end_matches(".jsonl");
+        let is_transcript = matches!(
+            sidecar.kind,
+            store::SidecarKind::Subagent | store::SidecarKind::OldSubagent
+        );
+        if !is_transcript
+            || work
+                .only
+                .as_ref()
+                .is_some_and(|only| !only.iter().any(|a| a == agent))
+        {
+            continue;
+        }
+        let stamp = Stamp::of(&sidecar.path)?;
+        let session = Session::open(&sidecar.path)?;
+        let mut plan = work.transform.plan(&session)?;
+        if plan.is_empty() {
+            continue;
+        }
+        let after = session.successor(plan.carry_out(&session)?);
+        verify(&session, &after)?;
+        let saved: i64 = plan.changes.iter().map(|c| c.bytes).sum();
+        said.changes.push(Change {
+            line: None,
+            uuid: None,
+            action: Action::Edit,
+            what: "subagent".to_owned(),
+            bytes: saved,
+            turn: None,
+            gist: agent.to_owned(),
+            shown: 0,
+        });
+        changed.push((sidecar.path, stamp, after));
+    }
+    Ok(changed)
+}
+
+/// The session that a plan makes of another; what the plan says is gathered.
+fn carry_out(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Session, CliError> {
     let document = plan.carry_out(session)?;
-    result.changes.append(&mut plan.changes);
-    result.warnings.append(&mut plan.warnings);
-    result.dropped_agents.append(&mut plan.dropped_agents);
-    Ok(Session::new(document))
+    said.changes.append(&mut plan.changes);
+    said.warnings.append(&mut plan.warnings);
+    said.dropped_agents.append(&mut plan.dropped_agents);
+    Ok(session.successor(document))
 }
 
 fn nothing_to_do(
@@ -262,16 +356,10 @@ fn confirm(context: &mut Context, job: &Job<'_>) -> Result<(), CliError> {
             "give --yes to go ahead, or leave out --in-place to write a new session",
         ));
     }
-    context.out.flush()?;
-    write!(
-        context.err,
-        "Rewrite {} in place? The old bytes are kept for `ccsurgery undo`. [y/N] ",
+    if context.confirm(&format!(
+        "Rewrite {} in place? The old bytes are kept for `ccsurgery undo`.",
         job.found.id
-    )?;
-    context.err.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+    ))? {
         Ok(())
     } else {
         Err(CliError::refused(
@@ -298,14 +386,25 @@ fn publish(
         }
         Destination::File(path) => Ok(store::export(path, &result.after, renames)?),
         Destination::InPlace => {
-            recover(context)?;
+            context.recover()?;
             let operation = operation(context, job, &job.found.path, &job.found.id);
+            let main = store::Replacement {
+                path: &job.found.path,
+                stamp: job.stamp,
+                after: &result.after,
+            };
+            let agents = result
+                .subagents
+                .iter()
+                .map(|(path, stamp, after)| store::Replacement {
+                    path,
+                    stamp: *stamp,
+                    after,
+                });
             store::replace(
                 &context.journal,
                 operation,
-                &job.found.path,
-                job.stamp,
-                &result.after,
+                &agents.chain([main]).collect::<Vec<_>>(),
             )?;
             let _ = fs_err::remove_file(
                 job.found
@@ -316,7 +415,7 @@ fn publish(
             Ok(())
         }
         Destination::New { id, .. } => {
-            recover(context)?;
+            context.recover()?;
             let (Some(copy), Some(target)) = (copy, destination.transcript()) else {
                 return Ok(());
             };
@@ -333,14 +432,6 @@ fn publish(
             Ok(())
         }
     }
-}
-
-/// Cleans up after a run that was killed, and says so.
-fn recover(context: &mut Context) -> Result<(), CliError> {
-    for told in context.journal.recover()? {
-        context.tell(&format!("{} {told}", paint(YELLOW, "recovered:")));
-    }
-    Ok(())
 }
 
 fn operation(context: &Context, job: &Job<'_>, target: &Path, target_id: &str) -> Operation {
@@ -362,6 +453,7 @@ fn operation(context: &Context, job: &Job<'_>, target: &Path, target_id: &str) -
         created_states: Vec::new(),
         temporary: Vec::new(),
         replaced: Vec::new(),
+        changed: String::new(),
         renamed: 0,
     }
 }

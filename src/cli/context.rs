@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use anstream::{AutoStream, ColorChoice};
 
+use crate::render::{YELLOW, paint};
 use crate::store::{Config, Journal};
 
 use super::args::{Color, Global};
@@ -80,6 +81,24 @@ impl Context {
         if !self.quiet {
             let _ = writeln!(self.err, "{text}");
         }
+    }
+
+    /// Cleans up after runs that were killed, and says so.
+    pub(super) fn recover(&mut self) -> Result<(), CliError> {
+        for told in self.journal.recover()? {
+            self.tell(&format!("{} {told}", paint(YELLOW, "recovered:")));
+        }
+        Ok(())
+    }
+
+    /// Asks a person; anything but yes is no.
+    pub(super) fn confirm(&mut self, question: &str) -> io::Result<bool> {
+        self.out.flush()?;
+        write!(self.err, "{question} [y/N] ")?;
+        self.err.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
     /// Prints the one JSON document of this run.

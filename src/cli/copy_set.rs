@@ -6,7 +6,7 @@ use crate::ops::fresh_slug;
 use crate::render::{FileAction, FileRow};
 use crate::rewrite::Renames;
 use crate::session::Session;
-use crate::store::{Make, NewFile, Sidecar, SidecarKind, sidecars};
+use crate::store::{Make, NewFile, Sidecar, SidecarKind, Stamp, sidecars};
 
 use super::commit_flow::{Destination, Job, Outcome};
 use super::context::Context;
@@ -74,6 +74,7 @@ impl CopySet {
                         new_slugs: &new_slugs,
                     },
                     &result.dropped_agents,
+                    &result.subagents,
                 )?;
             }
         }
@@ -87,6 +88,7 @@ impl CopySet {
         sidecar: Sidecar,
         names: &Names<'_>,
         dropped: &[String],
+        changed: &[(PathBuf, Stamp, Session)],
     ) -> Result<(), CliError> {
         let name = sidecar
             .path
@@ -102,7 +104,10 @@ impl CopySet {
         }
         match sidecar.kind {
             SidecarKind::Subagent | SidecarKind::OldSubagent => {
-                let session = Session::open(&sidecar.path)?;
+                let session = match changed.iter().find(|(path, ..)| *path == sidecar.path) {
+                    Some((_, _, after)) => after.successor(after.document().clone()),
+                    None => Session::open(&sidecar.path)?,
+                };
                 self.renames
                     .entries(&session, || uuid::Uuid::new_v4().to_string());
                 let target = if sidecar.kind == SidecarKind::Subagent {

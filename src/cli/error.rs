@@ -100,7 +100,10 @@ impl From<Refusal> for CliError {
             Why::Usage => 2,
             Why::Declined => 3,
         };
-        Self { code, ..Self::failed(refusal.kind, refusal.message, refusal.hint) }
+        Self {
+            code,
+            ..Self::failed(refusal.kind, refusal.message, refusal.hint)
+        }
     }
 }
 

@@ -7,8 +7,11 @@ mod context;
 mod copy_set;
 mod error;
 mod names;
+mod operations;
+mod plan_file;
 mod progress;
 mod report;
+mod summary;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -50,7 +53,15 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
     match command {
         Command::Clone(args) => commands::clone::run(args, context),
         Command::Demo(args) => commands::demo::run(&args, context),
+        Command::Compact(args) => commands::compact::run(args, context),
         Command::Completions(args) => commands::completions::run(&args, context),
+        Command::DropTools(args) => commands::drop_tools::run(args, context),
+        Command::History(args) => commands::history::run(args, context),
         Command::Man(args) => commands::man::run(&args, context),
+        Command::Redo(args) => commands::redo::run(&args, context),
+        Command::Run(args) => commands::run::run(args, context),
+        Command::StripThinking(args) => commands::strip_thinking::run(args, context),
+        Command::Truncate(args) => commands::truncate::run(args, context),
+        Command::Undo(args) => commands::undo::run(&args, context),
     }
 }

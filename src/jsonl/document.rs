@@ -152,6 +152,11 @@ impl Document {
         self.lines[index].start < self.source.bytes().len() as u64
     }
 
+    /// Whether line `index` was added when this document was made from `before`.
+    pub fn is_added_since(&self, index: usize, before: &Document) -> bool {
+        self.lines[index].start >= (before.source.bytes().len() + before.added.len()) as u64
+    }
+
     /// The bytes of the file that this document was read from, or that its ancestor was.
     pub fn source(&self) -> &[u8] {
         self.source.bytes()

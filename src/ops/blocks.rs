@@ -31,7 +31,12 @@ impl Doomed {
     /// Plans it: an entry left without content goes, another loses the blocks.
     ///
     /// `what` names a block for the preview, and gives its gist.
-    pub(super) fn plan(&self, session: &Session, plan: &mut Plan, what: impl Fn(&Block, &[u8]) -> (String, String)) {
+    pub(super) fn plan(
+        &self,
+        session: &Session,
+        plan: &mut Plan,
+        what: impl Fn(&Block, &[u8]) -> (String, String),
+    ) {
         for (&i, gone) in &self.0 {
             let entry = &session.entries()[i];
             let blocks = session.blocks(entry);
@@ -41,7 +46,19 @@ impl Doomed {
                 let block = &blocks[b];
                 let (what, gist) = what(block, text);
                 let len = block.span.len() as i64;
-                plan.note(session, entry, if gone.len() == blocks.len() { Action::Drop } else { Action::Edit }, what, -len, if shown { -len } else { 0 }, gist);
+                plan.note(
+                    session,
+                    entry,
+                    if gone.len() == blocks.len() {
+                        Action::Drop
+                    } else {
+                        Action::Edit
+                    },
+                    what,
+                    -len,
+                    if shown { -len } else { 0 },
+                    gist,
+                );
             }
             if gone.len() == blocks.len() {
                 plan.drop_line(entry.line);
@@ -64,14 +81,18 @@ pub(super) enum Copies<'a> {
 
 impl Copies<'_> {
     fn matches(&self, block: &[u8]) -> bool {
-        let string = |key: &str| lookup(block, &[key]).map(|s| Id::of(decode(s.of(block)).as_bytes()));
+        let string =
+            |key: &str| lookup(block, &[key]).map(|s| Id::of(decode(s.of(block)).as_bytes()));
         match self {
             Copies::Thinking(ids) => match lookup(block, &["type"]).map(|s| s.of(block)) {
                 Some(b"\"thinking\"") => string("signature").is_some_and(|s| ids.contains(&s)),
                 Some(b"\"redacted_thinking\"") => string("data").is_some_and(|s| ids.contains(&s)),
                 _ => false,
             },
-            Copies::Calls(ids) => ["id", "tool_use_id"].iter().filter_map(|k| string(k)).any(|id| ids.contains(&id)),
+            Copies::Calls(ids) => ["id", "tool_use_id"]
+                .iter()
+                .filter_map(|k| string(k))
+                .any(|id| ids.contains(&id)),
         }
     }
 
@@ -99,16 +120,30 @@ pub(super) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies<
         for list in content_lists(text) {
             let inner = list.of(text);
             let Ok(all) = elements(inner) else { continue };
-            let gone: Vec<usize> = (0..all.len()).filter(|&i| copies.matches(all[i].of(inner))).collect();
+            let gone: Vec<usize> = (0..all.len())
+                .filter(|&i| copies.matches(all[i].of(inner)))
+                .collect();
             emptied |= !all.is_empty() && gone.len() == all.len();
-            edits.extend(remove_elements(&all, &gone).into_iter().map(|e| Edit::new(e.span.shift(list.start), e.with)));
+            edits.extend(
+                remove_elements(&all, &gone)
+                    .into_iter()
+                    .map(|e| Edit::new(e.span.shift(list.start), e.with)),
+            );
         }
         if edits.is_empty() {
             continue;
         }
         let saved: i64 = edits.iter().map(|e| e.span.len() as i64).sum();
         if emptied && e.kind == Kind::ApiRequestBlob {
-            plan.note(session, e, Action::Drop, "second copy", -(text.len() as i64 + 1), 0, "");
+            plan.note(
+                session,
+                e,
+                Action::Drop,
+                "second copy",
+                -(text.len() as i64 + 1),
+                0,
+                "",
+            );
             plan.drop_line(e.line);
         } else {
             plan.note(session, e, Action::Edit, "second copy", -saved, 0, "");
@@ -134,7 +169,13 @@ fn content_lists(text: &[u8]) -> Vec<Span> {
                     }
                 }
             }
-            Some(b'[') => stack.extend(elements(inner).unwrap_or_default().into_iter().map(|s| s.shift(span.start)).filter(|s| matches!(s.of(text).first(), Some(b'{' | b'[')))),
+            Some(b'[') => stack.extend(
+                elements(inner)
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(|s| s.shift(span.start))
+                    .filter(|s| matches!(s.of(text).first(), Some(b'{' | b'['))),
+            ),
             _ => {}
         }
     }
@@ -144,13 +185,19 @@ fn content_lists(text: &[u8]) -> Vec<Span> {
 /// What tells one thinking block from another: its signature, or its data where it is redacted.
 pub(super) fn thinking_id(block: &Block, text: &[u8]) -> Option<Id> {
     let inner = block.span.of(text);
-    let key = if block.kind == BlockKind::Thinking { "signature" } else { "data" };
+    let key = if block.kind == BlockKind::Thinking {
+        "signature"
+    } else {
+        "data"
+    };
     lookup(inner, &[key]).map(|s| Id::of(decode(s.of(inner)).as_bytes()))
 }
 
 /// The first words of a block's field.
 pub(super) fn gist(block: &Block, text: &[u8], key: &str) -> String {
     let inner = block.span.of(text);
-    let Some(raw) = lookup(inner, &[key]).map(|s| s.of(inner)) else { return String::new() };
+    let Some(raw) = lookup(inner, &[key]).map(|s| s.of(inner)) else {
+        return String::new();
+    };
     decode(raw).chars().take(120).collect()
 }

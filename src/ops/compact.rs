@@ -6,10 +6,12 @@ use serde::Deserialize;
 
 use crate::jsonl::{Edit, Span, encode, lookup};
 use crate::rewrite::{Action, Place as Spot, Plan, Refusal, Transform};
-use crate::session::{BlockKind, Entry, Kind, Place, Session, TurnSpec, prompt_words, window_tokens};
+use crate::session::{
+    BlockKind, Entry, Kind, Place, Session, TurnSpec, prompt_words, window_tokens,
+};
 
+use super::agents::agents_gone;
 use super::digest::digest;
-use super::truncate::agents_gone;
 
 /// The size of a digest where none is asked for.
 const DIGEST_TOKENS: usize = 4_000;
@@ -37,7 +39,11 @@ impl Compact {
         match (&self.at, self.keep_last) {
             (Some(at), None) => Ok(at.resolve(session)?),
             (None, Some(keep)) => Ok(count.saturating_sub(keep)),
-            _ => Err(Refusal::usage("bad-options", "say what is kept: either --at TURN or --keep-last N", "--keep-last 3 keeps the last three turns as they are")),
+            _ => Err(Refusal::usage(
+                "bad-options",
+                "say what is kept: either --at TURN or --keep-last N",
+                "--keep-last 3 keeps the last three turns as they are",
+            )),
         }
     }
 }
@@ -50,12 +56,20 @@ impl Transform for Compact {
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let upto = self.last_summarised(session)?;
         let mut plan = Plan::default();
-        let Some(turn) = session.turns().get(upto) else { return Ok(plan) };
+        let Some(turn) = session.turns().get(upto) else {
+            return Ok(plan);
+        };
         let path = session.graph().path();
         let position = turn.path.1;
         refuse_compacted(session, position)?;
         let summary = match &self.summary {
-            Some(text) if text.trim().is_empty() => return Err(Refusal::usage("empty-summary", "the summary is empty", "leave it out to get a digest of the transcript")),
+            Some(text) if text.trim().is_empty() => {
+                return Err(Refusal::usage(
+                    "empty-summary",
+                    "the summary is empty",
+                    "leave it out to get a digest of the transcript",
+                ));
+            }
             Some(text) => text.clone(),
             None => digest(session, upto, self.max_tokens.unwrap_or(DIGEST_TOKENS)),
         };
@@ -64,7 +78,9 @@ impl Transform for Compact {
             plan.dropped_agents = agents_gone(session, &plan);
         }
         note_hidden(session, position, self.drop_history, &mut plan);
-        let first_kept = path.get(position as usize).map(|&i| &session.entries()[i as usize]);
+        let first_kept = path
+            .get(position as usize)
+            .map(|&i| &session.entries()[i as usize]);
         let before = &session.entries()[path[position as usize - 1] as usize];
         let lines = Lines::new(session, first_kept, before, &summary, self.drop_history);
         let spot = match first_kept {
@@ -76,7 +92,10 @@ impl Transform for Compact {
         plan.insert_line(spot, lines.boundary);
         plan.insert_line(spot, lines.summary);
         if let Some(first) = first_kept {
-            plan.edit_line(first.line, [parent_edit(session, first, &lines.summary_uuid)]);
+            plan.edit_line(
+                first.line,
+                [parent_edit(session, first, &lines.summary_uuid)],
+            );
         }
         Ok(plan)
     }
@@ -91,8 +110,14 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
     let kept = session.turns().len() as u32 - session.turns().at_position(window);
     Err(Refusal::new(
         "already-compacted",
-        format!("the session was compacted after that: only its last {kept} turns are shown to the model"),
-        if kept > 1 { format!("keep fewer: --keep-last {}", kept - 1) } else { "there is nothing left to compact".to_owned() },
+        format!(
+            "the session was compacted after that: only its last {kept} turns are shown to the model"
+        ),
+        if kept > 1 {
+            format!("keep fewer: --keep-last {}", kept - 1)
+        } else {
+            "there is nothing left to compact".to_owned()
+        },
     ))
 }
 
@@ -109,7 +134,10 @@ fn parent_edit(session: &Session, e: &Entry, parent: &str) -> Edit {
         Some(span) => Edit::new(span, encode(parent)),
         None => {
             let brace = text.iter().position(|&b| b == b'{').unwrap_or(0) + 1;
-            Edit::new(Span::new(brace, brace), format!("\"parentUuid\":{},", encode(parent)))
+            Edit::new(
+                Span::new(brace, brace),
+                format!("\"parentUuid\":{},", encode(parent)),
+            )
         }
     }
 }
@@ -122,7 +150,13 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(session: &Session, first_kept: Option<&Entry>, before: &Entry, summary: &str, history_gone: bool) -> Self {
+    fn new(
+        session: &Session,
+        first_kept: Option<&Entry>,
+        before: &Entry,
+        summary: &str,
+        history_gone: bool,
+    ) -> Self {
         let fresh = || uuid::Uuid::new_v4().to_string();
         let (boundary_uuid, summary_uuid) = (fresh(), fresh());
         // Clients up to 2.1.45 go by time, the first of equals: boundary, summary and what is kept
@@ -132,7 +166,11 @@ impl Lines {
             _ => (before.time.saturating_add(1), before.time.saturating_add(2)),
         };
         let common = common_fields(session, first_kept.unwrap_or(before));
-        let logical = if history_gone { None } else { session.string(before, &["uuid"]) };
+        let logical = if history_gone {
+            None
+        } else {
+            session.string(before, &["uuid"])
+        };
         let logical = logical.map_or("null".to_owned(), |u| encode(&u));
         let pre = window_tokens(session, 0);
         let post = (summary.len() as u64 / 4).min(pre);
@@ -146,7 +184,11 @@ impl Lines {
             encode(summary),
             stamp(summary_time),
         );
-        Self { boundary, summary, summary_uuid }
+        Self {
+            boundary,
+            summary,
+            summary_uuid,
+        }
     }
 }
 
@@ -154,9 +196,21 @@ impl Lines {
 fn common_fields(session: &Session, neighbour: &Entry) -> String {
     let text = session.text(neighbour);
     let mut out = String::new();
-    for key in ["userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug"] {
+    for key in [
+        "userType",
+        "entrypoint",
+        "cwd",
+        "sessionId",
+        "version",
+        "gitBranch",
+        "slug",
+    ] {
         if let Some(value) = lookup(text, &[key]) {
-            let _ = write!(out, ",\"{key}\":{}", String::from_utf8_lossy(value.of(text)));
+            let _ = write!(
+                out,
+                ",\"{key}\":{}",
+                String::from_utf8_lossy(value.of(text))
+            );
         }
     }
     out
@@ -164,29 +218,49 @@ fn common_fields(session: &Session, neighbour: &Entry) -> String {
 
 /// A time as the client writes it.
 fn stamp(milliseconds: i64) -> String {
-    let time = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let time =
+        jiff::Timestamp::from_millisecond(milliseconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 /// Says what the model is no longer shown, turn by turn.
 fn note_hidden(session: &Session, position: u32, gone: bool, plan: &mut Plan) {
-    for turn in session.turns().iter().filter(|t| t.path.0 < position && t.path.1 > session.graph().window()) {
+    for turn in session
+        .turns()
+        .iter()
+        .filter(|t| t.path.0 < position && t.path.1 > session.graph().window())
+    {
         let mut hidden = 0;
         for (i, e) in session.entries().iter().enumerate() {
-            if e.is_message() && session.graph().is_shown(i) && session.turns().of(session.graph(), i) == Some(turn.number) {
+            if e.is_message()
+                && session.graph().is_shown(i)
+                && session.turns().of(session.graph(), i) == Some(turn.number)
+            {
                 hidden += e.content.len() as i64;
             }
         }
         let e = &session.entries()[turn.prompt as usize];
         if !gone {
-            plan.note(session, e, Action::Drop, "from the window", 0, -hidden, prompt_words(session, e).unwrap_or_default());
+            plan.note(
+                session,
+                e,
+                Action::Drop,
+                "from the window",
+                0,
+                -hidden,
+                prompt_words(session, e).unwrap_or_default(),
+            );
         }
     }
 }
 
 /// Everything of the conversation before a position leaves the file, and what only told of it.
 fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
-    let first_line = if (position as usize) < session.graph().path().len() { first_line(session, position) } else { u32::MAX };
+    let first_line = if (position as usize) < session.graph().path().len() {
+        first_line(session, position)
+    } else {
+        u32::MAX
+    };
     for (i, e) in session.entries().iter().enumerate() {
         let goes = match session.graph().place(i) {
             Place::Path(p) | Place::Beside(p) | Place::Branch(p) => p < position,
@@ -203,9 +277,25 @@ fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
         };
         if goes {
             plan.drop_line(e.line);
-            let shown = if session.graph().is_shown(i) && e.is_message() { -(e.content.len() as i64) } else { 0 };
-            let gist = if e.is_message() && shown != 0 { prompt_words(session, e).unwrap_or_default() } else { String::new() };
-            plan.note(session, e, Action::Drop, "history", -(session.text(e).len() as i64 + 1), shown, gist);
+            let shown = if session.graph().is_shown(i) && e.is_message() {
+                -(e.content.len() as i64)
+            } else {
+                0
+            };
+            let gist = if e.is_message() && shown != 0 {
+                prompt_words(session, e).unwrap_or_default()
+            } else {
+                String::new()
+            };
+            plan.note(
+                session,
+                e,
+                Action::Drop,
+                "history",
+                -(session.text(e).len() as i64 + 1),
+                shown,
+                gist,
+            );
         }
     }
 }
@@ -214,22 +304,42 @@ fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
 pub fn summarised_text(session: &Session, upto: u32) -> String {
     let mut out = String::new();
     for (i, e) in session.entries().iter().enumerate() {
-        let within = session.turns().of(session.graph(), i).is_some_and(|n| n <= upto);
-        if !within || !e.is_message() || !session.graph().is_shown(i) && session.graph().window() > 0 {
+        let within = session
+            .turns()
+            .of(session.graph(), i)
+            .is_some_and(|n| n <= upto);
+        if !within
+            || !e.is_message()
+            || !session.graph().is_shown(i) && session.graph().window() > 0
+        {
             continue;
         }
-        let role = if e.kind == Kind::User { "User" } else { "Assistant" };
+        let role = if e.kind == Kind::User {
+            "User"
+        } else {
+            "Assistant"
+        };
         let text = session.text(e);
         if e.flags.string_content() {
-            let _ = writeln!(out, "{role}: {}\n", crate::jsonl::decode(e.content.of(text)));
+            let _ = writeln!(
+                out,
+                "{role}: {}\n",
+                crate::jsonl::decode(e.content.of(text))
+            );
             continue;
         }
         for block in session.blocks(e) {
             let inner = block.span.of(text);
-            let field = |key: &str| lookup(inner, &[key]).map(|s| crate::jsonl::decode(s.of(inner)).into_owned()).unwrap_or_default();
+            let field = |key: &str| {
+                lookup(inner, &[key])
+                    .map(|s| crate::jsonl::decode(s.of(inner)).into_owned())
+                    .unwrap_or_default()
+            };
             let _ = match block.kind {
                 BlockKind::Text => writeln!(out, "{role}: {}\n", field("text")),
-                BlockKind::ToolUse => writeln!(out, "{role} calls {}: {}\n", field("name"), field("input")),
+                BlockKind::ToolUse => {
+                    writeln!(out, "{role} calls {}: {}\n", field("name"), field("input"))
+                }
                 BlockKind::ToolResult => writeln!(out, "Result: {}\n", field("content")),
                 _ => Ok(()),
             };

@@ -32,7 +32,16 @@ struct Facts {
 pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
     let facts = gather(session, upto);
     let mut text = String::new();
-    for (words, items) in [(4000, 200), (2000, 100), (1000, 60), (500, 40), (250, 25), (120, 12), (60, 6), (40, 0)] {
+    for (words, items) in [
+        (4000, 200),
+        (2000, 100),
+        (1000, 60),
+        (500, 40),
+        (250, 25),
+        (120, 12),
+        (60, 6),
+        (40, 0),
+    ] {
         text = render(&facts, upto, words, items);
         if text.len() <= max_tokens * BYTES_PER_TOKEN {
             break;
@@ -44,11 +53,22 @@ pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
 fn gather(session: &Session, upto: u32) -> Facts {
     let mut facts = Facts::default();
     for turn in session.turns().iter().take_while(|t| t.number <= upto) {
-        let prompt = prompt_words(session, &session.entries()[turn.prompt as usize]).unwrap_or_default();
-        facts.turns.push(Told { number: turn.number, prompt, answer: last_words(session, turn) });
+        let prompt =
+            prompt_words(session, &session.entries()[turn.prompt as usize]).unwrap_or_default();
+        facts.turns.push(Told {
+            number: turn.number,
+            prompt,
+            answer: last_words(session, turn),
+        });
     }
     for (i, e) in session.entries().iter().enumerate() {
-        let Some(number) = session.turns().of(session.graph(), i).filter(|n| *n <= upto) else { continue };
+        let Some(number) = session
+            .turns()
+            .of(session.graph(), i)
+            .filter(|n| *n <= upto)
+        else {
+            continue;
+        };
         if e.flags.compact_summary() && number <= upto {
             facts.earlier = prompt_words(session, e);
         }
@@ -68,9 +88,15 @@ fn last_words(session: &Session, turn: &Turn) -> String {
             continue;
         }
         let text = session.text(e);
-        if let Some(block) = session.blocks(e).iter().rfind(|b| b.kind == BlockKind::Text) {
+        if let Some(block) = session
+            .blocks(e)
+            .iter()
+            .rfind(|b| b.kind == BlockKind::Text)
+        {
             let inner = block.span.of(text);
-            return lookup(inner, &["text"]).map(|s| decode(s.of(inner)).into_owned()).unwrap_or_default();
+            return lookup(inner, &["text"])
+                .map(|s| decode(s.of(inner)).into_owned())
+                .unwrap_or_default();
         }
     }
     String::new()
@@ -78,9 +104,18 @@ fn last_words(session: &Session, turn: &Turn) -> String {
 
 fn calls(session: &Session, e: &Entry, facts: &mut Facts) {
     let text = session.text(e);
-    for block in session.blocks(e).iter().filter(|b| b.kind == BlockKind::ToolUse) {
+    for block in session
+        .blocks(e)
+        .iter()
+        .filter(|b| b.kind == BlockKind::ToolUse)
+    {
         let inner = block.span.of(text);
-        let field = |path: &[&str]| lookup(inner, path).map(|s| s.of(inner)).filter(|r| r.starts_with(b"\"")).map(|r| decode(r).into_owned());
+        let field = |path: &[&str]| {
+            lookup(inner, path)
+                .map(|s| s.of(inner))
+                .filter(|r| r.starts_with(b"\""))
+                .map(|r| decode(r).into_owned())
+        };
         let name = field(&["name"]).unwrap_or_default();
         let file = field(&["input", "file_path"]).or_else(|| field(&["input", "notebook_path"]));
         match (name.as_str(), file) {
@@ -111,7 +146,10 @@ fn once(list: &mut Vec<String>, item: String) {
 fn failed(session: &Session, call: crate::session::Id) -> bool {
     session.calls().find(call).is_some_and(|c| {
         c.results.iter().any(|r| {
-            let inner = session.block(r.block).span.of(session.text(&session.entries()[r.entry as usize]));
+            let inner = session
+                .block(r.block)
+                .span
+                .of(session.text(&session.entries()[r.entry as usize]));
             lookup(inner, &["is_error"]).is_some_and(|s| s.of(inner) == b"true")
         })
     })
@@ -123,21 +161,39 @@ fn open_todos(list: &[u8]) -> Vec<String> {
         .iter()
         .filter_map(|span| {
             let todo = span.of(list);
-            let status = lookup(todo, &["status"]).map(|s| decode(s.of(todo)).into_owned()).unwrap_or_default();
+            let status = lookup(todo, &["status"])
+                .map(|s| decode(s.of(todo)).into_owned())
+                .unwrap_or_default();
             let words = lookup(todo, &["content"]).map(|s| decode(s.of(todo)).into_owned())?;
-            (status != "completed").then(|| if status == "in_progress" { format!("{words} (in progress)") } else { words })
+            (status != "completed").then(|| {
+                if status == "in_progress" {
+                    format!("{words} (in progress)")
+                } else {
+                    words
+                }
+            })
         })
         .collect()
 }
 
 fn render(facts: &Facts, upto: u32, words: usize, items: usize) -> String {
-    let mut out = format!("Summary of this conversation's turns 1 to {upto}, taken from its transcript.\n");
+    let mut out =
+        format!("Summary of this conversation's turns 1 to {upto}, taken from its transcript.\n");
     if let Some(earlier) = &facts.earlier {
-        let _ = write!(out, "\n## Earlier summary\n{}\n", shorten(earlier, words * 4));
+        let _ = write!(
+            out,
+            "\n## Earlier summary\n{}\n",
+            shorten(earlier, words * 4)
+        );
     }
     out.push_str("\n## Asked and answered\n");
     for told in &facts.turns {
-        let _ = writeln!(out, "{}. Asked: {}", told.number, shorten(&told.prompt, words));
+        let _ = writeln!(
+            out,
+            "{}. Asked: {}",
+            told.number,
+            shorten(&told.prompt, words)
+        );
         if !told.answer.is_empty() {
             let _ = writeln!(out, "   Answered: {}", shorten(&told.answer, words));
         }
@@ -145,7 +201,17 @@ fn render(facts: &Facts, upto: u32, words: usize, items: usize) -> String {
     list(&mut out, "Files written", &facts.written, items);
     list(&mut out, "Files edited", &facts.edited, items);
     list(&mut out, "Files read", &facts.read, items);
-    let commands: Vec<String> = facts.commands.iter().map(|(c, failed)| format!("{}{}", shorten(c, words.min(200)), if *failed { " (failed)" } else { "" })).collect();
+    let commands: Vec<String> = facts
+        .commands
+        .iter()
+        .map(|(c, failed)| {
+            format!(
+                "{}{}",
+                shorten(c, words.min(200)),
+                if *failed { " (failed)" } else { "" }
+            )
+        })
+        .collect();
     list(&mut out, "Commands run", &commands, items);
     list(&mut out, "Open todos", &facts.todos, usize::MAX);
     out.trim_end().to_owned()

@@ -8,10 +8,10 @@ use crate::jsonl::{decode, fields, lookup, remove_field};
 use crate::rewrite::{Action, Plan, Refusal, Transform};
 use crate::session::{Block, BlockKind, Call, Id, Kind, Session, TurnRange};
 
+use super::agents::agents_gone;
 use super::blocks::{Copies, Doomed, gist, remove_copies, thinking_id};
 use super::scope::{Scope, unfinished_turn};
 use super::stub::plan_stubs;
-use super::truncate::agents_gone;
 
 /// Removes calls together with their results, wherever each half is.
 ///
@@ -67,7 +67,9 @@ impl std::str::FromStr for SizeSpec {
             "g" | "gb" => 1e9,
             _ => return Err(format!("`{text}` is not a size; write 800, 10k or 1.5MB")),
         };
-        let number: f64 = digits.parse().map_err(|_| format!("`{text}` is not a size; write 800, 10k or 1.5MB"))?;
+        let number: f64 = digits
+            .parse()
+            .map_err(|_| format!("`{text}` is not a size; write 800, 10k or 1.5MB"))?;
         if number < 0.0 {
             return Err(format!("`{text}` is less than nothing"));
         }
@@ -99,7 +101,15 @@ impl Transform for DropTools {
         let mut plan = Plan::default();
         let chosen = self.choose(session, &mut plan)?;
         if self.stub {
-            plan_stubs(session, &chosen, Stub { head: self.head, tail: self.tail }, &mut plan);
+            plan_stubs(
+                session,
+                &chosen,
+                Stub {
+                    head: self.head,
+                    tail: self.tail,
+                },
+                &mut plan,
+            );
         } else {
             plan_drops(session, &chosen, &mut plan);
         }
@@ -114,19 +124,35 @@ impl DropTools {
         let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
         let globs = self.globs()?;
         let ids: FxHashSet<Id> = self.id.iter().map(|i| Id::of(i.as_bytes())).collect();
-        if let Some(unknown) = self.id.iter().find(|i| session.calls().find(Id::of(i.as_bytes())).is_none_or(|c| c.uses.is_empty())) {
-            return Err(Refusal::usage("no-such-call", format!("the session has no call `{unknown}`"), "ids of calls look like toolu_…; see them with: ccsurgery show --turns N"));
+        if let Some(unknown) = self.id.iter().find(|i| {
+            session
+                .calls()
+                .find(Id::of(i.as_bytes()))
+                .is_none_or(|c| c.uses.is_empty())
+        }) {
+            return Err(Refusal::usage(
+                "no-such-call",
+                format!("the session has no call `{unknown}`"),
+                "ids of calls look like toolu_…; see them with: ccsurgery show --turns N",
+            ));
         }
         let unfinished = unfinished_turn(session);
         let mut spared = 0;
         let chosen = session.calls().iter().filter(|call| {
-            let Some(made) = call.uses.first() else { return false };
+            let Some(made) = call.uses.first() else {
+                return false;
+            };
             let matches = scope.holds(session, made.entry as usize)
                 && (ids.is_empty() || ids.contains(&call.id))
-                && globs.as_ref().is_none_or(|g| g.is_match(tool_name(session, call)))
-                && self.larger_than.is_none_or(|limit| self.size(session, call) > limit.0)
+                && globs
+                    .as_ref()
+                    .is_none_or(|g| g.is_match(tool_name(session, call)))
+                && self
+                    .larger_than
+                    .is_none_or(|limit| self.size(session, call) > limit.0)
                 && (!self.errors || failed(session, call));
-            let awaited = unfinished.is_some() && session.turns().of(session.graph(), made.entry as usize) == unfinished;
+            let awaited = unfinished.is_some()
+                && session.turns().of(session.graph(), made.entry as usize) == unfinished;
             if matches && awaited && !ids.contains(&call.id) {
                 spared += 1;
                 return false;
@@ -146,39 +172,76 @@ impl DropTools {
         }
         let mut builder = GlobSetBuilder::new();
         for pattern in &self.tool {
-            let bad = |e: globset::Error| Refusal::usage("bad-glob", format!("`{pattern}`: {}", e.kind()), "write a tool's name, or a pattern such as 'mcp__*'");
+            let bad = |e: globset::Error| {
+                Refusal::usage(
+                    "bad-glob",
+                    format!("`{pattern}`: {}", e.kind()),
+                    "write a tool's name, or a pattern such as 'mcp__*'",
+                )
+            };
             builder.add(Glob::new(pattern).map_err(bad)?);
         }
-        builder.build().map(Some).map_err(|e| Refusal::usage("bad-glob", e.to_string(), ""))
+        builder
+            .build()
+            .map(Some)
+            .map_err(|e| Refusal::usage("bad-glob", e.to_string(), ""))
     }
 
     fn size(&self, session: &Session, call: &Call) -> u64 {
-        let results: u64 = call.results.iter().map(|r| session.block(r.block).span.len() as u64).max().unwrap_or(0);
-        let input = call.uses.first().map_or(0, |u| session.block(u.block).span.len() as u64);
+        let results: u64 = call
+            .results
+            .iter()
+            .map(|r| session.block(r.block).span.len() as u64)
+            .max()
+            .unwrap_or(0);
+        let input = call
+            .uses
+            .first()
+            .map_or(0, |u| session.block(u.block).span.len() as u64);
         if self.stub { results } else { results + input }
     }
 }
 
 /// The name of the tool that a call is of.
 pub(super) fn tool_name(session: &Session, call: &Call) -> String {
-    let Some(made) = call.uses.first() else { return String::new() };
+    let Some(made) = call.uses.first() else {
+        return String::new();
+    };
     let text = session.text(&session.entries()[made.entry as usize]);
     name_of(session.block(made.block), text)
 }
 
 fn name_of(block: &Block, text: &[u8]) -> String {
     let inner = block.span.of(text);
-    lookup(inner, &["name"]).map(|s| decode(s.of(inner)).into_owned()).unwrap_or_default()
+    lookup(inner, &["name"])
+        .map(|s| decode(s.of(inner)).into_owned())
+        .unwrap_or_default()
 }
 
 /// What a call is about, in a few words.
 pub(super) fn call_gist(session: &Session, call: &Call) -> String {
-    let Some(made) = call.uses.first() else { return String::new() };
+    let Some(made) = call.uses.first() else {
+        return String::new();
+    };
     let text = session.text(&session.entries()[made.entry as usize]);
     let inner = session.block(made.block).span.of(text);
-    let Some(input) = lookup(inner, &["input"]).map(|s| s.of(inner)) else { return String::new() };
-    for key in ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt"] {
-        if let Some(value) = lookup(input, &[key]).map(|s| s.of(input)).filter(|v| v.starts_with(b"\"")) {
+    let Some(input) = lookup(inner, &["input"]).map(|s| s.of(inner)) else {
+        return String::new();
+    };
+    for key in [
+        "command",
+        "file_path",
+        "path",
+        "pattern",
+        "query",
+        "url",
+        "description",
+        "prompt",
+    ] {
+        if let Some(value) = lookup(input, &[key])
+            .map(|s| s.of(input))
+            .filter(|v| v.starts_with(b"\""))
+        {
             return decode(value).chars().take(120).collect();
         }
     }
@@ -188,7 +251,10 @@ pub(super) fn call_gist(session: &Session, call: &Call) -> String {
 /// Whether a result says that the call failed.
 fn failed(session: &Session, call: &Call) -> bool {
     call.results.iter().any(|r| {
-        let inner = session.block(r.block).span.of(session.text(&session.entries()[r.entry as usize]));
+        let inner = session
+            .block(r.block)
+            .span
+            .of(session.text(&session.entries()[r.entry as usize]));
         lookup(inner, &["is_error"]).is_some_and(|s| s.of(inner) == b"true")
     })
 }
@@ -202,15 +268,30 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
             let e = &session.entries()[at.entry as usize];
             doomed.add(at.entry as usize, (at.block - e.blocks.0) as usize);
         }
-        messages.extend(call.uses.iter().filter_map(|u| session.entries()[u.entry as usize].message_id.some()));
+        messages.extend(
+            call.uses
+                .iter()
+                .filter_map(|u| session.entries()[u.entry as usize].message_id.some()),
+        );
     }
     let thinking = doom_thinking(session, &messages, &mut doomed);
     // A result that goes takes the client's own copy of it along, also from an entry that stays for its text.
     let losers: Vec<usize> = doomed.entries().collect();
     doomed.plan(session, plan, |block, text| match block.kind {
-        kind if kind.is_call() => (format!("{} call", name_of(block, text)), session.calls().find(block.tool).map(|c| call_gist(session, c)).unwrap_or_default()),
+        kind if kind.is_call() => (
+            format!("{} call", name_of(block, text)),
+            session
+                .calls()
+                .find(block.tool)
+                .map(|c| call_gist(session, c))
+                .unwrap_or_default(),
+        ),
         kind if kind.is_result() => {
-            let name = session.calls().find(block.tool).map(|c| tool_name(session, c)).unwrap_or_default();
+            let name = session
+                .calls()
+                .find(block.tool)
+                .map(|c| tool_name(session, c))
+                .unwrap_or_default();
             (format!("{name} result"), gist(block, text, "content"))
         }
         _ => ("thinking".to_owned(), gist(block, text, "thinking")),
@@ -229,11 +310,20 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
 }
 
 /// Thinking in a message that loses a call goes too: its signature covers the call.
-fn doom_thinking(session: &Session, messages: &FxHashSet<Id>, doomed: &mut Doomed) -> FxHashSet<Id> {
+fn doom_thinking(
+    session: &Session,
+    messages: &FxHashSet<Id>,
+    doomed: &mut Doomed,
+) -> FxHashSet<Id> {
     let mut ids = FxHashSet::default();
     for (i, e) in session.entries().iter().enumerate() {
         if e.kind == Kind::Assistant && messages.contains(&e.message_id) {
-            for (b, block) in session.blocks(e).iter().enumerate().filter(|(_, b)| b.kind.is_thinking()) {
+            for (b, block) in session
+                .blocks(e)
+                .iter()
+                .enumerate()
+                .filter(|(_, b)| b.kind.is_thinking())
+            {
                 doomed.add(i, b);
                 ids.extend(thinking_id(block, session.text(e)));
             }
@@ -249,7 +339,15 @@ pub(super) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name:
     let Ok(all) = fields(text) else { return };
     if let Some(at) = all.iter().position(|f| f.key.of(text) == name.as_bytes()) {
         let edit = remove_field(&all, at);
-        plan.note(session, e, Action::Edit, "second copy", -(edit.span.len() as i64), 0, "");
+        plan.note(
+            session,
+            e,
+            Action::Edit,
+            "second copy",
+            -(edit.span.len() as i64),
+            0,
+            "",
+        );
         plan.edit_line(e.line, [edit]);
     }
 }
@@ -257,20 +355,48 @@ pub(super) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name:
 /// Entries that belong to a call: its progress, its hooks, what it put into the conversation.
 fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
     for (i, e) in session.entries().iter().enumerate() {
-        if plan.drops(e.line) || !matches!(e.kind, Kind::Progress | Kind::Attachment | Kind::User | Kind::System) {
+        if plan.drops(e.line)
+            || !matches!(
+                e.kind,
+                Kind::Progress | Kind::Attachment | Kind::User | Kind::System
+            )
+        {
             continue;
         }
         let text = session.text(e);
-        let names = |path: &[&str]| lookup(text, path).map(|s| s.of(text)).filter(|r| r.starts_with(b"\"")).is_some_and(|r| ids.contains(&Id::of(decode(r).as_bytes())));
+        let names = |path: &[&str]| {
+            lookup(text, path)
+                .map(|s| s.of(text))
+                .filter(|r| r.starts_with(b"\""))
+                .is_some_and(|r| ids.contains(&Id::of(decode(r).as_bytes())))
+        };
         let belongs = match e.kind {
             Kind::Progress => names(&["parentToolUseID"]) || names(&["toolUseID"]),
             Kind::Attachment => names(&["attachment", "toolUseID"]) || names(&["toolUseID"]),
-            Kind::User => session.blocks(e).iter().all(|b| b.kind != BlockKind::ToolResult) && names(&["sourceToolUseID"]),
+            Kind::User => {
+                session
+                    .blocks(e)
+                    .iter()
+                    .all(|b| b.kind != BlockKind::ToolResult)
+                    && names(&["sourceToolUseID"])
+            }
             _ => names(&["toolUseID"]),
         };
         if belongs {
-            let shown = if session.graph().is_shown(i) && e.kind != Kind::Progress { -(e.content.len() as i64) } else { 0 };
-            plan.note(session, e, Action::Drop, "companion", -(text.len() as i64 + 1), shown, "");
+            let shown = if session.graph().is_shown(i) && e.kind != Kind::Progress {
+                -(e.content.len() as i64)
+            } else {
+                0
+            };
+            plan.note(
+                session,
+                e,
+                Action::Drop,
+                "companion",
+                -(text.len() as i64 + 1),
+                shown,
+                "",
+            );
             plan.drop_line(e.line);
         }
     }

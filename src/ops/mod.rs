@@ -1,5 +1,6 @@
 //! The operations: each an options struct that makes a plan.
 
+mod agents;
 mod blocks;
 mod clone;
 mod compact;

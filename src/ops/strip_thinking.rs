@@ -6,6 +6,7 @@ use serde::Deserialize;
 use crate::rewrite::{Plan, Refusal, Transform};
 use crate::session::{BlockKind, Id, Kind, Session, TurnRange};
 
+use super::agents::launched;
 use super::blocks::{Copies, Doomed, gist, remove_copies, thinking_id};
 use super::scope::{Scope, unfinished_turn};
 
@@ -17,8 +18,19 @@ pub struct StripThinking {
     pub turns: Option<TurnRange>,
     /// Not in this many last turns.
     pub keep_last: Option<u32>,
-    /// Also in the transcripts of subagents.
-    pub subagents: bool,
+}
+
+impl StripThinking {
+    /// The subagents that the chosen turns launched; `None` for all.
+    pub fn agents(&self, session: &Session) -> Result<Option<Vec<String>>, Refusal> {
+        if self.turns.is_none() && self.keep_last.is_none() {
+            return Ok(None);
+        }
+        let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
+        Ok(Some(
+            launched(session, |i| scope.holds(session, i)).collect(),
+        ))
+    }
 }
 
 impl Transform for StripThinking {
@@ -37,8 +49,14 @@ impl Transform for StripThinking {
             if e.kind != Kind::Assistant || !scope.holds(session, i) {
                 continue;
             }
-            let awaited = unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
-            for (b, block) in session.blocks(e).iter().enumerate().filter(|(_, b)| b.kind.is_thinking()) {
+            let awaited =
+                unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
+            for (b, block) in session
+                .blocks(e)
+                .iter()
+                .enumerate()
+                .filter(|(_, b)| b.kind.is_thinking())
+            {
                 if awaited {
                     spared += 1;
                     continue;

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::jsonl::{Edit, decode, elements, encode, lookup};
 use crate::human::bytes;
+use crate::jsonl::{Edit, decode, elements, encode, lookup};
 use crate::rewrite::{Action, Plan};
 use crate::session::{At, Block, BlockKind, Call, Id, Kind, Session};
 
@@ -52,18 +52,37 @@ fn stub_result(session: &Session, call: &Call, at: At, stub: Stub, plan: &mut Pl
     }
     let text = session.text(entry);
     let inner = block.span.of(text);
-    let Some(content) = lookup(inner, &["content"]) else { return };
+    let Some(content) = lookup(inner, &["content"]) else {
+        return;
+    };
     let raw = content.of(inner);
     let name = tool_name(session, call);
-    let Some(note) = note_for(raw, &name, stub) else { return };
+    let Some(note) = note_for(raw, &name, stub) else {
+        return;
+    };
     let note = encode(&note);
     if note.len() >= raw.len() {
         return;
     }
     let grown = note.len() as i64 - raw.len() as i64;
-    let shown = if session.graph().is_shown(at.entry as usize) { grown } else { 0 };
-    plan.note(session, entry, Action::Edit, format!("{name} result"), grown, shown, call_gist(session, call));
-    plan.edit_line(entry.line, [Edit::new(content.shift(block.span.start), note)]);
+    let shown = if session.graph().is_shown(at.entry as usize) {
+        grown
+    } else {
+        0
+    };
+    plan.note(
+        session,
+        entry,
+        Action::Edit,
+        format!("{name} result"),
+        grown,
+        shown,
+        call_gist(session, call),
+    );
+    plan.edit_line(
+        entry.line,
+        [Edit::new(content.shift(block.span.start), note)],
+    );
     if entry.flags.tool_use_result() {
         drop_field(session, plan, at.entry as usize, "toolUseResult");
     }
@@ -89,7 +108,12 @@ fn note_for(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
     }
     what.extend(media);
     let note = format!("{MARK}{}]", what.join(" and "));
-    let all: Vec<&str> = head.iter().copied().chain([note.as_str()]).chain(tail.iter().copied()).collect();
+    let all: Vec<&str> = head
+        .iter()
+        .copied()
+        .chain([note.as_str()])
+        .chain(tail.iter().copied())
+        .collect();
     Some(all.join("\n"))
 }
 
@@ -103,9 +127,13 @@ fn words_of(raw: &[u8]) -> (String, Vec<String>) {
     for span in elements(raw).unwrap_or_default() {
         let block = span.of(raw);
         match lookup(block, &["type"]).map(|s| s.of(block)) {
-            Some(b"\"text\"") => words.extend(lookup(block, &["text"]).map(|s| decode(s.of(block)).into_owned())),
+            Some(b"\"text\"") => {
+                words.extend(lookup(block, &["text"]).map(|s| decode(s.of(block)).into_owned()))
+            }
             Some(b"\"image\"") => media.push(format!("an image ({})", bytes(block.len() as u64))),
-            Some(b"\"document\"") => media.push(format!("a document ({})", bytes(block.len() as u64))),
+            Some(b"\"document\"") => {
+                media.push(format!("a document ({})", bytes(block.len() as u64)))
+            }
             _ => media.push(format!("{} more", bytes(block.len() as u64))),
         }
     }
@@ -116,14 +144,33 @@ fn words_of(raw: &[u8]) -> (String, Vec<String>) {
 fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan) {
     let e = &session.entries()[index];
     for block in session.blocks(e).iter().filter(|b| is_media(b)) {
-        let what = if block.kind == BlockKind::Image { "an image" } else { "a document" };
-        let note = format!(r#"{{"type":"text","text":"{MARK}{what} ({})]"}}"#, bytes(block.span.len() as u64));
+        let what = if block.kind == BlockKind::Image {
+            "an image"
+        } else {
+            "a document"
+        };
+        let note = format!(
+            r#"{{"type":"text","text":"{MARK}{what} ({})]"}}"#,
+            bytes(block.span.len() as u64)
+        );
         if note.len() >= block.span.len() {
             continue;
         }
         let grown = note.len() as i64 - block.span.len() as i64;
-        let shown = if session.graph().is_shown(index) { grown } else { 0 };
-        plan.note(session, e, Action::Edit, what, grown, shown, call_gist(session, call));
+        let shown = if session.graph().is_shown(index) {
+            grown
+        } else {
+            0
+        };
+        plan.note(
+            session,
+            e,
+            Action::Edit,
+            what,
+            grown,
+            shown,
+            call_gist(session, call),
+        );
         plan.edit_line(e.line, [Edit::new(block.span, note)]);
     }
 }

@@ -1,11 +1,11 @@
 //! Everything after a turn goes.
 
-use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
-use crate::jsonl::lookup;
 use crate::rewrite::{Action, Plan, Refusal, Transform};
 use crate::session::{BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec};
+
+use super::agents::agents_gone;
 
 /// Keeps a session up to the end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -23,23 +23,8 @@ impl Transform for Truncate {
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let turns = session.turns();
         let mut plan = Plan::default();
-<<<<<<< HEAD
         let at = self.at.resolve(session)?;
         let Some(turn) = turns.get(at).filter(|_| (at as usize) < turns.len()) else {
-=======
-        let Some(turn) = turns.get(self.at) else {
-            return Err(Refusal::new(
-                "no-such-turn",
-                format!(
-                    "there is no turn {}: the session has {}",
-                    self.at,
-                    turns.len()
-                ),
-                "see them with: ccsurgery show",
-            ));
-        };
-        if self.at as usize == turns.len() {
->>>>>>> conf
             return Ok(plan);
         };
         refuse_unfinished(session, at)?;
@@ -176,14 +161,7 @@ fn is_unfinished(session: &Session, number: u32) -> bool {
 /// Says what goes: messages by name, the rest is counted where it is shown.
 fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
     let bytes = -(session.text(e).len() as i64 + 1);
-<<<<<<< HEAD
     let shown = session.graph().is_shown(index) && e.is_message();
-=======
-    let shown = matches!(
-        session.graph().place(index),
-        Place::Path(_) | Place::Beside(_)
-    ) && e.is_message();
->>>>>>> conf
     let gist = crate::session::prompt_words(session, e).unwrap_or_default();
     let what = match e.kind {
         Kind::User if e.prompt != PromptKind::None => "prompt",
@@ -203,25 +181,4 @@ fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
         if shown { -(e.content.len() as i64) } else { 0 },
         gist,
     );
-}
-
-/// Subagents that only entries which go have launched.
-pub(super) fn agents_gone(session: &Session, plan: &Plan) -> Vec<String> {
-    let launched = |gone: bool| {
-        session
-            .entries()
-            .iter()
-            .filter(move |e| e.flags.tool_use_result() && plan.drops(e.line) == gone)
-            .filter_map(|e| {
-                let text = session.text(e);
-                let raw = lookup(text, &["toolUseResult", "agentId"])?.of(text);
-                raw.starts_with(b"\"")
-                    .then(|| crate::jsonl::decode(raw).into_owned())
-            })
-    };
-    let kept: FxHashSet<String> = launched(false).collect();
-    let mut gone: Vec<String> = launched(true).filter(|a| !kept.contains(a)).collect();
-    gone.sort();
-    gone.dedup();
-    gone
 }

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::rewrite::{Action, Change, Measure};
 
-use crate::human::{bytes, count, signed_bytes, tokens};
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 use super::text::{clean, fit, pad, short_path, width};
+use crate::human::{bytes, count, signed_bytes, tokens};
 
 /// What is done with a file beside the transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

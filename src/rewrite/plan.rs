@@ -46,26 +46,26 @@ pub enum Why {
 impl Refusal {
     /// Declines.
     pub fn new(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-<<<<<<< HEAD
-        Self { kind, message: message.into(), hint: hint.into(), why: Why::Declined }
+        Self {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+            why: Why::Declined,
+        }
     }
 
     /// Declines what cannot be meant.
     pub fn usage(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { why: Why::Usage, ..Self::new(kind, message, hint) }
+        Self {
+            why: Why::Usage,
+            ..Self::new(kind, message, hint)
+        }
     }
 }
 
 impl From<TurnError> for Refusal {
     fn from(error: TurnError) -> Self {
         Self::usage("no-such-turn", error.message, error.hint)
-=======
-        Self {
-            kind,
-            message: message.into(),
-            hint: hint.into(),
-        }
->>>>>>> conf
     }
 }
 

@@ -39,42 +39,31 @@ impl Session {
             .with_min_len(64)
             .map(|i| parse(document.text(i)).ok())
             .collect();
-        let mut lines = Vec::with_capacity(parsed.len());
-        let mut entries: Vec<Entry> = Vec::with_capacity(parsed.len());
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut index = Index::with_capacity(parsed.len());
         for (i, parsed) in parsed.into_iter().enumerate() {
-            let Some(Parsed {
-                mut entry,
-                blocks: own,
-            }) = parsed
-            else {
-                let blank = document.text(i).iter().all(u8::is_ascii_whitespace);
-                lines.push(if blank {
-                    LineState::Blank
-                } else {
-                    LineState::Opaque
-                });
+            index.take(&document, i, parsed);
+        }
+        index.finish(document)
+    }
+
+    /// Indexes what a plan made of this session, reading only the lines that it touched.
+    pub fn successor(&self, document: Document) -> Self {
+        let mut index = Index::with_capacity(document.lines().len());
+        let mut old = 0;
+        for i in 0..document.lines().len() {
+            if document.is_added_since(i, &self.document) {
+                index.take(&document, i, parse(document.text(i)).ok());
                 continue;
-            };
-            entry.line = i as u32;
-            entry.blocks = (blocks.len() as u32, (blocks.len() + own.len()) as u32);
-            blocks.extend(own);
-            lines.push(LineState::Entry(entries.len() as u32));
-            entries.push(entry);
+            }
+            // Lines keep their order, and one that was kept lies where it lay.
+            let start = document.lines()[i].start;
+            while self.document.lines()[old].start != start {
+                old += 1;
+            }
+            index.copy(self, old, i);
+            old += 1;
         }
-        let explicit = explicit_leaf(&document, &entries);
-        let graph = Graph::build(&entries, explicit);
-        let calls = Calls::build(&entries, &blocks);
-        let turns = Turns::build(&entries, &graph);
-        Self {
-            document,
-            lines,
-            entries,
-            blocks,
-            graph,
-            calls,
-            turns,
-        }
+        index.finish(document)
     }
 
     /// The lines as they are in the file.
@@ -147,6 +136,78 @@ impl Session {
             .into_iter()
             .max_by_key(|&(_, (n, first))| (n, std::cmp::Reverse(first)))
             .map(|(id, _)| id)
+    }
+}
+
+/// A session under construction.
+struct Index {
+    lines: Vec<LineState>,
+    entries: Vec<Entry>,
+    blocks: Vec<Block>,
+}
+
+impl Index {
+    fn with_capacity(lines: usize) -> Self {
+        Self {
+            lines: Vec::with_capacity(lines),
+            entries: Vec::with_capacity(lines),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Takes line `i`, as it was read.
+    fn take(&mut self, document: &Document, i: usize, parsed: Option<Parsed>) {
+        match parsed {
+            Some(Parsed { entry, blocks }) => self.push(entry, i, &blocks),
+            None if document.text(i).iter().all(u8::is_ascii_whitespace) => {
+                self.lines.push(LineState::Blank);
+            }
+            None => self.lines.push(LineState::Opaque),
+        }
+    }
+
+    /// Takes line `i` as another session read it on its line `old`.
+    fn copy(&mut self, from: &Session, old: usize, i: usize) {
+        match from.lines[old] {
+            LineState::Entry(e) => {
+                let entry = from.entries[e as usize];
+                self.push(entry, i, from.blocks(&entry));
+            }
+            state => self.lines.push(state),
+        }
+    }
+
+    fn push(&mut self, mut entry: Entry, line: usize, blocks: &[Block]) {
+        entry.line = line as u32;
+        entry.blocks = (
+            self.blocks.len() as u32,
+            (self.blocks.len() + blocks.len()) as u32,
+        );
+        self.blocks.extend_from_slice(blocks);
+        self.lines.push(LineState::Entry(self.entries.len() as u32));
+        self.entries.push(entry);
+    }
+
+    /// Links what was taken.
+    fn finish(self, document: Document) -> Session {
+        let Self {
+            lines,
+            entries,
+            blocks,
+        } = self;
+        let explicit = explicit_leaf(&document, &entries);
+        let graph = Graph::build(&entries, explicit);
+        let calls = Calls::build(&entries, &blocks);
+        let turns = Turns::build(&entries, &graph);
+        Session {
+            document,
+            lines,
+            entries,
+            blocks,
+            graph,
+            calls,
+            turns,
+        }
     }
 }
 

@@ -40,10 +40,23 @@ fn last_usage(session: &Session) -> Option<(u32, u64)> {
         let text = session.text(e);
         let usage = lookup(text, &["message", "usage"])?.of(text);
         let number = |key: &str| {
-            let raw = lookup(usage, &[key]).map(|s| s.of(usage)).unwrap_or_default();
-            std::str::from_utf8(raw).ok().and_then(|s| s.parse::<u64>().ok()).unwrap_or(0)
+            let raw = lookup(usage, &[key])
+                .map(|s| s.of(usage))
+                .unwrap_or_default();
+            std::str::from_utf8(raw)
+                .ok()
+                .and_then(|s| s.parse::<u64>().ok())
+                .unwrap_or(0)
         };
-        let total = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"].map(number).iter().sum::<u64>();
+        let total = [
+            "input_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+            "output_tokens",
+        ]
+        .map(number)
+        .iter()
+        .sum::<u64>();
         if total > 0 {
             return Some((position as u32, total));
         }
@@ -56,12 +69,18 @@ fn shown_bytes(session: &Session, from: u32) -> f64 {
     let from = from.max(session.graph().window());
     let mut bytes = 0.0;
     for (i, e) in session.entries().iter().enumerate() {
-        let (Place::Path(p) | Place::Beside(p)) = session.graph().place(i) else { continue };
+        let (Place::Path(p) | Place::Beside(p)) = session.graph().place(i) else {
+            continue;
+        };
         if p < from || !e.is_message() {
             continue;
         }
         bytes += e.content.len() as f64;
-        for block in session.blocks(e).iter().filter(|b| b.kind == BlockKind::Image) {
+        for block in session
+            .blocks(e)
+            .iter()
+            .filter(|b| b.kind == BlockKind::Image)
+        {
             bytes += IMAGE * BYTES_PER_TOKEN - block.span.len() as f64;
         }
     }

@@ -19,7 +19,10 @@ pub struct TurnError {
 
 impl TurnError {
     fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
+        Self {
+            message: message.into(),
+            hint: hint.into(),
+        }
     }
 }
 
@@ -65,10 +68,21 @@ impl TurnRange {
         let Some((from, to)) = spec.split_once("..") else {
             return one(session, spec).map(|n| (n, n));
         };
-        let from = if from.is_empty() { 1 } else { one(session, from)? };
-        let to = if to.is_empty() { session.turns().len() as u32 } else { one(session, to)? };
+        let from = if from.is_empty() {
+            1
+        } else {
+            one(session, from)?
+        };
+        let to = if to.is_empty() {
+            session.turns().len() as u32
+        } else {
+            one(session, to)?
+        };
         if from > to {
-            return Err(TurnError::new(format!("`{spec}` ends before it begins"), "write the smaller turn first: 3..7"));
+            return Err(TurnError::new(
+                format!("`{spec}` ends before it begins"),
+                "write the smaller turn first: 3..7",
+            ));
         }
         Ok((from, to))
     }
@@ -114,7 +128,8 @@ impl<'de> Deserialize<'de> for TurnRange {
 fn one(session: &Session, spec: &str) -> Result<u32, TurnError> {
     let count = session.turns().len() as u32;
     if let Ok(n) = spec.parse::<i64>() {
-        return number(n, count).ok_or_else(|| TurnError::new(format!("there is no turn {spec}"), has(count)));
+        return number(n, count)
+            .ok_or_else(|| TurnError::new(format!("there is no turn {spec}"), has(count)));
     }
     by_uuid(session, spec)
 }
@@ -131,17 +146,35 @@ fn by_uuid(session: &Session, spec: &str) -> Result<u32, TurnError> {
         .entries()
         .iter()
         .enumerate()
-        .filter(|(_, e)| !short && e.is_chained() && session.string(e, &["uuid"]).is_some_and(|u| u.starts_with(spec)))
+        .filter(|(_, e)| {
+            !short
+                && e.is_chained()
+                && session
+                    .string(e, &["uuid"])
+                    .is_some_and(|u| u.starts_with(spec))
+        })
         .map(|(i, _)| session.turns().of(session.graph(), i))
         .collect();
     turns.sort_unstable();
     turns.dedup();
     match turns[..] {
         [Some(turn)] if turn > 0 => Ok(turn),
-        [Some(_)] => Err(TurnError::new(format!("entry `{spec}` comes before the first turn"), "turns are numbered from 1")),
-        [None] => Err(TurnError::new(format!("entry `{spec}` is not on the live path"), "only turns of the live path have numbers")),
-        [] => Err(TurnError::new(format!("`{spec}` is no turn: neither a number nor the uuid of an entry"), has(session.turns().len() as u32))),
-        _ => Err(TurnError::new(format!("`{spec}` could be entries of several turns"), "give more of the uuid")),
+        [Some(_)] => Err(TurnError::new(
+            format!("entry `{spec}` comes before the first turn"),
+            "turns are numbered from 1",
+        )),
+        [None] => Err(TurnError::new(
+            format!("entry `{spec}` is not on the live path"),
+            "only turns of the live path have numbers",
+        )),
+        [] => Err(TurnError::new(
+            format!("`{spec}` is no turn: neither a number nor the uuid of an entry"),
+            has(session.turns().len() as u32),
+        )),
+        _ => Err(TurnError::new(
+            format!("`{spec}` could be entries of several turns"),
+            "give more of the uuid",
+        )),
     }
 }
 

@@ -28,6 +28,12 @@ pub struct FileState {
     pub blake3: String,
     /// Its size.
     pub len: u64,
+    /// When it was last written, in nanoseconds of the epoch.
+    #[serde(default)]
+    pub modified: Option<u64>,
+    /// Its mode, where there are modes.
+    #[serde(default)]
+    pub mode: Option<u32>,
 }
 
 impl FileState {
@@ -36,9 +42,20 @@ impl FileState {
         let mut hasher = blake3::Hasher::new();
         let mut file = fs_err::File::open(path)?;
         let len = io::copy(&mut file, &mut hasher)?;
+        let metadata = file.metadata()?;
+        let modified = metadata
+            .modified()?
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .ok();
+        #[cfg(unix)]
+        let mode = Some(std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777);
+        #[cfg(not(unix))]
+        let mode = None;
         Ok(Self {
             blake3: hasher.finalize().to_hex().to_string(),
             len,
+            modified: modified.and_then(|d| u64::try_from(d.as_nanos()).ok()),
+            mode,
         })
     }
 }
@@ -94,6 +111,9 @@ pub struct Operation {
     /// Files whose bytes were replaced.
     #[serde(default)]
     pub replaced: Vec<Replaced>,
+    /// When its state last changed.
+    #[serde(default)]
+    pub changed: String,
     /// How many ids were renamed.
     #[serde(default)]
     pub renamed: usize,
@@ -158,6 +178,11 @@ impl Journal {
         let folder = self.folder(&operation.id);
         create_private_dirs(&folder)?;
         let path = folder.join("op.json");
+        let changed = jiff::Timestamp::now().to_string();
+        let operation = &Operation {
+            changed,
+            ..operation.clone()
+        };
         let text = serde_json::to_vec_pretty(operation).map_err(|source| JournalError::Record {
             path: path.clone(),
             source,
@@ -183,10 +208,53 @@ impl Journal {
         Ok(all)
     }
 
+    fn take_as_done(
+        &self,
+        mut operation: Operation,
+        told: &mut Vec<String>,
+    ) -> Result<(), JournalError> {
+        operation.state = State::Committed;
+        operation.temporary.clear();
+        self.record(&operation)?;
+        told.push(format!(
+            "{} was interrupted after its result was in place; it counts as done",
+            operation.id
+        ));
+        Ok(())
+    }
+
+    /// Forgets an operation, old bytes and all; how many bytes of disk that frees.
+    pub fn forget(&self, operation: &Operation, dry_run: bool) -> Result<u64, JournalError> {
+        let folder = self.folder(&operation.id);
+        let failed = |source| JournalError::Io {
+            folder: folder.clone(),
+            source,
+        };
+        let mut freed = 0;
+        for entry in fs_err::read_dir(&folder).map_err(failed)? {
+            let metadata = entry.and_then(|e| e.metadata()).map_err(failed)?;
+            // Bytes that another name still holds are not freed.
+            #[cfg(unix)]
+            let alone = std::os::unix::fs::MetadataExt::nlink(&metadata) == 1;
+            #[cfg(not(unix))]
+            let alone = true;
+            freed += if alone { metadata.len() } else { 0 };
+        }
+        if !dry_run {
+            fs_err::remove_dir_all(&folder).map_err(failed)?;
+        }
+        Ok(freed)
+    }
+
     /// Cleans up after runs that were killed: what they made goes, unless they had come as far as
     /// publishing, in which case they are taken as done. Says what was cleaned.
     pub fn recover(&self) -> Result<Vec<String>, JournalError> {
         let mut told = Vec::new();
+        if !self.root.join("ops").exists() {
+            return Ok(told);
+        }
+        // Whoever publishes holds the lock, so what is prepared now was left by the dead.
+        let _lock = self.lock()?;
         for mut operation in self
             .operations()?
             .into_iter()
@@ -197,24 +265,35 @@ impl Journal {
             {
                 continue;
             }
-            for temp in &operation.temporary {
-                let _ = fs_err::remove_file(temp);
-            }
-            if was_published(&operation) {
+            sweep(&operation);
+            if !operation.replaced.is_empty() {
+                let done = operation.replaced.iter().all(|r| is_replaced(r));
                 for replaced in &mut operation.replaced {
-                    replaced.after = FileState::of(&replaced.path).ok();
+                    if done {
+                        replaced.after = FileState::of(&replaced.path).ok();
+                    } else if is_replaced(replaced) {
+                        let back = super::undo::restore(
+                            &replaced.path,
+                            &replaced.backup,
+                            &replaced.before,
+                        );
+                        back.map_err(|e| JournalError::Io {
+                            folder: self.root.clone(),
+                            source: io::Error::other(e.to_string()),
+                        })?;
+                    }
                 }
+                if done {
+                    self.take_as_done(operation, &mut told)?;
+                    continue;
+                }
+            } else if operation.created.last().is_some_and(|p| p.exists()) {
                 operation.created_states = operation
                     .created
                     .iter()
                     .filter_map(|p| FileState::of(p).ok())
                     .collect();
-                operation.state = State::Committed;
-                self.record(&operation)?;
-                told.push(format!(
-                    "{} was interrupted after its result was in place; it counts as done",
-                    operation.id
-                ));
+                self.take_as_done(operation, &mut told)?;
                 continue;
             }
             for path in operation.created.iter().rev() {
@@ -236,15 +315,26 @@ impl Journal {
     }
 }
 
-/// Whether the transcript of an interrupted operation is in place.
-fn was_published(operation: &Operation) -> bool {
-    if operation.replaced.is_empty() {
-        return operation.created.last().is_some_and(|p| p.exists());
+/// Removes the temp files that a killed run left beside its target.
+fn sweep(operation: &Operation) {
+    let folder = operation.target.parent().into_iter();
+    let beside = folder
+        .filter_map(|f| std::fs::read_dir(f).ok())
+        .flatten()
+        .filter_map(Result::ok)
+        .map(|e| e.path());
+    let ours = beside.filter(|p| {
+        let name = p.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(".ccsurgery-") && name.ends_with(".tmp")
+    });
+    for temp in ours.chain(operation.temporary.iter().cloned()) {
+        let _ = fs_err::remove_file(temp);
     }
-    operation
-        .replaced
-        .iter()
-        .any(|r| FileState::of(&r.path).is_ok_and(|now| now != r.before))
+}
+
+/// Whether a file is no longer what it was before the operation.
+fn is_replaced(replaced: &Replaced) -> bool {
+    FileState::of(&replaced.path).is_ok_and(|now| now.blake3 != replaced.before.blake3)
 }
 
 /// When a process started, as the system counts; `None` if it does not run.

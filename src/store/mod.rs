@@ -7,7 +7,9 @@ mod guard;
 mod journal;
 mod locate;
 mod publish;
+mod replace;
 mod sidecars;
+mod undo;
 
 pub use atomic::{
     Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
@@ -18,5 +20,7 @@ pub use glance::glance;
 pub use guard::{Live, Stamp, live};
 pub use journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
 pub use locate::{Found, LocateError, Locator};
-pub use publish::{CommitError, Make, NewFile, create, export, replace};
+pub use publish::{CommitError, Make, NewFile, create, export};
+pub use replace::{Replacement, replace};
 pub use sidecars::{Sidecar, SidecarKind, sidecars};
+pub use undo::{UndoError, check_undo, redo, undo};

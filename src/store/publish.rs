@@ -1,7 +1,6 @@
 //! Carries results to the disk, so that a crash at any point leaves the old or the new, never a mixture.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::rewrite::{Renames, emit};
@@ -10,8 +9,7 @@ use crate::session::Session;
 use super::atomic::{
     Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
 };
-use super::guard::Stamp;
-use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
+use super::journal::{FileState, Journal, JournalError, Operation, State, process_start};
 
 /// How a file of a new session comes about.
 #[derive(Debug)]
@@ -174,7 +172,7 @@ fn missing_folders(files: &[NewFile<'_>]) -> Vec<PathBuf> {
 }
 
 /// Reads a written transcript again, and holds it against what was meant: the same records, kinds and parents.
-fn read_back(meant: &Session, path: &Path) -> Result<(), CommitError> {
+pub(super) fn read_back(meant: &Session, path: &Path) -> Result<(), CommitError> {
     let written = Session::open(path)?;
     let same = written.entries().len() == meant.entries().len()
         && written.lines().len() == meant.lines().len()
@@ -198,81 +196,6 @@ fn read_back(meant: &Session, path: &Path) -> Result<(), CommitError> {
             path: path.to_owned(),
         })
     }
-}
-
-/// Replaces a transcript by a result, and keeps the old bytes.
-///
-/// What a client appends meanwhile is not lost: the file must be as it was read until the moment of
-/// the rename, and whatever reached the old file after that is appended to the new one.
-pub fn replace(
-    journal: &Journal,
-    mut operation: Operation,
-    path: &Path,
-    stamp: Stamp,
-    after: &Session,
-) -> Result<Operation, CommitError> {
-    let _lock = journal.lock()?;
-    let folder = journal.folder(&operation.id);
-    create_private_dirs(&folder).map_err(JournalError::from)?;
-    let backup = folder.join("before-0.jsonl");
-    let outcome = (|| {
-        let mut old = File::open(path)?;
-        let before = FileState::of(path)?;
-        link_or_copy(path, &backup)?;
-        sync_folder(&folder)?;
-        operation.pid = std::process::id();
-        operation.pid_start = process_start(operation.pid);
-        operation.replaced = vec![Replaced {
-            path: path.to_owned(),
-            backup: backup.clone(),
-            before,
-            after: None,
-        }];
-        journal.record(&operation)?;
-        let candidate = Candidate::write(path, |out| emit(after, None, out))?;
-        candidate.mode_of(path)?;
-        journal.record(&Operation {
-            temporary: vec![candidate.path().to_owned()],
-            ..operation.clone()
-        })?;
-        read_back(after, candidate.path())?;
-        let made = FileState::of(candidate.path())?;
-        candidate.sync()?;
-        if Stamp::of(path)? != stamp {
-            return Err(CommitError::Changed {
-                path: path.to_owned(),
-            });
-        }
-        candidate.replace()?;
-        carry_over(&mut old, stamp.len, path)?;
-        Ok(made)
-    })();
-    match outcome {
-        Ok(made) => {
-            operation.replaced[0].after = Some(made);
-            operation.state = State::Committed;
-            journal.record(&operation)?;
-            Ok(operation)
-        }
-        Err(error) => {
-            let _ = fs_err::remove_dir_all(&folder);
-            Err(error)
-        }
-    }
-}
-
-/// Appends to the new file what reached the old one after it was last looked at.
-fn carry_over(old: &mut File, known: u64, path: &Path) -> io::Result<()> {
-    let len = old.metadata()?.len();
-    if len <= known {
-        return Ok(());
-    }
-    let mut late = Vec::new();
-    old.seek(SeekFrom::Start(known))?;
-    old.read_to_end(&mut late)?;
-    let mut new = std::fs::OpenOptions::new().append(true).open(path)?;
-    new.write_all(&late)?;
-    new.sync_all()
 }
 
 /// Writes a result to a file of the user's choice, which must not exist.

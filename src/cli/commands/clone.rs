@@ -10,7 +10,6 @@ use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::names;
 
 /// Make a complete, independent copy of a session
 ///
@@ -34,16 +33,6 @@ pub(crate) struct CloneArgs {
 }
 
 pub(crate) fn run(args: CloneArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let found = names::find(context, &args.session)?;
-    let (found, stamp, session) = commit_flow::resolve(found)?;
-<<<<<<< HEAD
-=======
-    let at = args
-        .at
-        .as_deref()
-        .map(|spec| turn_spec::one(&session, spec))
-        .transpose()?;
->>>>>>> conf
     let to_project = args.to_project.map(|dir| {
         fs_err::canonicalize(&dir).map_err(|_| {
             CliError::failed(
@@ -53,15 +42,13 @@ pub(crate) fn run(args: CloneArgs, context: &mut Context) -> Result<ExitCode, Cl
             )
         })
     });
-    let job = Job {
-        operation: "clone",
-        found,
-        transforms: vec![Box::new(ops::Clone { at: args.at })],
-        write: args.write,
-        in_place: InPlaceArgs::default(),
-        to_project: to_project.transpose()?,
-        stamp,
-        session,
-    };
-    commit_flow::run(context, job)
+    let mut job = Job::new(
+        context,
+        &args.session,
+        "clone",
+        args.write,
+        InPlaceArgs::default(),
+    )?;
+    job.to_project = to_project.transpose()?;
+    commit_flow::run(context, job.with(ops::Clone { at: args.at }))
 }

@@ -1,6 +1,14 @@
 //! One file a command: resolve, check, plan, do, report.
 
 pub(super) mod clone;
+pub(super) mod compact;
 pub(super) mod completions;
 pub(super) mod demo;
+pub(super) mod drop_tools;
+pub(super) mod history;
 pub(super) mod man;
+pub(super) mod redo;
+pub(super) mod run;
+pub(super) mod strip_thinking;
+pub(super) mod truncate;
+pub(super) mod undo;

@@ -1,0 +1,37 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
+use super::super::commit_flow::{self, Job};
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::plan_file;
+
+/// Run several operations as one change: one preview, one write, one undo
+///
+/// A plan is a TOML file with a `[[step]]` an operation: `op` names it, and its options have the
+/// names they have on the command line.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A plan:\n  [[step]]\n  op = \"strip-thinking\"\n  keep-last = 3\n\n  [[step]]\n  op = \"drop-tools\"\n  tool = [\"Bash\", \"mcp__*\"]\n  larger-than = \"10k\"\n  stub = true\n  head = 5"
+)]
+pub(crate) struct RunArgs {
+    /// The plan
+    #[arg(value_name = "PLAN.toml")]
+    plan: PathBuf,
+    #[command(flatten)]
+    session: SessionArg,
+    #[command(flatten)]
+    write: WriteArgs,
+    #[command(flatten)]
+    in_place: InPlaceArgs,
+}
+
+pub(crate) fn run(args: RunArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    let steps = plan_file::read(&args.plan)?;
+    let mut job = Job::new(context, &args.session, "run", args.write, args.in_place)?;
+    job.transforms.extend(steps);
+    commit_flow::run(context, job)
+}

@@ -1,0 +1,96 @@
+//! Plans that people keep in files.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::ops::{DropTools, StripThinking, Truncate};
+use crate::rewrite::Transform;
+
+use super::error::CliError;
+use super::summary::{CompactWith, SummarySource};
+
+/// A plan's file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    #[serde(default)]
+    step: Vec<toml::Spanned<toml::Table>>,
+}
+
+/// What `compact` takes in a file besides the library's options.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct SummaryOptions {
+    summary_file: Option<PathBuf>,
+    summarizer: Option<String>,
+}
+
+const OPERATIONS: &str = "strip-thinking, drop-tools, truncate, compact";
+
+/// Reads the steps of a plan.
+pub(super) fn read(path: &Path) -> Result<Vec<Box<dyn Transform>>, CliError> {
+    let text = fs_err::read_to_string(path).map_err(|e| CliError {
+        kind: "plan",
+        ..CliError::from(e)
+    })?;
+    let file: PlanFile =
+        toml::from_str(&text).map_err(|e| bad(path, &text, e.span(), e.message()))?;
+    if file.step.is_empty() {
+        return Err(bad(path, &text, None, "the plan has no steps"));
+    }
+    file.step
+        .into_iter()
+        .map(|step| {
+            let span = step.span();
+            one(step.into_inner()).map_err(|message| bad(path, &text, Some(span), &message))
+        })
+        .collect()
+}
+
+fn one(mut step: toml::Table) -> Result<Box<dyn Transform>, String> {
+    let op = match step.remove("op") {
+        Some(toml::Value::String(op)) => op,
+        Some(_) => return Err(format!("`op` is a word: one of {OPERATIONS}")),
+        None => return Err(format!("the step says no `op`: one of {OPERATIONS}")),
+    };
+    fn options<T: for<'de> Deserialize<'de>>(op: &str, step: toml::Table) -> Result<T, String> {
+        step.try_into()
+            .map_err(|e: toml::de::Error| format!("{op}: {}", e.message()))
+    }
+    Ok(match op.as_str() {
+        "strip-thinking" => Box::new(options::<StripThinking>(&op, step)?),
+        "drop-tools" => Box::new(options::<DropTools>(&op, step)?),
+        "truncate" => Box::new(options::<Truncate>(&op, step)?),
+        "compact" => {
+            let own: SummaryOptions = options(&op, step.clone())?;
+            step.remove("summary-file");
+            step.remove("summarizer");
+            let source = SummarySource::new(own.summary_file, own.summarizer);
+            Box::new(CompactWith {
+                options: options(&op, step)?,
+                source,
+            })
+        }
+        other => {
+            return Err(format!(
+                "there is no operation `{other}`: one of {OPERATIONS}"
+            ));
+        }
+    })
+}
+
+/// Says what is wrong with a plan, and on which line.
+fn bad(path: &Path, text: &str, span: Option<std::ops::Range<usize>>, message: &str) -> CliError {
+    let line = span.map(|s| text[..s.start.min(text.len())].lines().count().max(1));
+    let place = line.map_or(String::new(), |l| format!(", line {l}"));
+    CliError::usage(
+        "bad-plan",
+        format!(
+            "`{}`{place}: {}",
+            path.display(),
+            message.lines().next().unwrap_or_default()
+        ),
+        "see: ccsurgery run --help",
+    )
+}
