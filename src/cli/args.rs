@@ -81,6 +81,7 @@ pub(super) enum Command {
     Demo(commands::demo::DemoArgs),
     Compact(commands::compact::CompactArgs),
     Completions(commands::completions::CompletionsArgs),
+    Doctor(commands::doctor::DoctorArgs),
     DropTools(commands::drop_tools::DropToolsArgs),
     History(commands::history::HistoryArgs),
     Man(commands::man::ManArgs),

@@ -55,6 +55,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Demo(args) => commands::demo::run(&args, context),
         Command::Compact(args) => commands::compact::run(args, context),
         Command::Completions(args) => commands::completions::run(&args, context),
+        Command::Doctor(args) => commands::doctor::run(args, context),
         Command::DropTools(args) => commands::drop_tools::run(args, context),
         Command::History(args) => commands::history::run(args, context),
         Command::Man(args) => commands::man::run(&args, context),

@@ -90,7 +90,7 @@ impl<'a> Survey<'a> {
 }
 
 /// Something wrong with the whole session.
-pub fn whole(check: &'static Check, message: impl Into<String>) -> Finding {
+pub(super) fn whole(check: &'static Check, message: impl Into<String>) -> Finding {
     Finding {
         check: check.name,
         severity: check.severity,

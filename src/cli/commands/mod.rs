@@ -4,6 +4,7 @@ pub(super) mod clone;
 pub(super) mod compact;
 pub(super) mod completions;
 pub(super) mod demo;
+pub(super) mod doctor;
 pub(super) mod drop_tools;
 pub(super) mod history;
 pub(super) mod man;

@@ -8,21 +8,20 @@ pub(crate) mod stray_result;
 pub(crate) mod unanswered_call;
 pub(crate) mod unfinished_call;
 
-use crate::session::{At, Call, Kind, PromptKind, Session};
+use crate::session::{At, Kind, PromptKind, Session};
 
 use super::super::check::is_live;
 
 /// One id of a call with the blocks that are part of the conversation.
-pub(crate) struct Shown<'a> {
-    pub(crate) call: &'a Call,
+pub(crate) struct Shown {
     pub(crate) uses: Vec<At>,
     pub(crate) results: Vec<At>,
 }
 
 /// Every call of the conversation.
-pub(crate) fn shown(session: &Session) -> impl Iterator<Item = Shown<'_>> + '_ {
+pub(crate) fn shown(session: &Session) -> impl Iterator<Item = Shown> + '_ {
     let of = move |blocks: &[At]| -> Vec<At> { blocks.iter().copied().filter(|b| is_live(session, b.entry as usize)).collect() };
-    session.calls().iter().map(move |call| Shown { call, uses: of(&call.uses), results: of(&call.results) })
+    session.calls().iter().map(move |call| Shown { uses: of(&call.uses), results: of(&call.results) })
 }
 
 /// Whether nothing of the conversation follows the message of an entry: its calls may still be running.
