@@ -86,6 +86,7 @@ pub(super) enum Command {
     History(commands::history::HistoryArgs),
     Man(commands::man::ManArgs),
     Redo(commands::redo::RedoArgs),
+    Repair(commands::repair::RepairArgs),
     Run(commands::run::RunArgs),
     StripThinking(commands::strip_thinking::StripThinkingArgs),
     Truncate(commands::truncate::TruncateArgs),

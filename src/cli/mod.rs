@@ -60,6 +60,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::History(args) => commands::history::run(args, context),
         Command::Man(args) => commands::man::run(&args, context),
         Command::Redo(args) => commands::redo::run(&args, context),
+        Command::Repair(args) => commands::repair::run(args, context),
         Command::Run(args) => commands::run::run(args, context),
         Command::StripThinking(args) => commands::strip_thinking::run(args, context),
         Command::Truncate(args) => commands::truncate::run(args, context),

@@ -9,6 +9,7 @@ pub(super) mod drop_tools;
 pub(super) mod history;
 pub(super) mod man;
 pub(super) mod redo;
+pub(super) mod repair;
 pub(super) mod run;
 pub(super) mod strip_thinking;
 pub(super) mod truncate;

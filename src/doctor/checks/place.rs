@@ -46,7 +46,7 @@ pub fn look_around(session: &Session, around: &Surroundings<'_>) -> Vec<Finding>
         name(session, around, &mut findings);
         sidecars(session, around, &mut findings);
     }
-    if let Some(mode) = around.mode.filter(|m| m & 0o077 != 0) {
+    if let Some(mode) = around.mode.filter(|m| around.at_home && m & 0o077 != 0) {
         findings.push(whole(&OPEN_MODE, format!("its mode is {:o}: others can read it; chmod 600 it", mode & 0o777)));
     }
     findings

@@ -1,5 +1,6 @@
-//! Two thinking blocks with nothing between them.
+//! Two thinking blocks with nothing between them. Models whose thinking is not shown do that; others do not.
 
+use crate::jsonl::lookup;
 use crate::session::{At, BlockKind, Session};
 
 use super::super::super::check::{Check, Scope, Survey};
@@ -22,9 +23,15 @@ pub(crate) static CHECK: Check = Check {
 pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
     let answers = super::answers(session).into_iter();
     answers
-        .filter(|blocks| blocks.windows(2).any(|w| w[0].1 == BlockKind::Thinking && w[1].1 == BlockKind::Thinking))
+        .filter(|blocks| blocks.windows(2).any(|w| w.iter().all(|&(at, kind)| kind == BlockKind::Thinking && has_words(session, at))))
         .map(|blocks| blocks.into_iter().filter(|(_, kind)| kind.is_thinking()).map(|(at, _)| at).collect())
         .collect()
+}
+
+fn has_words(session: &Session, at: At) -> bool {
+    let text = session.text(&session.entries()[at.entry as usize]);
+    let inner = session.block(at.block).span.of(text);
+    lookup(inner, &["thinking"]).is_some_and(|s| s.len() > 2)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
