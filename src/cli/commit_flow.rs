@@ -86,6 +86,10 @@ pub(super) struct Outcome {
     pub(super) dropped_agents: Vec<String>,
     /// Transcripts of subagents that were changed: where they are, what they were, what they become.
     pub(super) subagents: Vec<(PathBuf, Stamp, Session)>,
+    /// Bytes that leave the transcript and are kept beside the journal, by line.
+    quarantine: Vec<(u32, Vec<u8>)>,
+    /// The session as it was when what had been hidden in it came to light.
+    revealed: Option<Session>,
     /// Whether a transform did anything.
     touched: bool,
 }
@@ -137,7 +141,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
         return nothing_to_do(context, &job, &glance);
     }
     progress.phase("checking");
-    verify(before, &result.after)?;
+    verify(before, result.revealed.as_ref(), &result.after)?;
     let measured = Calibration::of(before);
     let window = measured.window_of(&Calibration::of(&result.after));
     let mut figures = (
@@ -257,12 +261,21 @@ fn plan(
 ) -> Result<Outcome, CliError> {
     let mut said = Plan::default();
     let mut touched = false;
+    let mut revealed = None;
     let mut current: Option<Session> = None;
     for transform in &job.transforms {
         let session = current.as_ref().unwrap_or(&job.session);
-        let plan = transform.plan(session)?;
-        touched |= !plan.is_empty();
-        current = Some(carry_out(session, plan, &mut said)?);
+        let mut plan = transform.plan(session)?;
+        if plan.is_empty() {
+            said.warnings.append(&mut plan.warnings);
+            continue;
+        }
+        touched = true;
+        let next = carry_out(session, plan, &mut said)?;
+        if transform.reveals() {
+            revealed = Some(Session::new(next.document().clone()));
+        }
+        current = Some(next);
     }
     let subagents = operate_on_subagents(context, job, &mut said)?;
     touched |= !subagents.is_empty();
@@ -286,6 +299,8 @@ fn plan(
         warnings: said.warnings,
         dropped_agents: said.dropped_agents,
         subagents,
+        quarantine: said.quarantine,
+        revealed,
         touched,
     })
 }
@@ -327,7 +342,7 @@ fn operate_on_subagents(
             continue;
         }
         let after = session.successor(plan.carry_out(&session)?);
-        verify(&session, &after)?;
+        verify(&session, None, &after)?;
         let saved: i64 = plan.changes.iter().map(|c| c.bytes).sum();
         said.changes.push(Change {
             line: None,
@@ -350,6 +365,7 @@ fn carry_out(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Sessi
     said.changes.append(&mut plan.changes);
     said.warnings.append(&mut plan.warnings);
     said.dropped_agents.append(&mut plan.dropped_agents);
+    said.quarantine.append(&mut plan.quarantine);
     Ok(session.successor(document))
 }
 
@@ -420,6 +436,7 @@ fn publish(
         Destination::InPlace => {
             context.recover()?;
             let operation = operation(context, job, &job.found.path, &job.found.id);
+            quarantine(context, &operation, result)?;
             let main = store::Replacement {
                 path: &job.found.path,
                 stamp: job.stamp,
@@ -455,6 +472,7 @@ fn publish(
                 renamed: copy.renames.len(),
                 ..operation(context, job, &target, id)
             };
+            quarantine(context, &operation, result)?;
             store::create(
                 &context.journal,
                 operation,
@@ -492,6 +510,21 @@ fn enter_in_index(
             "{} the new session is not in sessions-index.json yet: {}",
             paint(YELLOW, "note:"),
             crate::render::clean(&error)
+        ));
+    }
+    Ok(())
+}
+
+/// Keeps what leaves the transcript, and says where.
+fn quarantine(
+    context: &mut Context,
+    operation: &Operation,
+    result: &Outcome,
+) -> Result<(), CliError> {
+    if let Some(path) = store::quarantine(&context.journal, &operation.id, &result.quarantine)? {
+        context.tell(&format!(
+            "what could not be read is kept in {}",
+            path.display()
         ));
     }
     Ok(())

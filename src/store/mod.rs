@@ -9,6 +9,7 @@ mod journal;
 mod listing;
 mod locate;
 mod publish;
+mod quarantine;
 mod replace;
 mod sidecars;
 mod undo;
@@ -25,6 +26,7 @@ pub use journal::{FileState, Journal, JournalError, Operation, Replaced, State, 
 pub use listing::{Depth, Listed, list};
 pub use locate::{Found, LocateError, Locator};
 pub use publish::{CommitError, Make, NewFile, create, export};
+pub use quarantine::quarantine;
 pub use replace::{Replacement, replace};
 pub use sidecars::{Sidecar, SidecarKind, sidecars};
 pub use undo::{UndoError, check_undo, redo, undo};
