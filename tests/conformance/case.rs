@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::{self, Recording};
 use crate::scenarios::{How, Scenario};
 use crate::script::{Turn, text, turn};
+use crate::seen;
 use crate::view::{self, Shown};
 
 /// What is asked to see what a client makes of a session.
@@ -49,15 +50,8 @@ impl Case {
             recording,
         };
         case.lay_out(scenario)?;
-        let kept = case.recording.file(&format!("untouched by {by}.json"));
-        case.untouched = if kept.exists() {
-            serde_json::from_slice(&fs_err::read(&kept)?)?
-        } else {
-            case.recording.restore()?;
-            let seen = case.resume(&case.recording.session, &case.recording.work())?;
-            fs_err::write(&kept, serde_json::to_vec(&seen)?)?;
-            seen
-        };
+        case.recording.restore()?;
+        case.untouched = case.look(&case.recording.session, &case.recording.work())?;
         Ok(case)
     }
 
@@ -89,6 +83,17 @@ impl Case {
         }
         self.calls.retain(|calls| !calls.is_empty());
         self.recording.restore()
+    }
+
+    /// What the model is shown of a session: by the client, or as remembered if nothing has changed since.
+    pub(crate) fn look(&self, session: &str, work: &std::path::Path) -> Result<Seen> {
+        let place = seen::place(&self.recording, &self.by, session, work)?;
+        if let Some(seen) = seen::recall(&place) {
+            return Ok(seen);
+        }
+        let seen = self.resume(session, work)?;
+        seen::keep(&place, &seen)?;
+        Ok(seen)
     }
 
     /// Resumes a session with the probe, and tells what the model was shown.

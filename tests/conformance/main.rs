@@ -28,6 +28,7 @@ mod rules;
 mod scenarios;
 mod script;
 mod scrub;
+mod seen;
 mod signature;
 mod view;
 mod worker;

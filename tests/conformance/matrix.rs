@@ -16,13 +16,65 @@ use crate::scenarios::{SCENARIOS, Scenario, scenario};
 const CARRIED: &[&str] = &["basic", "edits", "compacted"];
 
 /// Scenarios of the slice; with them every operation has an occasion.
-const SLICE: &[&str] = &["basic", "compacted"];
+const SLICE: &[&str] = &["basic", "compacted", "big"];
 
-/// A recorded session and the client that resumes it.
+/// Operations that the slice tries on a scenario that is there for their sake alone.
+const ONLY_IN_SLICE: &[(&str, &[&str])] = &[("big", &["drop-tools-stub"])];
+
+/// A recorded session, the client that resumes it, and what is done to it.
 struct Row {
     version: &'static str,
     by: &'static str,
     scenario: &'static Scenario,
+    operations: Vec<&'static Operation>,
+}
+
+impl Row {
+    fn cells(&self) -> usize {
+        self.operations.iter().map(|o| cells::forms(o).len()).sum()
+    }
+}
+
+/// What a run is narrowed to, each kind of name where any of it is given.
+struct Only<'a> {
+    versions: Vec<&'a str>,
+    scenarios: Vec<&'a str>,
+    operations: Vec<&'a str>,
+}
+
+impl<'a> Only<'a> {
+    fn new(named: &[&'a str]) -> Result<Self> {
+        let of = |known: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
+            named.iter().copied().filter(|n| known(n)).collect()
+        };
+        let only = Self {
+            versions: of(&|n| VERSIONS.contains(&n)),
+            scenarios: of(&|n| scenario(n).is_some()),
+            operations: of(&|n| OPERATIONS.iter().any(|o| o.name == n)),
+        };
+        let known = only.versions.len() + only.scenarios.len() + only.operations.len();
+        if known < named.len() {
+            bail!(
+                "no version, scenario or operation has one of these names: {}",
+                named.join(" ")
+            );
+        }
+        Ok(only)
+    }
+
+    fn allows(names: &[&str], name: &str) -> bool {
+        names.is_empty() || names.contains(&name)
+    }
+
+    fn narrow(&self, rows: &mut Vec<Row>) {
+        rows.retain_mut(|row| {
+            row.operations
+                .retain(|o| Self::allows(&self.operations, o.name));
+            Self::allows(&self.versions, row.version)
+                && Self::allows(&self.scenarios, row.scenario.name)
+                && !row.operations.is_empty()
+        });
+    }
 }
 
 fn newest() -> &'static str {
@@ -33,17 +85,15 @@ fn all() -> Vec<Row> {
     let mut rows = Vec::new();
     for version in VERSIONS {
         for scenario in SCENARIOS {
-            rows.push(Row {
+            let row = |by| Row {
                 version,
-                by: version,
+                by,
                 scenario,
-            });
+                operations: OPERATIONS.iter().collect(),
+            };
+            rows.push(row(version));
             if *version != newest() && CARRIED.contains(&scenario.name) {
-                rows.push(Row {
-                    version,
-                    by: newest(),
-                    scenario,
-                });
+                rows.push(row(newest()));
             }
         }
     }
@@ -56,23 +106,24 @@ fn slice() -> Vec<Row> {
     rows.retain(|r| {
         r.version == r.by && versions.contains(&r.version) && SLICE.contains(&r.scenario.name)
     });
+    for row in &mut rows {
+        let only = ONLY_IN_SLICE
+            .iter()
+            .find(|(name, _)| *name == row.scenario.name);
+        if let Some((_, names)) = only {
+            row.operations.retain(|o| names.contains(&o.name));
+        }
+    }
     rows
 }
 
 /// Runs the whole matrix, or the slice of it; what has passed with this program already is not run again.
 ///
-/// Where operations are named, the others are left out.
+/// Where versions, scenarios or operations are named, others are left out.
 pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
-    let operations: Vec<_> = OPERATIONS
-        .iter()
-        .filter(|o| named.is_empty() || named.contains(&o.name))
-        .collect();
-    let rows = if whole { all() } else { slice() };
-    let total = rows.len()
-        * operations
-            .iter()
-            .map(|o| cells::forms(o).len())
-            .sum::<usize>();
+    let mut rows = if whole { all() } else { slice() };
+    Only::new(named)?.narrow(&mut rows);
+    let total = rows.iter().map(Row::cells).sum();
     let state = Mutex::new(Tally {
         results: Results::load(program)?,
         done: 0,
@@ -96,7 +147,7 @@ pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
                         return;
                     };
                     for row in group {
-                        run_row(row, &operations, &state);
+                        run_row(row, &state);
                     }
                 }
             });
@@ -146,9 +197,9 @@ impl Tally {
     }
 }
 
-fn run_row(row: &Row, operations: &[&Operation], state: &Mutex<Tally>) {
+fn run_row(row: &Row, state: &Mutex<Tally>) {
     let mut case = None;
-    for operation in operations {
+    for operation in &row.operations {
         for form in cells::forms(operation) {
             let key = Key {
                 version: row.version.to_owned(),
