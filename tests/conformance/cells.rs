@@ -34,13 +34,23 @@ pub(crate) enum Verdict {
 /// The forms that an operation has.
 pub(crate) fn forms(operation: &Operation) -> &'static [Form] {
     if operation.in_place {
-        &[Form::New, Form::InPlace, Form::Undo]
+        Form::ALL
     } else {
         &[Form::New]
     }
 }
 
 impl Form {
+    pub(crate) const ALL: &[Self] = &[Self::New, Self::InPlace, Self::Undo];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::InPlace => "in-place",
+            Self::Undo => "undo",
+        }
+    }
+
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             Self::New => "",
@@ -189,7 +199,10 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         "compact" | "compact-drop-history" => expect::summaries(&mut seen.shown),
         _ => {}
     }
+    // What ends an unfinished turn may be the very call that was named.
+    let ends_otherwise = !case.awaited.is_empty() && operation.name.starts_with("drop-tools-");
     for shown in [&mut expected, &mut seen.shown] {
+        shown.retain(|s| !(ends_otherwise && case.is_filler(s)));
         match operation.reminders {
             Reminders::Same => {}
             Reminders::NewOnes => {

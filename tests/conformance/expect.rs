@@ -20,9 +20,18 @@ pub(crate) fn same(case: &Case) -> Result<Vec<Shown>> {
 
 #[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
 pub(crate) fn stripped(case: &Case) -> Result<Vec<Shown>> {
-    let mut shown = case.untouched.shown.clone();
-    shown.retain(|s| !is_thinking(s));
-    Ok(shown)
+    let shown = &case.untouched.shown;
+    let end = unfinished_at(case, shown);
+    let (finished, rest) = shown.split_at(end);
+    let kept = finished.iter().filter(|s| !is_thinking(s));
+    Ok(kept.chain(rest).cloned().collect())
+}
+
+/// Where the last turn begins, if it is unfinished; the API wants its thinking when it goes on.
+fn unfinished_at(case: &Case, shown: &[Shown]) -> usize {
+    let last = case.turn_at(shown, case.prompts.len());
+    last.filter(|_| !case.awaited.is_empty())
+        .unwrap_or(shown.len())
 }
 
 fn is_thinking(shown: &Shown) -> bool {
@@ -93,7 +102,8 @@ pub(crate) fn any_long_output(case: &Case) -> bool {
 #[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
 pub(crate) fn stubbed(case: &Case) -> Result<Vec<Shown>> {
     let mut shown = case.untouched.shown.clone();
-    for result in shown.iter_mut().filter(|s| s.is("tool_result")) {
+    let end = unfinished_at(case, &shown);
+    for result in shown[..end].iter_mut().filter(|s| s.is("tool_result")) {
         result.block["content"] = json!(NOTE);
     }
     Ok(shown)

@@ -23,6 +23,7 @@ mod ledger;
 mod matrix;
 mod operations;
 mod record;
+mod report;
 mod results;
 mod rules;
 mod scenarios;
@@ -59,6 +60,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["slice", ref only @ ..] => matrix::run(false, &program()?, only),
         ["cell", version, scenario, operation] => matrix::one(version, scenario, operation),
         ["record", version, scenario] => record(version, scenario),
+        ["report"] => report::write(&program()?),
         ["record-fixtures"] => fixtures::write(),
         _ => by_default(),
     }

@@ -26,13 +26,7 @@ struct Row {
     version: &'static str,
     by: &'static str,
     scenario: &'static Scenario,
-    operations: Vec<&'static Operation>,
-}
-
-impl Row {
-    fn cells(&self) -> usize {
-        self.operations.iter().map(|o| cells::forms(o).len()).sum()
-    }
+    cells: Vec<(&'static Operation, Form)>,
 }
 
 /// What a run is narrowed to, each kind of name where any of it is given.
@@ -40,6 +34,7 @@ struct Only<'a> {
     versions: Vec<&'a str>,
     scenarios: Vec<&'a str>,
     operations: Vec<&'a str>,
+    forms: Vec<&'a str>,
 }
 
 impl<'a> Only<'a> {
@@ -51,9 +46,15 @@ impl<'a> Only<'a> {
             versions: of(&|n| VERSIONS.contains(&n)),
             scenarios: of(&|n| scenario(n).is_some()),
             operations: of(&|n| OPERATIONS.iter().any(|o| o.name == n)),
+            forms: of(&|n| Form::ALL.iter().any(|f| f.name() == n)),
         };
-        let known = only.versions.len() + only.scenarios.len() + only.operations.len();
-        if known < named.len() {
+        let lists = [
+            &only.versions,
+            &only.scenarios,
+            &only.operations,
+            &only.forms,
+        ];
+        if lists.iter().map(|l| l.len()).sum::<usize>() < named.len() {
             bail!(
                 "no version, scenario or operation has one of these names: {}",
                 named.join(" ")
@@ -68,11 +69,12 @@ impl<'a> Only<'a> {
 
     fn narrow(&self, rows: &mut Vec<Row>) {
         rows.retain_mut(|row| {
-            row.operations
-                .retain(|o| Self::allows(&self.operations, o.name));
+            row.cells.retain(|(o, f)| {
+                Self::allows(&self.operations, o.name) && Self::allows(&self.forms, f.name())
+            });
             Self::allows(&self.versions, row.version)
                 && Self::allows(&self.scenarios, row.scenario.name)
-                && !row.operations.is_empty()
+                && !row.cells.is_empty()
         });
     }
 }
@@ -89,7 +91,7 @@ fn all() -> Vec<Row> {
                 version,
                 by,
                 scenario,
-                operations: OPERATIONS.iter().collect(),
+                cells: pairs().collect(),
             };
             rows.push(row(version));
             if *version != newest() && CARRIED.contains(&scenario.name) {
@@ -98,6 +100,11 @@ fn all() -> Vec<Row> {
         }
     }
     rows
+}
+
+/// How many cells the whole matrix has.
+pub(crate) fn size() -> usize {
+    all().iter().map(|r| r.cells.len()).sum()
 }
 
 fn slice() -> Vec<Row> {
@@ -111,7 +118,7 @@ fn slice() -> Vec<Row> {
             .iter()
             .find(|(name, _)| *name == row.scenario.name);
         if let Some((_, names)) = only {
-            row.operations.retain(|o| names.contains(&o.name));
+            row.cells.retain(|(o, _)| names.contains(&o.name));
         }
     }
     rows
@@ -123,7 +130,7 @@ fn slice() -> Vec<Row> {
 pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
     let mut rows = if whole { all() } else { slice() };
     Only::new(named)?.narrow(&mut rows);
-    let total = rows.iter().map(Row::cells).sum();
+    let total = rows.iter().map(|r| r.cells.len()).sum();
     let state = Mutex::new(Tally {
         results: Results::load(program)?,
         done: 0,
@@ -174,7 +181,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn note(&mut self, key: Key, verdict: &Verdict, seconds: f64) {
+    fn note(&mut self, key: Key, verdict: &Verdict, asides: Option<Vec<String>>, seconds: f64) {
         self.done += 1;
         let place = format!("[{}/{}] {key}", self.done, self.total);
         match verdict {
@@ -191,7 +198,10 @@ impl Tally {
                 println!("{place}: skipped, {why}");
             }
         }
-        if let Err(error) = self.results.note(key, verdict) {
+        // Without a client at hand, what is known of the cell already stands.
+        if let Some(asides) = asides
+            && let Err(error) = self.results.note(key, verdict, asides)
+        {
             eprintln!("results could not be kept: {error:#}");
         }
     }
@@ -199,28 +209,35 @@ impl Tally {
 
 fn run_row(row: &Row, state: &Mutex<Tally>) {
     let mut case = None;
-    for operation in &row.operations {
-        for form in cells::forms(operation) {
-            let key = Key {
-                version: row.version.to_owned(),
-                by: row.by.to_owned(),
-                scenario: row.scenario.name.to_owned(),
-                operation: format!("{}{}", operation.name, form.suffix()),
-            };
-            let began = Instant::now();
-            let verdict = if state.lock().unwrap().results.settled(&key) {
-                Verdict::Passed
-            } else {
-                match case.get_or_insert_with(|| open(row)) {
-                    Ok(case) => cells::judge(case, operation, *form, false),
-                    Err(verdict) => verdict.clone(),
+    for &(operation, form) in &row.cells {
+        let key = Key {
+            version: row.version.to_owned(),
+            by: row.by.to_owned(),
+            scenario: row.scenario.name.to_owned(),
+            operation: format!("{}{}", operation.name, form.suffix()),
+        };
+        let began = Instant::now();
+        let settled = state.lock().unwrap().results.settled(&key);
+        let (verdict, asides) = if settled {
+            (Verdict::Passed, None)
+        } else {
+            match case.get_or_insert_with(|| open(row)) {
+                Ok(case) => {
+                    let verdict = cells::judge(case, operation, form, false);
+                    let own = operation.name == "untouched";
+                    (
+                        verdict,
+                        Some(if own { case.own_faults() } else { Vec::new() }),
+                    )
                 }
-            };
-            state
-                .lock()
-                .unwrap()
-                .note(key, &verdict, began.elapsed().as_secs_f64());
-        }
+                Err(verdict @ Verdict::Skipped(_)) => (verdict.clone(), None),
+                Err(verdict) => (verdict.clone(), Some(Vec::new())),
+            }
+        };
+        state
+            .lock()
+            .unwrap()
+            .note(key, &verdict, asides, began.elapsed().as_secs_f64());
     }
 }
 
@@ -247,10 +264,12 @@ pub(crate) fn one(version: &str, name: &str, operation: &str) -> Result<()> {
 }
 
 fn named(name: &str) -> Option<(&'static Operation, Form)> {
-    let pairs = OPERATIONS
+    pairs().find(|(o, f)| format!("{}{}", o.name, f.suffix()) == name)
+}
+
+/// Every operation in every form that it has.
+fn pairs() -> impl Iterator<Item = (&'static Operation, Form)> {
+    OPERATIONS
         .iter()
-        .flat_map(|o| cells::forms(o).iter().map(move |f| (o, *f)));
-    pairs
-        .into_iter()
-        .find(|(o, f)| format!("{}{}", o.name, f.suffix()) == name)
+        .flat_map(|o| cells::forms(o).iter().map(move |f| (o, *f)))
 }
