@@ -26,6 +26,7 @@ mod record;
 mod report;
 mod results;
 mod rules;
+mod rules_check;
 mod scenarios;
 mod script;
 mod scrub;
@@ -68,6 +69,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
 
 /// What a plain test run does: nothing slow, unless it is asked for.
 fn by_default() -> Result<()> {
+    rules_check::check()?;
     fixtures::check()?;
     let wish = std::env::var("CCSURGERY_CONFORMANCE").unwrap_or_default();
     match wish.as_str() {

@@ -79,6 +79,10 @@ impl Results {
         self.cells.values().filter(|k| k.program == self.program)
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "nothing of a user's is published here"
+    )]
     pub(crate) fn note(&mut self, key: Key, verdict: &Verdict, asides: Vec<String>) -> Result<()> {
         let (passed, skipped, why) = match verdict {
             Verdict::Passed => (true, false, String::new()),
@@ -97,9 +101,10 @@ impl Results {
             },
         );
         let all: Vec<&Kept> = self.cells.values().collect();
-        Ok(fs_err::write(
-            folders::recordings()?.join("results.json"),
-            serde_json::to_vec_pretty(&all)?,
-        )?)
+        // In one step, for a run may be broken off at any time.
+        let path = folders::recordings()?.join("results.json");
+        let next = path.with_extension("new");
+        fs_err::write(&next, serde_json::to_vec_pretty(&all)?)?;
+        Ok(fs_err::rename(next, path)?)
     }
 }
