@@ -34,37 +34,26 @@ impl Glance {
 
     /// Looks at a session, or at the pieces of one.
     pub fn of(session: &Session) -> Self {
-        let mut out = Self::default();
+        let entries = session.entries();
         let mut titles = Titles::default();
-        for e in session.entries() {
-            out.take(session, e, &mut titles);
+        for e in entries {
+            titles.take(session, e);
         }
-        out.title = titles.best();
-        out
-    }
-
-    fn take(&mut self, session: &Session, e: &Entry, titles: &mut Titles) {
-        self.has_messages |= e.is_message() && e.uuid.is_some();
-        let keep = |slot: &mut Option<String>, field: &str| {
-            if let Some(value) = session.string(e, &[field]) {
-                *slot = Some(value);
-            }
-        };
-        match e.kind {
-            Kind::CustomTitle => keep(&mut titles.custom, "customTitle"),
-            Kind::AiTitle => keep(&mut titles.ai, "aiTitle"),
-            Kind::Summary => keep(&mut titles.summary, "summary"),
-            Kind::User | Kind::Assistant => {
-                if self.cwd.is_none() {
-                    keep(&mut self.cwd, "cwd");
-                }
-                keep(&mut self.version, "version");
-                keep(&mut self.branch, "gitBranch");
-            }
-            _ => {}
-        }
-        if self.first_prompt.is_none() && e.prompt == PromptKind::Words && !e.flags.sidechain() {
-            self.first_prompt = prompt_words(session, e);
+        let mut messages = entries
+            .iter()
+            .filter(|e| e.is_message() && e.uuid.is_some());
+        let prompt = entries
+            .iter()
+            .find(|e| e.prompt == PromptKind::Words && !e.flags.sidechain());
+        let first = messages.next();
+        let last = messages.next_back().or(first);
+        Self {
+            cwd: first.and_then(|e| session.string(e, &["cwd"])),
+            title: titles.best(),
+            first_prompt: prompt.and_then(|e| prompt_words(session, e)),
+            has_messages: first.is_some(),
+            version: last.and_then(|e| session.string(e, &["version"])),
+            branch: last.and_then(|e| session.string(e, &["gitBranch"])),
         }
     }
 }
@@ -77,12 +66,33 @@ struct Titles {
 }
 
 impl Titles {
+    /// Takes a title, if the entry is one; the last of its kind wins.
+    fn take(&mut self, session: &Session, e: &Entry) {
+        let (slot, field) = match e.kind {
+            Kind::CustomTitle => (&mut self.custom, "customTitle"),
+            Kind::AiTitle => (&mut self.ai, "aiTitle"),
+            // Many summaries at a file's head are of other sessions.
+            Kind::Summary if names_own_entry(session, e) => (&mut self.summary, "summary"),
+            _ => return,
+        };
+        if let Some(title) = session.string(e, &[field]) {
+            *slot = Some(title);
+        }
+    }
+
     fn best(self) -> Option<String> {
         [self.custom, self.ai, self.summary]
             .into_iter()
             .flatten()
             .find(|t| !t.trim().is_empty())
     }
+}
+
+/// Whether what an entry names is in this file.
+fn names_own_entry(session: &Session, e: &Entry) -> bool {
+    e.names
+        .some()
+        .is_some_and(|id| session.graph().find(id).is_some())
 }
 
 /// The words of a prompt; of several texts, the first that is not the editor's.

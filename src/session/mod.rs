@@ -19,7 +19,7 @@ pub use id::Id;
 pub use index::Session;
 pub use prompt::PromptKind;
 pub use refs::{IdUse, visit_ids};
-pub use tokens::window_tokens;
+pub use tokens::{recorded_at, window_tokens};
 pub use tools::{At, Call, Calls};
 pub use turn_spec::{TurnError, TurnRange, TurnSpec};
 pub use turns::{Turn, Turns};

@@ -26,6 +26,17 @@ pub fn window_tokens(session: &Session, removed: i64) -> u64 {
     kept.max(0.0) as u64
 }
 
+/// The line of the file, from 1, whose record [`window_tokens`] goes by: only what was removed before it
+/// was still in the window when it was made.
+pub fn recorded_at(session: &Session) -> Option<u32> {
+    let (position, _) = last_usage(session)?;
+    let entry = &session.entries()[session.graph().path()[position as usize] as usize];
+    session
+        .document()
+        .origin(entry.line as usize)
+        .map(|l| l as u32 + 1)
+}
+
 /// The newest record of the window's size on the live path, and where.
 fn last_usage(session: &Session) -> Option<(u32, u64)> {
     let path = session.graph().path();

@@ -31,7 +31,7 @@ impl Candidate {
         target: &Path,
         fill: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> io::Result<()>,
     ) -> Result<Self, PublishError> {
-        let folder = target.parent().unwrap_or(Path::new("."));
+        let folder = folder_of(target);
         let failed = |source| PublishError::Write {
             path: target.to_owned(),
             source,
@@ -113,7 +113,16 @@ fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     builder.prefix(".ccsurgery-").suffix(".tmp");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600));
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder).map_err(without_path)
+}
+
+/// The system's own words: the name of a temp file tells nobody anything.
+fn without_path(error: io::Error) -> io::Error {
+    let words = error.to_string();
+    match words.split_once(" at path ") {
+        Some((words, _)) => io::Error::new(error.kind(), words),
+        None => error,
+    }
 }
 
 /// Writes a small private file whole.
@@ -176,9 +185,17 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn sync_parent(target: &Path) -> Result<(), PublishError> {
-    let folder = target.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(target);
     sync_folder(folder).map_err(|source| PublishError::Folder {
         folder: folder.to_owned(),
         source,
     })
+}
+
+/// The folder that a file is in; of a bare name, the working folder.
+fn folder_of(target: &Path) -> &Path {
+    target
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }

@@ -4,6 +4,7 @@ mod atomic;
 mod config;
 mod glance;
 mod guard;
+mod index_file;
 mod journal;
 mod locate;
 mod publish;
@@ -18,6 +19,7 @@ pub use atomic::{
 pub use config::{Config, slug};
 pub use glance::glance;
 pub use guard::{Live, Stamp, live};
+pub use index_file::{IndexEntry, add_to_index, index_file, remove_from_index};
 pub use journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
 pub use locate::{Found, LocateError, Locator};
 pub use publish::{CommitError, Make, NewFile, create, export};

@@ -29,6 +29,9 @@ pub(super) fn check(session: &Session, findings: &mut Vec<Finding>) {
             .iter()
             .filter(|b| b.kind == BlockKind::Text)
         {
+            if block.span.len() > 256 {
+                continue;
+            }
             let inner = block.span.of(text);
             let blank = lookup(inner, &["text"])
                 .is_some_and(|s| s.len() <= 64 && decode(s.of(inner)).trim().is_empty());
