@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use crate::ops::{Finish, title_for};
-use crate::rewrite::{Action, Change, Measure, Plan, Transform, emit, verify};
-use crate::session::{Glance, Session, window_tokens};
+use crate::render::{YELLOW, paint};
+use crate::rewrite::{Action, Change, Measure, Plan, Transform, emit, emitted_len, verify};
+use crate::session::{Calibration, Glance, Kind, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
 
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -85,6 +86,10 @@ pub(super) struct Outcome {
     pub(super) dropped_agents: Vec<String>,
     /// Transcripts of subagents that were changed: where they are, what they were, what they become.
     pub(super) subagents: Vec<(PathBuf, Stamp, Session)>,
+    /// Bytes that leave the transcript and are kept beside the journal, by line.
+    quarantine: Vec<(u32, Vec<u8>)>,
+    /// The session as it was when what had been hidden in it came to light.
+    revealed: Option<Session>,
     /// Whether a transform did anything.
     touched: bool,
 }
@@ -126,6 +131,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     let progress = Progress::start(context.progress, "planning");
     let destination = destination(context, &job);
     refuse_live(context, &job)?;
+    refuse_target(&destination)?;
     let before = &job.session;
     let glance = Glance::of(before);
     let result = plan(context, &job, &destination, &glance)?;
@@ -135,11 +141,12 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
         return nothing_to_do(context, &job, &glance);
     }
     progress.phase("checking");
-    verify(before, &result.after)?;
-    let removed: i64 = result.changes.iter().map(|c| c.shown).sum();
-    let figures = (
-        Measure::of(before, window_tokens(before, 0)),
-        Measure::of(&result.after, window_tokens(&result.after, removed)),
+    verify(before, result.revealed.as_ref(), &result.after)?;
+    let measured = Calibration::of(before);
+    let window = measured.window_of(&Calibration::of(&result.after));
+    let mut figures = (
+        Measure::of(before, measured.window()),
+        Measure::of(&result.after, window),
     );
 
     let renaming = matches!(destination, Destination::New { .. }) || is_clone;
@@ -148,13 +155,14 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     } else {
         None
     };
+    figures.1.bytes = emitted_len(&result.after, copy.as_ref().map(|c| &c.renames));
     let files = copy
         .as_ref()
-        .map(|c| c.rows(&result.after, &destination))
+        .map(|c| c.rows(figures.1.bytes, &destination))
         .unwrap_or_default();
     progress.done();
 
-    let report = Report {
+    let mut report = Report {
         job: &job,
         glance: &glance,
         result: &result,
@@ -173,6 +181,9 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     let progress = Progress::start(context.progress, "writing");
     publish(context, &job, &destination, &result, copy.as_ref())?;
     progress.done();
+    if let Some(path) = destination.transcript() {
+        report.figures.1.bytes = fs_err::metadata(path)?.len();
+    }
     report.finish(context, Some(&destination))
 }
 
@@ -203,6 +214,26 @@ fn destination(context: &Context, job: &Job<'_>) -> Destination {
     }
 }
 
+/// What is seen to fail at the end fails at once, and in a preview, too.
+fn refuse_target(destination: &Destination) -> Result<(), CliError> {
+    let Destination::File(path) = destination else {
+        return Ok(());
+    };
+    if path.symlink_metadata().is_ok() {
+        return Err(store::PublishError::Exists { path: path.clone() }.into());
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(CliError::failed(
+                "no-such-folder",
+                format!("there is no folder `{}`", folder.display()),
+                "create it first, or choose another",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A running client would write on as if nothing had happened.
 fn refuse_live(context: &Context, job: &Job<'_>) -> Result<(), CliError> {
     if !job.in_place.in_place || job.in_place.allow_live || job.write.dry_run {
@@ -230,12 +261,21 @@ fn plan(
 ) -> Result<Outcome, CliError> {
     let mut said = Plan::default();
     let mut touched = false;
+    let mut revealed = None;
     let mut current: Option<Session> = None;
     for transform in &job.transforms {
         let session = current.as_ref().unwrap_or(&job.session);
-        let plan = transform.plan(session)?;
-        touched |= !plan.is_empty();
-        current = Some(carry_out(session, plan, &mut said)?);
+        let mut plan = transform.plan(session)?;
+        if plan.is_empty() {
+            said.warnings.append(&mut plan.warnings);
+            continue;
+        }
+        touched = true;
+        let next = carry_out(session, plan, &mut said)?;
+        if transform.reveals() {
+            revealed = Some(Session::new(next.document().clone()));
+        }
+        current = Some(next);
     }
     let subagents = operate_on_subagents(context, job, &mut said)?;
     touched |= !subagents.is_empty();
@@ -246,7 +286,12 @@ fn plan(
     };
     touched |= title.is_some() && *destination == Destination::InPlace;
     let session = current.as_ref().unwrap_or(&job.session);
-    let finish = Finish { title }.plan(session)?;
+    let name_leaf = job
+        .session
+        .entries()
+        .iter()
+        .any(|e| e.kind == Kind::LastPrompt);
+    let finish = Finish { title, name_leaf }.plan(session)?;
     let after = carry_out(session, finish, &mut said)?;
     Ok(Outcome {
         after,
@@ -254,6 +299,8 @@ fn plan(
         warnings: said.warnings,
         dropped_agents: said.dropped_agents,
         subagents,
+        quarantine: said.quarantine,
+        revealed,
         touched,
     })
 }
@@ -295,7 +342,7 @@ fn operate_on_subagents(
             continue;
         }
         let after = session.successor(plan.carry_out(&session)?);
-        verify(&session, &after)?;
+        verify(&session, None, &after)?;
         let saved: i64 = plan.changes.iter().map(|c| c.bytes).sum();
         said.changes.push(Change {
             line: None,
@@ -318,6 +365,7 @@ fn carry_out(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Sessi
     said.changes.append(&mut plan.changes);
     said.warnings.append(&mut plan.warnings);
     said.dropped_agents.append(&mut plan.dropped_agents);
+    said.quarantine.append(&mut plan.quarantine);
     Ok(session.successor(document))
 }
 
@@ -327,7 +375,7 @@ fn nothing_to_do(
     glance: &Glance,
 ) -> Result<ExitCode, CliError> {
     if context.json {
-        let measure = Measure::of(&job.session, window_tokens(&job.session, 0));
+        let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
             "source": {"session_id": job.found.id, "path": job.found.path},
@@ -388,6 +436,7 @@ fn publish(
         Destination::InPlace => {
             context.recover()?;
             let operation = operation(context, job, &job.found.path, &job.found.id);
+            quarantine(context, &operation, result)?;
             let main = store::Replacement {
                 path: &job.found.path,
                 stamp: job.stamp,
@@ -423,15 +472,62 @@ fn publish(
                 renamed: copy.renames.len(),
                 ..operation(context, job, &target, id)
             };
+            quarantine(context, &operation, result)?;
             store::create(
                 &context.journal,
                 operation,
-                &copy.files(&result.after, target),
+                &copy.files(&result.after, target.clone()),
                 &copy.renames,
             )?;
-            Ok(())
+            enter_in_index(context, job, &result.after, &target)
         }
     }
+}
+
+/// Enters a new session in the list that clients of one time keep; a list that cannot be written is no
+/// failure, for those clients find the session by themselves.
+fn enter_in_index(
+    context: &mut Context,
+    job: &Job<'_>,
+    after: &Session,
+    target: &Path,
+) -> Result<(), CliError> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    if store::index_file(folder).is_none() {
+        return Ok(());
+    }
+    let project = job
+        .to_project
+        .clone()
+        .or_else(|| names::project_of(&job.session, job.found.folder()))
+        .unwrap_or_else(|| context.project.clone());
+    let _lock = context.journal.lock()?;
+    let entered = store::IndexEntry::new(after, target, &project)
+        .map_err(|e| e.to_string())
+        .and_then(|e| store::add_to_index(folder, &e).map_err(|e| e.to_string()));
+    if let Err(error) = entered {
+        context.tell(&format!(
+            "{} the new session is not in sessions-index.json yet: {}",
+            paint(YELLOW, "note:"),
+            crate::render::clean(&error)
+        ));
+    }
+    Ok(())
+}
+
+/// Keeps what leaves the transcript, and says where.
+fn quarantine(
+    context: &mut Context,
+    operation: &Operation,
+    result: &Outcome,
+) -> Result<(), CliError> {
+    if let Some(path) = store::quarantine(&context.journal, &operation.id, &result.quarantine)? {
+        context.tell(&format!(
+            "what could not be read is kept in {}",
+            path.display()
+        ));
+    }
+    Ok(())
 }
 
 fn operation(context: &Context, job: &Job<'_>, target: &Path, target_id: &str) -> Operation {

@@ -1,6 +1,7 @@
 //! What people see: sizes, clean text, the preview.
 
 mod chart;
+mod findings;
 mod preview;
 mod secrets;
 mod style;
@@ -8,6 +9,7 @@ mod text;
 
 pub use crate::human::{age, bytes, count, signed_bytes, tokens};
 pub use chart::{bar, sparkline};
+pub use findings::FindingList;
 pub use preview::{FileAction, FileRow, Preview};
 pub use secrets::mask;
 pub use style::{BOLD, DIM, GREEN, RED, YELLOW, paint};

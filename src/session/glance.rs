@@ -70,7 +70,8 @@ impl Titles {
         let (slot, field) = match e.kind {
             Kind::CustomTitle => (&mut self.custom, "customTitle"),
             Kind::AiTitle => (&mut self.ai, "aiTitle"),
-            Kind::Summary => (&mut self.summary, "summary"),
+            // Many summaries at a file's head are of other sessions.
+            Kind::Summary if names_own_entry(session, e) => (&mut self.summary, "summary"),
             _ => return,
         };
         if let Some(title) = session.string(e, &[field]) {
@@ -84,6 +85,13 @@ impl Titles {
             .flatten()
             .find(|t| !t.trim().is_empty())
     }
+}
+
+/// Whether what an entry names is in this file.
+fn names_own_entry(session: &Session, e: &Entry) -> bool {
+    e.names
+        .some()
+        .is_some_and(|id| session.graph().find(id).is_some())
 }
 
 /// The words of a prompt; of several texts, the first that is not the editor's.

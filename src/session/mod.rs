@@ -39,7 +39,7 @@ pub use prompt::PromptKind;
 pub use refs::{IdUse, visit_ids};
 pub use shown::Shown;
 pub use story::{Item, story};
-pub use tokens::{Calibration, Weight, window_tokens};
+pub use tokens::{Calibration, Weight};
 pub use tools::{At, Call, Calls};
 pub use turn_facts::TurnFacts;
 pub use turn_spec::{TurnError, TurnRange, TurnSpec};

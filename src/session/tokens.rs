@@ -128,25 +128,21 @@ impl Calibration {
         tokens.max(0.0) as u64
     }
 
+    /// The tokens in the window of what was made of this session. Its records are of what it was, so
+    /// what it lost and gained is taken off and added by this session's measure.
+    pub fn window_of(&self, result: &Calibration) -> u64 {
+        let change = Weight {
+            bytes: result.shown.bytes - self.shown.bytes,
+            images: result.shown.images - self.shown.images,
+        };
+        (self.window() as f64 + self.tokens(change)).max(0.0) as u64
+    }
+
     /// How far the estimate is from the record, as a part of the record: 0.02 is two percent too much.
     pub fn error(&self) -> Option<f64> {
         let (recorded, estimated) = (self.recorded?, self.estimated?);
         (recorded > 0).then(|| (estimated as f64 - recorded as f64) / recorded as f64)
     }
-}
-
-/// The tokens in the window if the session went on now.
-///
-/// A session that was operated on has no record that fits, so what it lost is taken off by the same
-/// measure: `removed` are the bytes shown no longer since the record was made.
-pub fn window_tokens(session: &Session, removed: i64) -> u64 {
-    let calibration = Calibration::of(session);
-    let removed = if calibration.recorded.is_some() {
-        removed as f64 / calibration.bytes_per_token
-    } else {
-        0.0
-    };
-    (calibration.window() as f64 + removed).max(0.0) as u64
 }
 
 /// The window at one request: what was shown, and how many tokens that made.

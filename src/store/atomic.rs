@@ -113,7 +113,16 @@ fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     builder.prefix(".ccsurgery-").suffix(".tmp");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600));
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder).map_err(without_path)
+}
+
+/// The system's own words: the name of a temp file tells nobody anything.
+fn without_path(error: io::Error) -> io::Error {
+    let words = error.to_string();
+    match words.split_once(" at path ") {
+        Some((words, _)) => io::Error::new(error.kind(), words),
+        None => error,
+    }
 }
 
 /// Writes a small private file whole.
