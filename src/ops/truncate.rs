@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec};
+use crate::session::{
+    BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, Turn, TurnSpec,
+};
 
 use super::agents::agents_gone;
 
@@ -24,11 +26,15 @@ impl Transform for Truncate {
         let turns = session.turns();
         let mut plan = Plan::default();
         let at = self.at.resolve(session)?;
-        let Some(turn) = turns.get(at).filter(|_| (at as usize) < turns.len()) else {
+        let Some(turn) = turns.get(at) else {
             return Ok(plan);
         };
+        let end = end_of(session, turn);
+        if end as usize == session.graph().path().len() {
+            return Ok(plan);
+        }
         refuse_unfinished(session, at)?;
-        let cut = Cut::new(session, turn.path.1);
+        let cut = Cut::new(session, end);
         for (line, state) in session.lines().iter().enumerate() {
             let line = line as u32;
             match state {
@@ -50,6 +56,17 @@ impl Transform for Truncate {
         plan.dropped_agents = agents_gone(session, &plan);
         Ok(plan)
     }
+}
+
+/// Where a turn ends on the path: at the next one, or at a compaction that came after its last answer.
+fn end_of(session: &Session, turn: &Turn) -> u32 {
+    let entry = |p: u32| &session.entries()[session.graph().path()[p as usize] as usize];
+    let answered = |from: u32| {
+        (from..turn.path.1).any(|p| entry(p).kind == Kind::Assistant && !entry(p).flags.synthetic())
+    };
+    (turn.path.0..turn.path.1)
+        .find(|&p| entry(p).is_boundary() && !answered(p))
+        .unwrap_or(turn.path.1)
 }
 
 /// Where a session is cut.
