@@ -86,7 +86,7 @@ impl Renames {
             if !e.uuid.is_some() || self.ids.contains_key(&e.uuid) {
                 continue;
             }
-            let len = if e.uuid.is_canonical() {
+            let len = if e.uuid.is_uuid() {
                 36
             } else {
                 session.string(e, &["uuid"]).map_or(0, |u| u.len())
@@ -169,7 +169,7 @@ impl Renames {
     /// Whether whatever is renamed has as many bytes as before.
     fn keep_lengths(&self) -> bool {
         self.cwd.is_none()
-            && self.slugs.is_empty()
+            && self.slugs.iter().all(|(old, new)| old.len() == new.len())
             && self.lengths == 1 << 36
             && self
                 .words

@@ -123,16 +123,17 @@ struct StandIns {
 
 impl StandIns {
     fn new(session: &Session, plan: &Plan) -> Self {
-        let gone: FxHashSet<Id> = session
-            .entries()
-            .iter()
-            .enumerate()
-            // Of duplicates, the last is the one that its uuid names; a copy may go unmourned.
-            .filter(|&(i, e)| {
-                e.is_chained() && plan.drops(e.line) && session.graph().find(e.uuid) == Some(i)
-            })
-            .map(|(_, e)| e.uuid)
+        let chained = || session.entries().iter().filter(|e| e.is_chained());
+        let mut gone: FxHashSet<Id> = chained()
+            .filter(|e| plan.drops(e.line))
+            .map(|e| e.uuid)
             .collect();
+        // Of duplicates, those that stay go on being named; a copy may go unmourned.
+        if !gone.is_empty() {
+            for e in chained().filter(|e| !plan.drops(e.line)) {
+                gone.remove(&e.uuid);
+            }
+        }
         let mut messages: FxHashMap<Id, Vec<u32>> = FxHashMap::default();
         if !gone.is_empty() {
             for (i, e) in session.entries().iter().enumerate() {

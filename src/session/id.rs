@@ -22,11 +22,6 @@ impl Id {
         })
     }
 
-    /// Whether it was spelt as a UUID usually is, in 36 characters.
-    pub fn is_canonical(self) -> bool {
-        self.is_some() && self.0 >> 76 & 0xf != 0xf
-    }
-
     /// Whether this is an id at all.
     pub fn is_some(self) -> bool {
         self != Self::NONE
