@@ -295,7 +295,13 @@ fn plan(
         .entries()
         .iter()
         .any(|e| e.kind == Kind::LastPrompt);
-    let finish = Finish { title, name_leaf }.plan(session)?;
+    let leaf = job.session.graph().leaf();
+    let finish = Finish {
+        title,
+        name_leaf,
+        leaf_was: leaf.map(|i| job.session.entries()[i].uuid),
+    };
+    let finish = finish.plan(session)?;
     let after = carry_out(session, finish, &mut said)?;
     Ok(Outcome {
         after,
