@@ -6,7 +6,7 @@ use ccsurgery::doctor::examine;
 use ccsurgery::jsonl::Document;
 use ccsurgery::ops::{StripThinking, Truncate};
 use ccsurgery::rewrite::{Action, Measure, Renames, Transform as _, emit, emitted_len, verify};
-use ccsurgery::session::{Id, Session, window_tokens};
+use ccsurgery::session::{Calibration, Id, Session};
 use common::{Home, SESSION, Transcript};
 use serde_json::json;
 
@@ -44,7 +44,7 @@ fn a_plan_is_looked_at_before_it_is_carried_out() {
 
     let after = Session::new(plan.carry_out(&session).expect("a document"));
     verify(&session, &after).expect("no new fault");
-    let measure = |s: &Session| Measure::of(s, window_tokens(s, 0));
+    let measure = |s: &Session| Measure::of(s, Calibration::of(s).window());
     assert_eq!((measure(&session).turns, measure(&after).turns), (2, 1));
     assert!(measure(&after).bytes < measure(&session).bytes);
     let text = transcript().text();

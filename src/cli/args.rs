@@ -30,6 +30,7 @@ pub(super) struct Cli {
 
 /// Options that every command takes.
 #[derive(Debug, Clone, Args)]
+#[allow(clippy::struct_excessive_bools)]
 pub(super) struct Global {
     /// The client's config folder [default: $CLAUDE_CONFIG_DIR, else ~/.claude]
     #[arg(
@@ -59,6 +60,9 @@ pub(super) struct Global {
         help_heading = "Global options"
     )]
     pub(super) color: Color,
+    /// Show keys and tokens in a session's text as they are, instead of masking them
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(super) show_secrets: bool,
     /// Print no more than the result
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub(super) quiet: bool,
@@ -86,10 +90,17 @@ pub(super) enum Command {
     Demo(commands::demo::DemoArgs),
     Compact(commands::compact::CompactArgs),
     Completions(commands::completions::CompletionsArgs),
+    Diff(commands::diff::DiffArgs),
+    Doctor(commands::doctor::DoctorArgs),
     DropTools(commands::drop_tools::DropToolsArgs),
     History(commands::history::HistoryArgs),
     Man(commands::man::ManArgs),
+    Inspect(commands::inspect::InspectArgs),
+    Ls(commands::ls::LsArgs),
+    Payload(commands::payload::PayloadArgs),
+    Show(commands::show::ShowArgs),
     Redo(commands::redo::RedoArgs),
+    Repair(commands::repair::RepairArgs),
     Run(commands::run::RunArgs),
     StripThinking(commands::strip_thinking::StripThinkingArgs),
     Truncate(commands::truncate::TruncateArgs),

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::ops::{Finish, title_for};
 use crate::render::{YELLOW, paint};
 use crate::rewrite::{Action, Change, Measure, Plan, Transform, emit, emitted_len, verify};
-use crate::session::{Glance, Kind, Session, recorded_at, window_tokens};
+use crate::session::{Calibration, Glance, Kind, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
 
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -86,6 +86,10 @@ pub(super) struct Outcome {
     pub(super) dropped_agents: Vec<String>,
     /// Transcripts of subagents that were changed: where they are, what they were, what they become.
     pub(super) subagents: Vec<(PathBuf, Stamp, Session)>,
+    /// Bytes that leave the transcript and are kept beside the journal, by line.
+    quarantine: Vec<(u32, Vec<u8>)>,
+    /// The session as it was when what had been hidden in it came to light.
+    revealed: Option<Session>,
     /// Whether a transform did anything.
     touched: bool,
 }
@@ -137,17 +141,12 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
         return nothing_to_do(context, &job, &glance);
     }
     progress.phase("checking");
-    verify(before, &result.after)?;
-    let recorded = recorded_at(&result.after).unwrap_or(u32::MAX);
-    let removed: i64 = result
-        .changes
-        .iter()
-        .filter(|c| c.line.is_none_or(|l| l < recorded))
-        .map(|c| c.shown)
-        .sum();
+    verify(before, result.revealed.as_ref(), &result.after)?;
+    let measured = Calibration::of(before);
+    let window = measured.window_of(&Calibration::of(&result.after));
     let mut figures = (
-        Measure::of(before, window_tokens(before, 0)),
-        Measure::of(&result.after, window_tokens(&result.after, removed)),
+        Measure::of(before, measured.window()),
+        Measure::of(&result.after, window),
     );
 
     let renaming = matches!(destination, Destination::New { .. }) || is_clone;
@@ -262,12 +261,21 @@ fn plan(
 ) -> Result<Outcome, CliError> {
     let mut said = Plan::default();
     let mut touched = false;
+    let mut revealed = None;
     let mut current: Option<Session> = None;
     for transform in &job.transforms {
         let session = current.as_ref().unwrap_or(&job.session);
-        let plan = transform.plan(session)?;
-        touched |= !plan.is_empty();
-        current = Some(carry_out(session, plan, &mut said)?);
+        let mut plan = transform.plan(session)?;
+        if plan.is_empty() {
+            said.warnings.append(&mut plan.warnings);
+            continue;
+        }
+        touched = true;
+        let next = carry_out(session, plan, &mut said)?;
+        if transform.reveals() {
+            revealed = Some(Session::new(next.document().clone()));
+        }
+        current = Some(next);
     }
     let subagents = operate_on_subagents(context, job, &mut said)?;
     touched |= !subagents.is_empty();
@@ -291,6 +299,8 @@ fn plan(
         warnings: said.warnings,
         dropped_agents: said.dropped_agents,
         subagents,
+        quarantine: said.quarantine,
+        revealed,
         touched,
     })
 }
@@ -332,7 +342,7 @@ fn operate_on_subagents(
             continue;
         }
         let after = session.successor(plan.carry_out(&session)?);
-        verify(&session, &after)?;
+        verify(&session, None, &after)?;
         let saved: i64 = plan.changes.iter().map(|c| c.bytes).sum();
         said.changes.push(Change {
             line: None,
@@ -355,6 +365,7 @@ fn carry_out(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Sessi
     said.changes.append(&mut plan.changes);
     said.warnings.append(&mut plan.warnings);
     said.dropped_agents.append(&mut plan.dropped_agents);
+    said.quarantine.append(&mut plan.quarantine);
     Ok(session.successor(document))
 }
 
@@ -364,7 +375,7 @@ fn nothing_to_do(
     glance: &Glance,
 ) -> Result<ExitCode, CliError> {
     if context.json {
-        let measure = Measure::of(&job.session, window_tokens(&job.session, 0));
+        let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
             "source": {"session_id": job.found.id, "path": job.found.path},
@@ -425,6 +436,7 @@ fn publish(
         Destination::InPlace => {
             context.recover()?;
             let operation = operation(context, job, &job.found.path, &job.found.id);
+            quarantine(context, &operation, result)?;
             let main = store::Replacement {
                 path: &job.found.path,
                 stamp: job.stamp,
@@ -460,6 +472,7 @@ fn publish(
                 renamed: copy.renames.len(),
                 ..operation(context, job, &target, id)
             };
+            quarantine(context, &operation, result)?;
             store::create(
                 &context.journal,
                 operation,
@@ -497,6 +510,21 @@ fn enter_in_index(
             "{} the new session is not in sessions-index.json yet: {}",
             paint(YELLOW, "note:"),
             crate::render::clean(&error)
+        ));
+    }
+    Ok(())
+}
+
+/// Keeps what leaves the transcript, and says where.
+fn quarantine(
+    context: &mut Context,
+    operation: &Operation,
+    result: &Outcome,
+) -> Result<(), CliError> {
+    if let Some(path) = store::quarantine(&context.journal, &operation.id, &result.quarantine)? {
+        context.tell(&format!(
+            "what could not be read is kept in {}",
+            path.display()
         ));
     }
     Ok(())

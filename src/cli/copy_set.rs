@@ -52,7 +52,13 @@ impl CopySet {
         renames.mark_forks();
         let old_folder = job.found.folder();
         let new_folder = folder.unwrap_or(old_folder);
-        rename_paths(&mut renames, &job.found.id, &new_id, old_folder, new_folder);
+        let name = |p: &Path| {
+            p.file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        renames.paths(&job.found.id, &new_id, &name(old_folder), &name(new_folder));
         let slugs = slugs(session);
         let new_slugs: Vec<String> = slugs.iter().map(|s| fresh_slug(s)).collect();
         for (old, new) in slugs.iter().zip(&new_slugs) {
@@ -250,36 +256,6 @@ struct Names<'a> {
     new_folder: &'a Path,
     slugs: &'a [String],
     new_slugs: &'a [String],
-}
-
-/// Paths of sidecar files that the transcript quotes lead to the copy's own.
-fn rename_paths(renames: &mut Renames, old: &str, new: &str, old_folder: &Path, new_folder: &Path) {
-    let name = |p: &Path| {
-        p.file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    };
-    let (from, to) = (name(old_folder), name(new_folder));
-    for separator in ["/", "\\\\"] {
-        let then: Vec<String> = ["tool-results", "subagents"]
-            .map(|d| format!("{separator}{d}"))
-            .into();
-        let then: Vec<&str> = then.iter().map(String::as_str).collect();
-        // Longest first: where the folder's name is quoted too, it is renamed with the id.
-        // A summary that tells the model where the full transcript is must mean the copy's.
-        let with_transcript: Vec<&str> = then.iter().copied().chain([".jsonl"]).collect();
-        renames.word(
-            &format!("{from}{separator}{old}"),
-            &format!("{to}{separator}{new}"),
-            &with_transcript,
-        );
-        renames.word(
-            &format!("{separator}{old}"),
-            &format!("{separator}{new}"),
-            &then,
-        );
-    }
 }
 
 /// The path of a file when the folder above it moves.

@@ -56,7 +56,7 @@ pub(super) fn project_of(session: &Session, folder: &Path) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-fn explain(context: &Context, error: LocateError) -> CliError {
+pub(super) fn explain(context: &Context, error: LocateError) -> CliError {
     let message = error.to_string();
     match error {
         LocateError::NotFound { near, .. } if near.is_empty() => CliError::failed(

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::rewrite::{Action, Change, Measure};
 
+use super::secrets::mask;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 use super::text::{clean, fit, pad, short_path, width};
 use crate::human::{bytes, count, signed_bytes, tokens};
@@ -64,6 +65,8 @@ pub struct Preview<'a> {
     pub home: Option<&'a std::path::Path>,
     /// Columns of the terminal.
     pub columns: usize,
+    /// Whether keys and tokens are shown as they are.
+    pub show_secrets: bool,
 }
 
 /// How many rows of one group are shown before the rest is counted.
@@ -93,7 +96,7 @@ impl Preview<'_> {
             "{}  {}  “{}”",
             paint(BOLD, self.operation),
             clean(&id),
-            fit(&clean(self.title), room)
+            fit(&self.words(self.title), room)
         );
         let project = short_path(
             std::path::Path::new(self.project),
@@ -239,7 +242,7 @@ impl Preview<'_> {
             pad(&weight, -13)
         );
         let room = self.columns.saturating_sub(width(&head) + 9);
-        let gist = clean(&change.gist);
+        let gist = self.words(&change.gist);
         let gist = if gist.is_empty() || room < 12 {
             String::new()
         } else {
@@ -251,6 +254,14 @@ impl Preview<'_> {
             head.trim_end(),
             paint(DIM, gist)
         )
+    }
+
+    fn words(&self, text: &str) -> String {
+        if self.show_secrets {
+            clean(text)
+        } else {
+            clean(&mask(text))
+        }
     }
 
     fn file_rows(&self, out: &mut String) {

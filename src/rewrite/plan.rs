@@ -14,6 +14,11 @@ pub trait Transform {
     /// Its name on the command line.
     fn name(&self) -> &'static str;
 
+    /// Whether it brings to light what was hidden, faults included: these are then no fault of its.
+    fn reveals(&self) -> bool {
+        false
+    }
+
     /// Says what goes and what is edited; never who becomes whose parent.
     fn plan(&self, session: &Session) -> Result<Plan, Refusal>;
 }
@@ -134,6 +139,9 @@ pub struct Plan {
     pub warnings: Vec<String>,
     /// Subagents whose transcripts are no longer part of the session, by their ids.
     pub dropped_agents: Vec<String>,
+    /// Bytes that are no record and leave the transcript, by the line of the file that they were in,
+    /// from 1. They are kept beside the journal.
+    pub quarantine: Vec<(u32, Vec<u8>)>,
 }
 
 /// A plan that contradicts itself: a bug, and nothing is written.

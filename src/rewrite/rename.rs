@@ -30,15 +30,40 @@ pub struct Renames {
     forked_from: bool,
 }
 
-/// Bytes that are replaced wherever they stand, words of the conversation included: parts of paths
-/// of files that the copy has its own of.
+/// A name that is replaced wherever it stands between certain neighbours, words of the conversation
+/// included: in paths of files that the copy has its own of, and where a subagent is called by its name.
 #[derive(Debug)]
 struct Word {
     finder: Finder<'static>,
-    /// The text must go on with one of these.
-    then: Vec<Vec<u8>>,
     with: Vec<u8>,
+    /// What must stand before and behind it; the first pair that fits counts.
+    neighbours: Vec<Neighbours>,
 }
+
+#[derive(Debug)]
+struct Neighbours {
+    before: Vec<u8>,
+    behind: Vec<u8>,
+    /// What takes the place of `before`.
+    becomes: Vec<u8>,
+}
+
+impl Neighbours {
+    fn new(before: &str, behind: &str) -> Self {
+        Self::moving(before, before, behind)
+    }
+
+    fn moving(before: &str, becomes: &str, behind: &str) -> Self {
+        Self {
+            before: before.into(),
+            behind: behind.into(),
+            becomes: becomes.into(),
+        }
+    }
+}
+
+/// How folders are set apart in a path inside a JSON string.
+const SEPARATORS: [&str; 2] = ["/", "\\\\"];
 
 impl Renames {
     /// Makes all entries those of session `new`, whatever they were, and has forks come from `old`.
@@ -61,7 +86,7 @@ impl Renames {
             if !e.uuid.is_some() || self.ids.contains_key(&e.uuid) {
                 continue;
             }
-            let len = if e.uuid.is_canonical() {
+            let len = if e.uuid.is_uuid() {
                 36
             } else {
                 session.string(e, &["uuid"]).map_or(0, |u| u.len())
@@ -71,41 +96,49 @@ impl Renames {
         }
     }
 
-    /// Replaces the bytes `old` by `new` wherever one of `then` follows, also in the words of the
-    /// conversation: parts of paths, and names of subagents.
-    pub fn word(&mut self, old: &str, new: &str, then: &[&str]) {
-        self.words.push(Word {
-            finder: Finder::new(old.as_bytes()).into_owned(),
-            then: then.iter().map(|t| t.as_bytes().to_vec()).collect(),
-            with: new.as_bytes().to_vec(),
-        });
+    /// Leads paths of a session's own files to the copy's, whose folders are `from` and `to`.
+    pub fn paths(&mut self, old: &str, new: &str, from: &str, to: &str) {
+        let mut neighbours = Vec::new();
+        for separator in SEPARATORS {
+            let (from, to) = (format!("{from}{separator}"), format!("{to}{separator}"));
+            for folder in ["tool-results", "subagents"] {
+                let behind = format!("{separator}{folder}");
+                neighbours.push(Neighbours::moving(&from, &to, &behind));
+                neighbours.push(Neighbours::new(separator, &behind));
+            }
+            // A summary that tells the model where the full transcript is must mean the copy's.
+            neighbours.push(Neighbours::moving(&from, &to, ".jsonl"));
+        }
+        self.word(old, new, neighbours);
     }
 
     /// Gives a plan's slug another name, in its field and in the paths of its files.
     pub fn slug(&mut self, old: &str, new: &str) {
         self.slugs.push((old.to_owned(), new.to_owned()));
-        for separator in ["/", "\\\\"] {
-            self.word(
-                &format!("plans{separator}{old}"),
-                &format!("plans{separator}{new}"),
-                &[".md", "-agent-"],
-            );
-        }
+        let neighbours = SEPARATORS.iter().flat_map(|separator| {
+            let before = format!("plans{separator}");
+            [".md", "-agent-"].map(|behind| Neighbours::new(&before, behind))
+        });
+        self.word(old, new, neighbours.collect());
     }
 
     /// Gives a subagent another name, wherever it is called by it.
     pub fn agent(&mut self, old: &str, new: &str) {
-        for (before, after) in [
+        let neighbours = [
             ("\"agentId\":\"", "\""),
             ("agentId: ", ""),
             ("agent-", ".jsonl"),
-        ] {
-            self.word(
-                &format!("{before}{old}"),
-                &format!("{before}{new}"),
-                &[after],
-            );
-        }
+        ];
+        let neighbours = neighbours.map(|(before, behind)| Neighbours::new(before, behind));
+        self.word(old, new, neighbours.into());
+    }
+
+    fn word(&mut self, old: &str, new: &str, neighbours: Vec<Neighbours>) {
+        self.words.push(Word {
+            finder: Finder::new(old.as_bytes()).into_owned(),
+            with: new.as_bytes().to_vec(),
+            neighbours,
+        });
     }
 
     /// Moves `cwd` from one folder, or below it, to another.
@@ -136,7 +169,7 @@ impl Renames {
     /// Whether whatever is renamed has as many bytes as before.
     fn keep_lengths(&self) -> bool {
         self.cwd.is_none()
-            && self.slugs.is_empty()
+            && self.slugs.iter().all(|(old, new)| old.len() == new.len())
             && self.lengths == 1 << 36
             && self
                 .words
@@ -279,12 +312,13 @@ impl Renames {
         for word in &self.words {
             let len = word.finder.needle().len();
             for at in word.finder.find_iter(text) {
-                if word
-                    .then
-                    .iter()
-                    .any(|then| text[at + len..].starts_with(then))
-                {
-                    patches.push(Patch::new(at as u32, (at + len) as u32, &word.with[..]));
+                let (head, tail) = (&text[..at], &text[at + len..]);
+                let fits =
+                    |n: &&Neighbours| head.ends_with(&n.before) && tail.starts_with(&n.behind);
+                if let Some(n) = word.neighbours.iter().find(fits) {
+                    let start = at - n.before.len();
+                    let with = [&n.becomes[..], &word.with].concat();
+                    patches.push(Patch::new(start as u32, (at + len) as u32, with));
                 }
             }
         }

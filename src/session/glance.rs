@@ -34,26 +34,25 @@ impl Glance {
 
     /// Looks at a session, or at the pieces of one.
     pub fn of(session: &Session) -> Self {
-        let entries = session.entries();
         let mut titles = Titles::default();
-        for e in entries {
+        for e in session.entries() {
             titles.take(session, e);
         }
-        let mut messages = entries
-            .iter()
-            .filter(|e| e.is_message() && e.uuid.is_some());
-        let prompt = entries
-            .iter()
-            .find(|e| e.prompt == PromptKind::Words && !e.flags.sidechain());
-        let first = messages.next();
-        let last = messages.next_back().or(first);
+        let messages = || session.entries().iter().filter(|e| e.is_message());
+        let last = |field: &str| messages().rev().find_map(|e| session.string(e, &[field]));
+        let first_prompt = |kind: PromptKind| {
+            messages()
+                .filter(|e| e.prompt == kind && !e.flags.sidechain())
+                .find_map(|e| prompt_words(session, e))
+        };
         Self {
-            cwd: first.and_then(|e| session.string(e, &["cwd"])),
+            cwd: messages().find_map(|e| session.string(e, &["cwd"])),
             title: titles.best(),
-            first_prompt: prompt.and_then(|e| prompt_words(session, e)),
-            has_messages: first.is_some(),
-            version: last.and_then(|e| session.string(e, &["version"])),
-            branch: last.and_then(|e| session.string(e, &["gitBranch"])),
+            first_prompt: first_prompt(PromptKind::Words)
+                .or_else(|| first_prompt(PromptKind::Command).map(|w| spoken(&w))),
+            has_messages: messages().any(|e| e.uuid.is_some()),
+            version: last("version"),
+            branch: last("gitBranch"),
         }
     }
 }
@@ -114,4 +113,26 @@ pub fn prompt_words(session: &Session, e: &Entry) -> Option<String> {
         !t.trim_start().starts_with("<ide_") && !t.trim_start().starts_with("<system-reminder>")
     });
     own.or(texts.first()).cloned()
+}
+
+/// A prompt as a person would say it: of a slash command its name and arguments, of a shell command the
+/// command, of anything else the words themselves.
+pub fn spoken(words: &str) -> String {
+    let between = |open: &str, close: &str| {
+        let rest = &words[words.find(open)? + open.len()..];
+        Some(rest[..rest.find(close)?].trim())
+    };
+    let head = words.trim_start();
+    if head.starts_with("<command-name>") || head.starts_with("<command-message>") {
+        let arguments = between("<command-args>", "</command-args>").unwrap_or_default();
+        if let Some(name) = between("<command-name>", "</command-name>") {
+            return format!("{name} {arguments}").trim_end().to_owned();
+        }
+    }
+    if head.starts_with("<bash-input>")
+        && let Some(command) = between("<bash-input>", "</bash-input>")
+    {
+        return format!("! {command}");
+    }
+    words.to_owned()
 }

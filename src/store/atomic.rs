@@ -184,6 +184,12 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// The folder that a file is in; a bare name is in the working folder.
+fn folder_of(target: &Path) -> &Path {
+    let folder = target.parent().filter(|f| !f.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 fn sync_parent(target: &Path) -> Result<(), PublishError> {
     let folder = folder_of(target);
     sync_folder(folder).map_err(|source| PublishError::Folder {
@@ -192,10 +198,13 @@ fn sync_parent(target: &Path) -> Result<(), PublishError> {
     })
 }
 
-/// The folder that a file is in; of a bare name, the working folder.
-fn folder_of(target: &Path) -> &Path {
-    target
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_name_is_in_the_working_folder() {
+        assert_eq!(folder_of(Path::new("x.jsonl")), Path::new("."));
+        assert_eq!(folder_of(Path::new("a/x.jsonl")), Path::new("a"));
+    }
 }

@@ -6,7 +6,7 @@ use anstream::AutoStream;
 use clap::{Args, CommandFactory as _, Parser as _};
 
 use crate::render::{BOLD, DIM, age, bytes, clean, count, fit, pad, paint, tokens, width};
-use crate::session::{Glance, Session, window_tokens};
+use crate::session::{Calibration, Glance, Session};
 use crate::store::{Config, Journal, Locator, create_private_dirs, write_private};
 
 use super::super::args::Cli;
@@ -79,6 +79,8 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         columns: context.columns.min(100),
         now: context.now,
         interactive: false,
+        on_screen: false,
+        show_secrets: false,
         progress: false,
         command_line: Vec::new(),
     })
@@ -135,7 +137,7 @@ fn list(stage: &mut Context) -> Result<(), CliError> {
         let figures = format!(
             "{} turns  ~{} tokens  {}  {}",
             count(session.turns().len() as u64),
-            pad(&tokens(window_tokens(&session, 0)), -5),
+            pad(&tokens(Calibration::of(&session).window()), -5),
             pad(&bytes(found.len), -8),
             age(found.modified, stage.now)
         );

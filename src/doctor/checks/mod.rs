@@ -1,43 +1,104 @@
-//! One file a family of checks.
+//! One file a check, by families.
 
-mod calls;
-mod chain;
-mod content;
-mod lines;
-mod thinking;
+pub(crate) mod bloat;
+pub(crate) mod calls;
+pub(crate) mod chain;
+pub(crate) mod compaction;
+pub(crate) mod content;
+pub(crate) mod lines;
+mod place;
+pub(crate) mod thinking;
+
+use rayon::prelude::*;
 
 use crate::session::Session;
 
-use super::finding::{Finding, Severity};
+use super::check::{Check, Scope, Survey};
+use super::finding::Finding;
+use super::version::Version;
 
-/// Runs every check.
-pub fn examine(session: &Session) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    lines::check(session, &mut findings);
-    chain::check(session, &mut findings);
-    calls::check(session, &mut findings);
-    thinking::check(session, &mut findings);
-    content::check(session, &mut findings);
-    findings.sort_by_key(|f| (f.line, f.check));
-    findings
+pub use place::{Surroundings, look_around};
+
+/// Every check of a transcript, in the order in which repair goes about it.
+pub static CHECKS: &[&Check] = &[
+    &lines::glued_records::CHECK,
+    &lines::torn_line::CHECK,
+    &lines::nul_run::CHECK,
+    &lines::byte_order_mark::CHECK,
+    &lines::invalid_utf8::CHECK,
+    &lines::open_end::CHECK,
+    &lines::huge_line::CHECK,
+    &chain::duplicate_uuid::CHECK,
+    &chain::cycle::CHECK,
+    &chain::dangling_parent::CHECK,
+    &chain::cut_root::CHECK,
+    &chain::headless::CHECK,
+    &chain::wrong_leaf::CHECK,
+    &chain::foreign_entries::CHECK,
+    &chain::parallel_results::CHECK,
+    &compaction::stale_last_prompt::CHECK,
+    &compaction::boundary_last::CHECK,
+    &compaction::no_metadata::CHECK,
+    &compaction::lost_preserved::CHECK,
+    &compaction::lost_logical_parent::CHECK,
+    &calls::repeated_call::CHECK,
+    &calls::repeated_result::CHECK,
+    &calls::result_before_call::CHECK,
+    &calls::stray_result::CHECK,
+    &calls::unanswered_call::CHECK,
+    &calls::unfinished_call::CHECK,
+    &calls::split_server_result::CHECK,
+    &thinking::unsigned::CHECK,
+    &thinking::adjacent::CHECK,
+    &thinking::alone::CHECK,
+    &thinking::missing::CHECK,
+    &content::string_answer::CHECK,
+    &content::blank_text::CHECK,
+    &content::empty_content::CHECK,
+    &content::lone_surrogate::CHECK,
+    &content::nul_in_text::CHECK,
+    &content::not_an_image::CHECK,
+    &content::large_image::CHECK,
+    &content::bad_document::CHECK,
+    &content::large_request::CHECK,
+    &content::replayed_error::CHECK,
+    &bloat::CHECK,
+];
+
+/// The check of this name.
+pub fn find_check(name: &str) -> Option<&'static Check> {
+    CHECKS
+        .iter()
+        .chain(place::CHECKS)
+        .copied()
+        .find(|c| c.name == name)
 }
 
-/// A finding at an entry's line.
-fn at(
-    session: &Session,
-    line: u32,
-    check: &'static str,
-    severity: Severity,
-    message: impl Into<String>,
-) -> Finding {
-    let line = session
-        .document()
-        .origin(line as usize)
-        .unwrap_or(line as usize);
-    Finding {
-        check,
-        severity,
-        line: line as u32 + 1,
-        message: message.into(),
-    }
+/// What no change to a session may add to: the judge runs this before and after each.
+pub fn examine(session: &Session) -> Vec<Finding> {
+    run(session, |c| c.scope == Scope::Always)
+}
+
+/// Everything that the transcript itself tells, for a person. What is normal for other clients is
+/// told only where one of `versions` suffers from it.
+pub fn diagnose(session: &Session, versions: &[Version]) -> Vec<Finding> {
+    run(session, |c| {
+        c.scope != Scope::WhereSuffered || versions.iter().any(|&v| c.suffers.contains(v))
+    })
+}
+
+fn run(session: &Session, wanted: impl Fn(&Check) -> bool + Sync) -> Vec<Finding> {
+    let survey = Survey::new(session);
+    let mut findings: Vec<Finding> = CHECKS
+        .par_iter()
+        .filter(|c| wanted(c))
+        .flat_map_iter(|c| {
+            let mut found = Vec::new();
+            (c.run)(&survey, &mut found);
+            found
+        })
+        .collect();
+    // Stable: findings of one line stay in the order of the checks.
+    findings.sort_by_key(|f| f.line);
+    findings
 }

@@ -1,0 +1,77 @@
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::doctor::{CHECKS, Judgement, Scope, Version, find_check};
+use crate::ops::{RepairOptions, passes};
+
+use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
+use super::super::commit_flow::{self, Job};
+use super::super::context::Context;
+use super::super::error::CliError;
+
+/// Mend what the doctor found
+///
+/// The least change that mends it, to a new session unless --in-place is given. What could not be
+/// read in a line is kept beside the journal.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ccsurgery repair                        the newest session of this project\n  ccsurgery repair 3d731db0 --dry-run     what would be done\n  ccsurgery repair 3d731db0 --only dangling-parent --accept-guess"
+)]
+pub(crate) struct RepairArgs {
+    #[command(flatten)]
+    session: SessionArg,
+    /// Mend only what this check finds (may be given more than once)
+    #[arg(long, value_name = "CHECK")]
+    only: Vec<String>,
+    /// Where two entries may be the parent of one, take the likelier
+    #[arg(long)]
+    accept_guess: bool,
+    /// Put results of parallel calls in one chain, which every client shows whole [default: where the
+    /// client that wrote the session last loses some of them]
+    #[arg(long)]
+    linearize: bool,
+    #[command(flatten)]
+    write: WriteArgs,
+    #[command(flatten)]
+    in_place: InPlaceArgs,
+}
+
+pub(crate) fn run(args: RepairArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    let only = args
+        .only
+        .iter()
+        .map(|name| known(name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut job = Job::new(context, &args.session, "repair", args.write, args.in_place)?;
+    let next = Judgement::of(&job.session).next;
+    let asked = |name: &str| only.is_empty() && suffers(name, next) || only.contains(&name);
+    let options = RepairOptions {
+        linearize: args.linearize || asked("parallel-results"),
+        drop_errors: asked("replayed-error"),
+        accept_guess: args.accept_guess,
+        only,
+    };
+    job.transforms = passes(&options);
+    commit_flow::run(context, job)
+}
+
+fn suffers(name: &str, version: Version) -> bool {
+    find_check(name).is_some_and(|c| c.scope == Scope::WhereSuffered && c.suffers.contains(version))
+}
+
+fn known(name: &str) -> Result<&'static str, CliError> {
+    let mendable = || CHECKS.iter().filter(|c| c.mend.is_some()).map(|c| c.name);
+    mendable().find(|c| *c == name).ok_or_else(|| {
+        let names: Vec<&str> = mendable().collect();
+        let message = match find_check(name) {
+            Some(_) => format!("what `{name}` finds cannot be mended"),
+            None => format!("there is no check `{name}`"),
+        };
+        CliError::usage(
+            "no-such-check",
+            message,
+            format!("checks that can be mended: {}", names.join(", ")),
+        )
+    })
+}

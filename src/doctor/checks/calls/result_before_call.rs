@@ -1,0 +1,50 @@
+//! A result that comes before its call in the conversation. In the file it may.
+
+use crate::session::{BlockKind, Place, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "result-before-call",
+    family: "calls",
+    severity: Severity::RefusedByTheApi,
+    seen: "unexpected `tool_use_id` found in `tool_result` blocks",
+    suffers: Versions::All,
+    heals: "",
+    mend: Some("the result is hung behind its call"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Entries of results, each with the entry of its call, that stand before it on the path.
+pub(crate) fn pairs(session: &Session) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    for call in super::shown(session) {
+        let ([made], [result]) = (&call.uses[..], &call.results[..]) else {
+            continue;
+        };
+        let (a, b) = (
+            session.graph().place(made.entry as usize),
+            session.graph().place(result.entry as usize),
+        );
+        if let (Place::Path(made_at), Place::Path(result_at)) = (a, b)
+            && result_at < made_at
+            && session.block(result.block).kind == BlockKind::ToolResult
+        {
+            out.push((result.entry as usize, made.entry as usize));
+        }
+    }
+    out
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for (result, _) in pairs(survey.session) {
+        findings.push(survey.at(
+            &CHECK,
+            result,
+            "a result before its call: unexpected `tool_use_id` found in `tool_result` blocks",
+        ));
+    }
+}

@@ -1,0 +1,51 @@
+//! A server tool's result in another message than its call.
+
+use crate::session::{At, BlockKind, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "split-server-result",
+    family: "calls",
+    severity: Severity::RefusedByTheApi,
+    seen: "a server tool use was found without a corresponding result block in the same message",
+    suffers: Versions::All,
+    heals: "",
+    mend: Some("call and result go: the model has answered since"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Calls of server tools whose result is missing or in another message, with what there is of it.
+pub(crate) fn pairs(session: &Session) -> Vec<(At, Vec<At>)> {
+    let mut out = Vec::new();
+    for call in super::shown(session) {
+        let Some(&made) = call.uses.first() else {
+            continue;
+        };
+        if session.block(made.block).kind != BlockKind::ServerToolUse {
+            continue;
+        }
+        let message = |at: At| session.entries()[at.entry as usize].message_id;
+        let joined = call
+            .results
+            .iter()
+            .any(|&r| r.entry == made.entry || message(r).is_some() && message(r) == message(made));
+        if !joined && !(call.results.is_empty() && super::is_last_message(session, made.entry)) {
+            out.push((made, call.results));
+        }
+    }
+    out
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for (made, _) in pairs(survey.session) {
+        findings.push(survey.at(
+            &CHECK,
+            made.entry as usize,
+            "a server tool's call without its result in the same message",
+        ));
+    }
+}

@@ -1,0 +1,39 @@
+//! A result whose call is not there.
+
+use crate::session::{At, BlockKind, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "stray-result",
+    family: "calls",
+    severity: Severity::RefusedByTheApi,
+    seen: "unexpected `tool_use_id` found in `tool_result` blocks",
+    suffers: Versions::Before(Version(2, 1, 45)),
+    heals: "2.1.45 and newer leave the result out",
+    mend: Some("the result goes, as newer clients have it"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Results that answer nothing.
+pub(crate) fn results(session: &Session) -> Vec<At> {
+    let alone = super::shown(session)
+        .filter(|c| c.uses.is_empty())
+        .flat_map(|c| c.results);
+    alone
+        .filter(|r| session.block(r.block).kind == BlockKind::ToolResult)
+        .collect()
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for result in results(survey.session) {
+        findings.push(survey.at(
+            &CHECK,
+            result.entry as usize,
+            "unexpected `tool_use_id` found in `tool_result` blocks",
+        ));
+    }
+}

@@ -1,0 +1,45 @@
+//! An answer or a result that begins the conversation although there is more before it.
+
+use crate::session::{Kind, PromptKind, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "cut-root",
+    family: "chain",
+    severity: Severity::LosesHistory,
+    seen: "everything before a message is gone after resume",
+    suffers: Versions::All,
+    heals: "",
+    mend: Some("it is hung on the entry that was before it, if the history shows which"),
+    scope: Scope::Always,
+    run,
+};
+
+/// The first entry of the live path, if it has no parent, cannot begin a conversation, and others
+/// come before it in the file. A prompt may: a person can rewind to before their first.
+pub(crate) fn entry(session: &Session) -> Option<usize> {
+    let first = *session.graph().path().first()? as usize;
+    let e = &session.entries()[first];
+    let begins = match e.kind {
+        Kind::Assistant => false,
+        Kind::User => e.prompt != PromptKind::None || e.flags.meta(),
+        _ => true,
+    };
+    let earlier = session.entries()[..first]
+        .iter()
+        .any(|e| e.is_chained() && e.is_message() && !e.flags.sidechain());
+    (!begins && !e.parent.is_some() && earlier).then_some(first)
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    if let Some(i) = entry(survey.session) {
+        findings.push(survey.at(
+            &CHECK,
+            i,
+            "an answer without a parent: all that was before it is hidden",
+        ));
+    }
+}

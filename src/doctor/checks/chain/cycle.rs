@@ -1,0 +1,56 @@
+//! An entry that is its own ancestor.
+
+use crate::session::Session;
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "cycle",
+    family: "chain",
+    severity: Severity::StopsResume,
+    seen: "the client hangs on resume, at full load",
+    suffers: Versions::Before(Version(2, 1, 45)),
+    heals: "2.1.45 and newer stop where it repeats",
+    mend: Some("the first of them in the file is hung on the entry before it"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Of each cycle the entry that comes first in the file, from which the others follow.
+pub(crate) fn heads(session: &Session) -> Vec<usize> {
+    // 0 unseen, 1 under way, 2 done.
+    let mut state = vec![0u8; session.entries().len()];
+    let mut out = Vec::new();
+    for i in 0..state.len() {
+        let mut trail = Vec::new();
+        let mut at = Some(i);
+        while let Some(j) = at {
+            if state[j] == 1 {
+                let start = trail.iter().position(|&t| t == j).unwrap_or(0);
+                out.extend(trail[start..].iter().copied().min());
+            }
+            if state[j] != 0 {
+                break;
+            }
+            state[j] = 1;
+            trail.push(j);
+            at = session.graph().parent(j);
+        }
+        for j in trail {
+            state[j] = 2;
+        }
+    }
+    out
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    findings.extend(heads(survey.session).into_iter().map(|i| {
+        survey.at(
+            &CHECK,
+            i,
+            "it is its own ancestor: clients before 2.1.45 hang",
+        )
+    }));
+}

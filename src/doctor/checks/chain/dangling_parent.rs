@@ -1,0 +1,49 @@
+//! An entry whose parent is not in the file.
+
+use crate::session::{Place, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "dangling-parent",
+    family: "chain",
+    severity: Severity::LosesHistory,
+    seen: "resume shows only the last few messages",
+    suffers: Versions::Before(Version(2, 1, 156)),
+    heals: "2.1.156 and newer, if an entry at most five seconds older is there to go on from",
+    mend: Some("it is hung on the entry that was before it, if the history shows which"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Entries whose parent is named but not there.
+pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
+    let all = session.entries().iter().enumerate();
+    all.filter(|(i, e)| {
+        e.is_chained() && e.parent.is_some() && session.graph().parent(*i).is_none()
+    })
+    .map(|(i, _)| i)
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for i in entries(survey.session) {
+        let mut finding = survey.at(
+            &CHECK,
+            i,
+            "its parent is not in the file: the model is shown only what follows",
+        );
+        match survey.session.graph().place(i) {
+            // The newest clients find nothing to bridge the gap with.
+            Place::Path(0) => finding.suffers = Versions::All,
+            Place::Path(_) => {}
+            _ => {
+                finding.severity = Severity::Waste;
+                finding.message =
+                    "its parent is not in the file; it is not part of the conversation".to_owned();
+            }
+        }
+        findings.push(finding);
+    }
+}

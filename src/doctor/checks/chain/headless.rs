@@ -1,0 +1,44 @@
+//! A conversation that begins with an answer.
+
+use crate::session::{Kind, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "headless",
+    family: "chain",
+    severity: Severity::RefusedByTheApi,
+    seen: "messages: first message must use the \"user\" role",
+    suffers: Versions::All,
+    heals: "2.1.45 puts a reminder of its own in front",
+    mend: Some("a note in the user's name is put in front"),
+    scope: Scope::Always,
+    run,
+};
+
+/// The answer that would be the first message.
+pub(crate) fn entry(session: &Session) -> Option<usize> {
+    let path = session.graph().path();
+    let from = path
+        .iter()
+        .rposition(|&i| session.entries()[i as usize].is_boundary())
+        .unwrap_or(0);
+    let first = path[from..]
+        .iter()
+        .map(|&i| i as usize)
+        .find(|&i| session.entries()[i].is_message())?;
+    let e = &session.entries()[first];
+    (e.kind == Kind::Assistant && !e.flags.api_error()).then_some(first)
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    if let Some(i) = entry(survey.session) {
+        findings.push(survey.at(
+            &CHECK,
+            i,
+            "messages: first message must use the \"user\" role",
+        ));
+    }
+}

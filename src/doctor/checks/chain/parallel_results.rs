@@ -1,0 +1,91 @@
+//! Results of parallel calls, each on a side branch of its own.
+
+use rustc_hash::FxHashMap;
+
+use crate::session::{BlockKind, Id, Kind, Place, Session};
+
+use super::super::super::check::{Check, Scope, Survey, is_live};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "parallel-results",
+    family: "chain",
+    severity: Severity::LosesHistory,
+    seen: "the model has forgotten all but one of several results",
+    suffers: Versions::Before(Version(2, 1, 156)),
+    heals: "2.1.156 and newer gather the results of one message",
+    mend: Some("the results are put in one chain"),
+    scope: Scope::WhereSuffered,
+    run,
+};
+
+/// One message's calls and results that are not all on the path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// The message's lines, in the order of the path or the file.
+    pub(crate) lines: Vec<usize>,
+    /// Its results, in file order.
+    pub(crate) results: Vec<usize>,
+}
+
+/// The groups that are spread over side branches.
+pub(crate) fn groups(session: &Session) -> Vec<Group> {
+    let graph = session.graph();
+    let mut messages: FxHashMap<Id, usize> = FxHashMap::default();
+    let mut groups: Vec<Group> = Vec::new();
+    for (i, e) in session.entries().iter().enumerate() {
+        if e.kind == Kind::Assistant && e.message_id.is_some() && is_live(session, i) {
+            let at = *messages.entry(e.message_id).or_insert_with(|| {
+                groups.push(Group {
+                    lines: Vec::new(),
+                    results: Vec::new(),
+                });
+                groups.len() - 1
+            });
+            groups[at].lines.push(i);
+        }
+    }
+    for call in session.calls().iter() {
+        let Some(made) = call
+            .uses
+            .iter()
+            .find(|u| is_live(session, u.entry as usize))
+        else {
+            continue;
+        };
+        let Some(&at) = messages.get(&session.entries()[made.entry as usize].message_id) else {
+            continue;
+        };
+        for result in call.results.iter().filter(|r| {
+            session.block(r.block).kind == BlockKind::ToolResult
+                && is_live(session, r.entry as usize)
+        }) {
+            if !groups[at].results.contains(&(result.entry as usize)) {
+                groups[at].results.push(result.entry as usize);
+            }
+        }
+    }
+    groups.retain_mut(|g| {
+        g.results.sort_unstable();
+        g.lines
+            .iter()
+            .chain(&g.results)
+            .any(|&i| matches!(graph.place(i), Place::Beside(_)))
+            && g.results.len() > 1
+    });
+    groups
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for group in groups(survey.session) {
+        if let Some(&first) = group.lines.first() {
+            let aside = group
+                .results
+                .iter()
+                .filter(|&&i| matches!(survey.session.graph().place(i), Place::Beside(_)))
+                .count();
+            findings.push(survey.at(&CHECK, first, format!("{} of {} parallel results are on side branches: clients before 2.1.156 show the model only the others", aside, group.results.len())));
+        }
+    }
+}

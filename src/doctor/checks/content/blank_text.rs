@@ -1,0 +1,57 @@
+//! Text of nothing but white space.
+
+use crate::jsonl::{decode, lookup};
+use crate::session::{At, BlockKind, Session};
+
+use super::super::super::check::is_live;
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "blank-text",
+    family: "content",
+    severity: Severity::RefusedByTheApi,
+    seen: "text content blocks must contain non-whitespace text",
+    suffers: Versions::Before(Version(2, 1, 325)),
+    heals: "2.1.325 leaves it out",
+    mend: Some("the text goes"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Text blocks that are blank.
+pub(crate) fn blocks(session: &Session) -> Vec<At> {
+    let mut out = Vec::new();
+    for (i, e) in session.entries().iter().enumerate() {
+        if !e.is_message() || !is_live(session, i) {
+            continue;
+        }
+        let text = session.text(e);
+        for b in (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind == BlockKind::Text) {
+            let inner = session.block(b).span.of(text);
+            if lookup(inner, &["text"]).is_some_and(|s| is_blank(s.of(inner))) {
+                out.push(At {
+                    entry: i as u32,
+                    block: b,
+                });
+            }
+        }
+    }
+    out
+}
+
+/// Whether a JSON string is blank; one of more than a few blanks is not worth the decoding.
+pub(crate) fn is_blank(raw: &[u8]) -> bool {
+    raw.len() <= 4096 && decode(raw).trim().is_empty()
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for at in blocks(survey.session) {
+        findings.push(survey.at(
+            &CHECK,
+            at.entry as usize,
+            "text content blocks must contain non-whitespace text",
+        ));
+    }
+}

@@ -1,0 +1,44 @@
+//! A message without content.
+
+use crate::session::Session;
+
+use super::super::super::check::is_live;
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "empty-content",
+    family: "content",
+    severity: Severity::RefusedByTheApi,
+    seen: "all messages must have non-empty content",
+    suffers: Versions::Before(Version(2, 1, 156)),
+    heals: "2.1.156 and newer leave the message out",
+    mend: Some("the entry goes, or gets a note where a prompt is needed"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Messages with nothing in them.
+pub(crate) fn entries(session: &Session) -> Vec<usize> {
+    let all = session.entries().iter().enumerate();
+    all.filter(|(i, e)| e.is_message() && is_live(session, *i))
+        .filter(|(_, e)| {
+            let raw = e.content.of(session.text(e));
+            if e.flags.string_content() {
+                super::blank_text::is_blank(raw)
+            } else {
+                raw.is_empty() || raw.starts_with(b"[") && session.blocks(e).is_empty()
+            }
+        })
+        .map(|(i, _)| i)
+        .collect()
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    findings.extend(
+        entries(survey.session)
+            .into_iter()
+            .map(|i| survey.at(&CHECK, i, "all messages must have non-empty content")),
+    );
+}

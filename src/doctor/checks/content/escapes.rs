@@ -1,0 +1,63 @@
+//! Escapes in raw JSON text that stand for what no text may hold.
+
+use memchr::{memchr, memmem};
+
+/// What an escape stands for, where it must not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bad {
+    /// Half of a surrogate pair without the other.
+    Surrogate,
+    /// NUL.
+    Nul,
+}
+
+/// The offsets of escapes of six bytes that stand for NUL or half a pair.
+pub(crate) fn bad_escapes(raw: &[u8]) -> Vec<(usize, Bad)> {
+    let mut out = Vec::new();
+    if memmem::find(raw, b"\\u").is_none() {
+        return out;
+    }
+    let mut at = 0;
+    while let Some(i) = memchr(b'\\', &raw[at..]).map(|i| at + i) {
+        if raw.get(i + 1) != Some(&b'u') {
+            at = i + 2;
+            if at > raw.len() {
+                break;
+            }
+            continue;
+        }
+        at = (i + 6).min(raw.len());
+        match unit(raw, i) {
+            Some(0) => out.push((i, Bad::Nul)),
+            Some(0xd800..=0xdbff) if matches!(unit(raw, i + 6), Some(0xdc00..=0xdfff)) => {
+                at = (i + 12).min(raw.len())
+            }
+            Some(0xd800..=0xdfff) => out.push((i, Bad::Surrogate)),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn unit(raw: &[u8], at: usize) -> Option<u32> {
+    let escape = raw.get(at..at + 6)?;
+    let digits = escape.strip_prefix(b"\\u")?;
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_halves_from_pairs_and_text() {
+        let seen = |s: &str| bad_escapes(s.as_bytes());
+        assert_eq!(seen(r#""\ud83d\ude00 \\ud83d""#), []);
+        assert_eq!(
+            seen(r#""\ud83d x \ude00""#),
+            [(1, Bad::Surrogate), (10, Bad::Surrogate)]
+        );
+        assert_eq!(seen(r#""\u0000\\u0000""#), [(1, Bad::Nul)]);
+        assert_eq!(seen(r#""\ud83d\ud83d\ude00""#), [(1, Bad::Surrogate)]);
+    }
+}

@@ -1,0 +1,32 @@
+//! A conversation larger than a request may be.
+
+use super::super::super::check::{Check, Scope, Survey, whole};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "large-request",
+    family: "content",
+    severity: Severity::RefusedByTheApi,
+    seen: "Request too large (max 32MB)",
+    suffers: Versions::All,
+    heals: "",
+    mend: None,
+    scope: Scope::Told,
+    run,
+};
+
+/// The API takes no larger request.
+const MOST: usize = 32 << 20;
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    let session = survey.session;
+    let all = session.entries().iter().enumerate();
+    let size: usize = all
+        .filter(|(i, e)| e.is_message() && session.graph().is_shown(*i))
+        .map(|(_, e)| e.content.len())
+        .sum();
+    if size > MOST {
+        findings.push(whole(&CHECK, format!("request too large: {} MB of messages, and 32 are allowed; make it smaller with `ccsurgery trim` or `ccsurgery drop-tools --larger-than 100KB --stub`", size >> 20)));
+    }
+}

@@ -1,0 +1,30 @@
+//! NUL in a text.
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+use super::escapes::{Bad, bad_escapes};
+
+pub(crate) static CHECK: Check = Check {
+    name: "nul-in-text",
+    family: "content",
+    severity: Severity::RefusedByTheApi,
+    seen: "invalid request: unsupported Unicode escape \\\\u0000",
+    suffers: Versions::All,
+    heals: "",
+    mend: Some("the NULs go"),
+    scope: Scope::Always,
+    run,
+};
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for (i, e) in survey.live().filter(|(_, e)| e.is_message()) {
+        let bad = bad_escapes(e.content.of(survey.session.text(e)))
+            .into_iter()
+            .filter(|(_, b)| *b == Bad::Nul)
+            .count();
+        if bad > 0 {
+            findings.push(survey.at(&CHECK, i, format!("{bad} × \\u0000 in a text")));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! An error of the API's that stands in the history as the model's answer.
+
+use crate::session::{Kind, Session};
+
+use super::super::super::check::is_live;
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "replayed-error",
+    family: "content",
+    severity: Severity::Waste,
+    seen: "the model apologises for an API error",
+    suffers: Versions::Before(Version(2, 0, 76)),
+    heals: "2.0.76 and newer leave such answers out",
+    mend: Some("the answer goes"),
+    scope: Scope::WhereSuffered,
+    run,
+};
+
+/// Answers that are the client's report of an error.
+pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
+    let all = session.entries().iter().enumerate();
+    all.filter(|(i, e)| e.kind == Kind::Assistant && e.flags.api_error() && is_live(session, *i))
+        .map(|(i, _)| i)
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    findings.extend(entries(survey.session).map(|i| {
+        survey.at(
+            &CHECK,
+            i,
+            "an API error that the model is shown as its own answer",
+        )
+    }));
+}

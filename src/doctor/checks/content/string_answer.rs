@@ -1,0 +1,36 @@
+//! An answer whose content is a string.
+
+use crate::session::{Kind, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "string-answer",
+    family: "content",
+    severity: Severity::StopsResume,
+    seen: "the session does not open: content.map is not a function",
+    suffers: Versions::Before(Version(2, 1, 325)),
+    heals: "2.1.325 wraps it",
+    mend: Some("the text becomes a block"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Answers that are strings.
+pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
+    let all = session.entries().iter().enumerate();
+    all.filter(|(_, e)| e.kind == Kind::Assistant && e.flags.string_content())
+        .map(|(i, _)| i)
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    findings.extend(entries(survey.session).map(|i| {
+        survey.at(
+            &CHECK,
+            i,
+            "an answer whose content is a string: clients before 2.1.325 do not open the session",
+        )
+    }));
+}

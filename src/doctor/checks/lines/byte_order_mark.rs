@@ -1,0 +1,38 @@
+//! A byte order mark before the first record.
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
+
+pub(crate) static CHECK: Check = Check {
+    name: "byte-order-mark",
+    family: "lines",
+    severity: Severity::LosesHistory,
+    seen: "the first message is missing after an editor saved the file",
+    suffers: Versions::Before(Version(2, 0, 76)),
+    heals: "2.0.76 and newer, in files up to 5 MB",
+    mend: Some("the mark goes"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Files larger than this are read by bytes, and the mark is not taken off.
+const LARGE: u64 = 5 << 20;
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    let document = survey.session.document();
+    if document.lines().is_empty() || !document.text(0).starts_with(MARK) {
+        return;
+    }
+    let mut finding = survey.at_line(
+        &CHECK,
+        0,
+        "a byte order mark before the first record: the client loses that record",
+    );
+    if document.len() > LARGE {
+        finding.suffers = Versions::All;
+    }
+    findings.push(finding);
+}

@@ -1,0 +1,30 @@
+//! Several records on one line: the newline between them was never written.
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+use super::recover::Piece;
+
+pub(crate) static CHECK: Check = Check {
+    name: "glued-records",
+    family: "lines",
+    severity: Severity::LosesHistory,
+    seen: "messages are missing after resume",
+    suffers: Versions::All,
+    heals: "2.1.156 and newer keep the first of them",
+    mend: Some("each record gets a line of its own"),
+    scope: Scope::Always,
+    run,
+};
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for (line, pieces) in super::opaque(survey.session) {
+        let records = pieces
+            .iter()
+            .filter(|p| matches!(p, Piece::Record(_)))
+            .count();
+        if records > 1 && !pieces.iter().any(|p| matches!(p, Piece::Fragment(_))) {
+            findings.push(survey.at_line(&CHECK, line, format!("{records} records on one line: older clients pass over all of them, newer ones keep the first")));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! A line so long that reading it is the trouble.
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "huge-line",
+    family: "lines",
+    severity: Severity::StopsResume,
+    seen: "the client hangs or runs out of memory when the session is opened",
+    suffers: Versions::All,
+    heals: "",
+    mend: None,
+    scope: Scope::Told,
+    run,
+};
+
+/// No string of the client's runtime is longer than this.
+const LONGEST: usize = 512 << 20;
+const LONG: usize = 64 << 20;
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for (i, line) in survey
+        .session
+        .document()
+        .lines()
+        .iter()
+        .enumerate()
+        .filter(|(_, l)| l.len() >= LONG)
+    {
+        let mut finding = survey.at_line(&CHECK, i as u32, format!("a line of {} MB; if it is a result: ccsurgery drop-tools --larger-than 10MB --stub", line.len() >> 20));
+        if line.len() < LONGEST {
+            finding.severity = Severity::Waste;
+        }
+        findings.push(finding);
+    }
+}

@@ -1,0 +1,25 @@
+//! Bytes that are not UTF-8.
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "invalid-utf8",
+    family: "lines",
+    severity: Severity::Waste,
+    seen: "� in the text",
+    suffers: Versions::None,
+    heals: "all read each such byte as U+FFFD",
+    mend: Some("such bytes become U+FFFD, as clients read them"),
+    scope: Scope::Always,
+    run,
+};
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for (i, e) in survey.session.entries().iter().enumerate() {
+        if e.flags.not_utf8() {
+            findings.push(survey.at(&CHECK, i, "bytes that are not UTF-8: clients read U+FFFD"));
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! NULs where text should be, as a power loss leaves them.
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+use super::recover::Piece;
+
+pub(crate) static CHECK: Check = Check {
+    name: "nul-run",
+    family: "lines",
+    severity: Severity::LosesHistory,
+    seen: "messages are missing after a power loss",
+    suffers: Versions::All,
+    heals: "2.1.156 and newer, in files over 5 MB",
+    mend: Some("the NULs go, the record stays"),
+    scope: Scope::Always,
+    run,
+};
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for (line, pieces) in super::opaque(survey.session) {
+        let text = survey.session.document().text(line as usize);
+        let nuls: usize = pieces
+            .iter()
+            .map(|p| {
+                if let Piece::Padding(r) = p {
+                    text[r.clone()].iter().filter(|b| **b == 0).count()
+                } else {
+                    0
+                }
+            })
+            .sum();
+        if nuls == 0 {
+            continue;
+        }
+        let only = pieces.iter().all(|p| matches!(p, Piece::Padding(_)));
+        let mut finding = survey.at_line(
+            &CHECK,
+            line,
+            format!(
+                "{nuls} NULs {}",
+                if only {
+                    "and nothing else"
+                } else {
+                    "beside a record: clients pass over the line"
+                }
+            ),
+        );
+        if only {
+            finding.severity = Severity::Waste;
+            finding.suffers = Versions::None;
+        }
+        findings.push(finding);
+    }
+}

@@ -1,0 +1,33 @@
+//! A last line without an end.
+
+use crate::jsonl::Ending;
+use crate::session::LineState;
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "open-end",
+    family: "lines",
+    severity: Severity::Waste,
+    seen: "the next record lands on the same line, and both are lost",
+    suffers: Versions::None,
+    heals: "all read such a line",
+    mend: Some("the line gets its end"),
+    scope: Scope::Told,
+    run,
+};
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    let lines = survey.session.document().lines();
+    if let (Some(last), Some(LineState::Entry(_))) = (lines.last(), survey.session.lines().last())
+        && last.ending == Ending::None
+    {
+        findings.push(survey.at_line(
+            &CHECK,
+            lines.len() as u32 - 1,
+            "the last line has no end: the next record may be glued to it",
+        ));
+    }
+}

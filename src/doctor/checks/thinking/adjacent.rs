@@ -1,0 +1,58 @@
+//! Two thinking blocks with nothing between them. Models whose thinking is not shown do that; others do not.
+
+use crate::jsonl::lookup;
+use crate::session::{At, BlockKind, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "adjacent-thinking",
+    family: "thinking",
+    severity: Severity::RefusedByTheApi,
+    seen: "`thinking` blocks in the latest assistant message cannot be modified",
+    suffers: Versions::All,
+    heals: "",
+    mend: Some("the thinking of that message goes"),
+    scope: Scope::Told,
+    run,
+};
+
+/// The thinking of answers in which two thinking blocks stand together: something between them is gone.
+pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
+    let answers = super::answers(session).into_iter();
+    answers
+        .filter(|blocks| {
+            blocks.windows(2).any(|w| {
+                w.iter()
+                    .all(|&(at, kind)| kind == BlockKind::Thinking && has_words(session, at))
+            })
+        })
+        .map(|blocks| {
+            blocks
+                .into_iter()
+                .filter(|(_, kind)| kind.is_thinking())
+                .map(|(at, _)| at)
+                .collect()
+        })
+        .collect()
+}
+
+fn has_words(session: &Session, at: At) -> bool {
+    let text = session.text(&session.entries()[at.entry as usize]);
+    let inner = session.block(at.block).span.of(text);
+    lookup(inner, &["thinking"]).is_some_and(|s| s.len() > 2)
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for message in blocks(survey.session) {
+        findings.extend(message.first().map(|at| {
+            survey.at(
+                &CHECK,
+                at.entry as usize,
+                "two thinking blocks stand together: what was between them is gone",
+            )
+        }));
+    }
+}

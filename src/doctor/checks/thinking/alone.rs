@@ -1,0 +1,40 @@
+//! An answer of nothing but thinking.
+
+use crate::session::{At, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "lone-thinking",
+    family: "thinking",
+    severity: Severity::RefusedByTheApi,
+    seen: "the final block in an assistant message cannot be `thinking`",
+    suffers: Versions::Before(Version(2, 1, 45)),
+    heals: "2.1.45 and newer leave the message out",
+    mend: Some("the thinking goes"),
+    scope: Scope::Told,
+    run,
+};
+
+/// The blocks of answers that are thinking alone.
+pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
+    let answers = super::answers(session).into_iter();
+    answers
+        .filter(|b| !b.is_empty() && b.iter().all(|(_, kind)| kind.is_thinking()))
+        .map(|b| b.into_iter().map(|(at, _)| at).collect())
+        .collect()
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    for message in blocks(survey.session) {
+        findings.extend(message.first().map(|at| {
+            survey.at(
+                &CHECK,
+                at.entry as usize,
+                "nothing of its message but thinking is there",
+            )
+        }));
+    }
+}

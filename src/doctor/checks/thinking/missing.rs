@@ -1,0 +1,54 @@
+//! Thinking that an unfinished last turn lacks at its head.
+
+use crate::session::{BlockKind, Kind, Session};
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::Versions;
+
+pub(crate) static CHECK: Check = Check {
+    name: "missing-thinking",
+    family: "thinking",
+    severity: Severity::Waste,
+    seen: "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
+    suffers: Versions::None,
+    heals: "a new prompt ends the turn, and with it the rule",
+    mend: None,
+    scope: Scope::Told,
+    run,
+};
+
+/// The first answer of the last turn, if the turn ends with a call or a result, later answers of it
+/// have thinking, and this one has none.
+fn entry(session: &Session) -> Option<usize> {
+    let turn = session.turns().iter().next_back()?;
+    let path = &session.graph().path()[turn.path.0 as usize..turn.path.1 as usize];
+    let last = &session.entries()[*path.last()? as usize];
+    let has = |i: usize, kind: fn(BlockKind) -> bool| {
+        session
+            .blocks(&session.entries()[i])
+            .iter()
+            .any(|b| kind(b.kind))
+    };
+    let unfinished = session
+        .blocks(last)
+        .iter()
+        .any(|b| b.kind == BlockKind::ToolResult || b.kind == BlockKind::ToolUse);
+    let first = path
+        .iter()
+        .map(|&i| i as usize)
+        .find(|&i| session.entries()[i].kind == Kind::Assistant)?;
+    let own = session.entries()[first].message_id;
+    let later = path.iter().any(|&i| {
+        session.entries()[i as usize].message_id != own && has(i as usize, BlockKind::is_thinking)
+    });
+    let calls = has(first, BlockKind::is_call);
+    (unfinished && later && calls && !has(first, BlockKind::is_thinking)).then_some(first)
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    if let Some(i) = entry(survey.session) {
+        let turn = survey.session.turns().len().saturating_sub(1);
+        findings.push(survey.at(&CHECK, i, format!("the unfinished last turn begins without thinking: go on with a new prompt, or cut it off with `ccsurgery truncate --at {turn}`")));
+    }
+}

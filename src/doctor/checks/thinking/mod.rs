@@ -1,0 +1,40 @@
+//! Thinking that the API would refuse.
+
+pub(crate) mod adjacent;
+pub(crate) mod alone;
+pub(crate) mod missing;
+pub(crate) mod unsigned;
+
+use rustc_hash::FxHashMap;
+
+use crate::session::{At, BlockKind, Id, Kind, Session};
+
+use super::super::check::is_live;
+
+/// The blocks of each answer of the conversation, message by message, in order.
+pub(crate) fn answers(session: &Session) -> Vec<Vec<(At, BlockKind)>> {
+    let mut by_id: FxHashMap<Id, usize> = FxHashMap::default();
+    let mut out: Vec<Vec<(At, BlockKind)>> = Vec::new();
+    for (i, e) in session.entries().iter().enumerate() {
+        if e.kind != Kind::Assistant || !is_live(session, i) {
+            continue;
+        }
+        let at = match e.message_id.some() {
+            Some(id) => *by_id.entry(id).or_insert(out.len()),
+            None => out.len(),
+        };
+        if at == out.len() {
+            out.push(Vec::new());
+        }
+        out[at].extend((e.blocks.0..e.blocks.1).map(|b| {
+            (
+                At {
+                    entry: i as u32,
+                    block: b,
+                },
+                session.block(b).kind,
+            )
+        }));
+    }
+    out
+}

@@ -1,0 +1,155 @@
+//! Boundaries and what they name.
+
+use std::rc::Rc;
+
+use crate::doctor::checks::compaction::boundary_last::{self, End, end};
+use crate::doctor::checks::compaction::lost_preserved::{self, Lost, lost};
+use crate::doctor::checks::compaction::no_metadata;
+use crate::jsonl::{Edit, decode, elements, encode, fields, lookup, remove_elements, remove_field};
+use crate::rewrite::{Action, Plan, Refusal, Transform};
+use crate::session::{Id, Session};
+
+use super::RepairOptions;
+use super::edit::{set_field, timestamp, uuid};
+
+/// The least that a boundary says of itself.
+const METADATA: &[u8] = br#"{"trigger":"manual","preTokens":0}"#;
+
+pub(super) struct Compaction(pub(super) Rc<RepairOptions>);
+
+impl Transform for Compaction {
+    fn name(&self) -> &'static str {
+        "repair"
+    }
+
+    fn reveals(&self) -> bool {
+        true
+    }
+
+    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+        let mut plan = Plan::default();
+        if self.0.wants(&no_metadata::CHECK) {
+            for i in no_metadata::entries(session) {
+                let e = &session.entries()[i];
+                set_field(session, &mut plan, e, "compactMetadata", METADATA);
+                plan.note(session, e, Action::Edit, "compaction metadata", 0, 0, "");
+            }
+        }
+        if self.0.wants(&lost_preserved::CHECK) {
+            for (i, e) in session
+                .entries()
+                .iter()
+                .enumerate()
+                .filter(|(_, e)| e.is_boundary())
+            {
+                let lost = lost(session, i);
+                if lost != Lost::default() {
+                    plan.edit_line(e.line, forget(session, i, &lost));
+                    plan.note(session, e, Action::Edit, "names of kept messages", 0, 0, "");
+                }
+            }
+        }
+        match end(session).filter(|_| self.0.wants(&boundary_last::CHECK)) {
+            Some(End::Bare(i)) => {
+                let e = &session.entries()[i];
+                plan.drop_line(e.line);
+                plan.note(
+                    session,
+                    e,
+                    Action::Drop,
+                    "boundary without a summary",
+                    -(session.text(e).len() as i64 + 1),
+                    0,
+                    "",
+                );
+            }
+            Some(End::SameTime(i)) => {
+                let e = &session.entries()[i];
+                let boundary = session
+                    .graph()
+                    .parent(i)
+                    .map_or(e.time, |b| session.entries()[b].time);
+                set_field(
+                    session,
+                    &mut plan,
+                    e,
+                    "timestamp",
+                    timestamp(boundary.max(e.time) + 1).as_bytes(),
+                );
+                plan.note(session, e, Action::Edit, "time", 0, 0, "");
+            }
+            None => {}
+        }
+        Ok(plan)
+    }
+}
+
+/// Edits by which a boundary no longer names what is gone.
+fn forget(session: &Session, boundary: usize, lost: &Lost) -> Vec<Edit> {
+    let text = session.text(&session.entries()[boundary]);
+    let mut edits = Vec::new();
+    let summary = session
+        .graph()
+        .children(boundary)
+        .find(|&c| session.entries()[c].flags.compact_summary())
+        .and_then(|c| uuid(session, c));
+    let anchor = |path: &[&str]| match (lookup(text, path), &summary) {
+        (Some(span), Some(uuid)) => Some(Edit::new(span, encode(uuid))),
+        _ => None,
+    };
+    if lost.anchor && summary.is_none() {
+        // Nothing is left to hang the kept messages on.
+        return lookup(text, &["compactMetadata"])
+            .map(|s| Edit::new(s, METADATA))
+            .into_iter()
+            .collect();
+    }
+    if lost.messages > 0
+        && let Some(list) = lookup(text, &["compactMetadata", "preservedMessages", "uuids"])
+    {
+        let inner = list.of(text);
+        let all = elements(inner).unwrap_or_default();
+        let gone: Vec<usize> = (0..all.len())
+            .filter(|&i| {
+                session
+                    .graph()
+                    .find(Id::of(decode(all[i].of(inner)).as_bytes()))
+                    .is_none()
+            })
+            .collect();
+        edits.extend(
+            remove_elements(&all, &gone)
+                .into_iter()
+                .map(|e| Edit::new(e.span.shift(list.start), e.with)),
+        );
+    }
+    if lost.anchor {
+        edits.extend(anchor(&[
+            "compactMetadata",
+            "preservedMessages",
+            "anchorUuid",
+        ]));
+    }
+    if lost.segment.iter().any(|k| *k != "anchorUuid")
+        || !lost.segment.is_empty() && summary.is_none()
+    {
+        edits.extend(without(text, &["compactMetadata"], "preservedSegment"));
+    } else if !lost.segment.is_empty() {
+        edits.extend(anchor(&[
+            "compactMetadata",
+            "preservedSegment",
+            "anchorUuid",
+        ]));
+    }
+    edits
+}
+
+/// The edit that takes a field out of an object.
+fn without(text: &[u8], path: &[&str], key: &str) -> Option<Edit> {
+    let object = lookup(text, path)?;
+    let inner = object.of(text);
+    let all = fields(inner).ok()?;
+    let index = all.iter().position(|f| f.key.of(inner) == key.as_bytes())?;
+    let edit = remove_field(&all, index);
+    Some(Edit::new(edit.span.shift(object.start), edit.with))
+}

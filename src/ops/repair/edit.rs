@@ -1,0 +1,92 @@
+//! Small edits that several passes make.
+
+use crate::jsonl::{Edit, Span, encode, insert_field, lookup};
+use crate::rewrite::{Action, Plan};
+use crate::session::{Entry, Session};
+
+/// Gives an entry another parent; a result also names it as the entry of its call.
+pub(super) fn set_parent(session: &Session, plan: &mut Plan, entry: usize, parent: Option<&str>) {
+    let e = &session.entries()[entry];
+    let value = parent.map_or_else(|| "null".to_owned(), encode);
+    set_field(session, plan, e, "parentUuid", value.as_bytes());
+    plan.note(session, e, Action::Edit, "parent", 0, 0, "");
+}
+
+/// Sets a field of an entry, wherever it stands; one that is missing is put at the end.
+pub(super) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str, value: &[u8]) {
+    let text = session.text(e);
+    let edit = match lookup(text, &[key]) {
+        Some(span) => Edit::new(span, value),
+        None => insert_field(text, Span::new(0, text.trim_ascii_end().len()), key, value),
+    };
+    plan.edit_line(e.line, [edit]);
+}
+
+/// The uuid of an entry.
+pub(super) fn uuid(session: &Session, entry: usize) -> Option<String> {
+    session.string(&session.entries()[entry], &["uuid"])
+}
+
+/// A uuid made of words: the same words always make the same.
+pub(super) fn made_uuid(words: &[&str]) -> String {
+    let hash = blake3::hash(words.join("\n").as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.as_bytes()[..16]);
+    uuid::Builder::from_random_bytes(bytes)
+        .into_uuid()
+        .to_string()
+}
+
+/// A time as the client writes it, in quotes.
+pub(super) fn timestamp(millis: i64) -> String {
+    let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    format!("\"{}\"", time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
+}
+
+/// A user entry in the client's form, with the fields of a neighbour that say where it was made.
+pub(super) struct NewUser<'a> {
+    /// The entry whose surroundings it shares.
+    pub(super) like: &'a Entry,
+    /// Its parent.
+    pub(super) parent: Option<&'a str>,
+    /// Its own uuid.
+    pub(super) uuid: &'a str,
+    /// `message.content`, as JSON.
+    pub(super) content: &'a str,
+    /// Its time.
+    pub(super) time: i64,
+    /// Further fields, as JSON, each with a comma before it.
+    pub(super) more: &'a str,
+}
+
+impl NewUser<'_> {
+    pub(super) fn line(&self, session: &Session) -> String {
+        let text = session.text(self.like);
+        let mut shared = String::new();
+        for key in [
+            "isSidechain",
+            "userType",
+            "entrypoint",
+            "cwd",
+            "sessionId",
+            "version",
+            "gitBranch",
+            "slug",
+            "promptId",
+        ] {
+            if let Some(value) =
+                lookup(text, &[key]).and_then(|s| std::str::from_utf8(s.of(text)).ok())
+            {
+                shared.push_str(&format!(",\"{key}\":{value}"));
+            }
+        }
+        let parent = self.parent.map_or_else(|| "null".to_owned(), encode);
+        format!(
+            r#"{{"parentUuid":{parent}{shared},"type":"user","message":{{"role":"user","content":{}}},"uuid":"{}","timestamp":{}{}}}"#,
+            self.content,
+            self.uuid,
+            timestamp(self.time),
+            self.more
+        )
+    }
+}

@@ -1,0 +1,194 @@
+//! Parents that are gone, found again by what the history shows.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
+
+use crate::doctor::checks::chain::{cut_root, cycle, dangling_parent};
+use crate::rewrite::{Plan, Refusal, Transform};
+use crate::session::{BlockKind, Entry, Kind, Place, Session};
+
+use super::RepairOptions;
+use super::edit::{set_parent, uuid};
+
+pub(super) struct Parents(pub(super) Rc<RepairOptions>);
+
+impl Transform for Parents {
+    fn name(&self) -> &'static str {
+        "repair"
+    }
+
+    fn reveals(&self) -> bool {
+        true
+    }
+
+    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+        let mut plan = Plan::default();
+        let mut orphans: Vec<usize> = Vec::new();
+        if self.0.wants(&dangling_parent::CHECK) {
+            orphans.extend(dangling_parent::entries(session));
+        }
+        if self.0.wants(&cycle::CHECK) {
+            orphans.extend(cycle::heads(session));
+        }
+        if self.0.wants(&cut_root::CHECK) {
+            orphans.extend(cut_root::entry(session));
+        }
+        for orphan in orphans {
+            self.adopt(session, orphan, &mut plan);
+        }
+        Ok(plan)
+    }
+}
+
+/// Who the parent was.
+enum Kin {
+    /// The history shows it.
+    Sure(usize),
+    /// It may be the one or the other.
+    Torn(usize, usize),
+    /// Nothing comes before it.
+    Nobody,
+}
+
+impl Parents {
+    fn adopt(&self, session: &Session, orphan: usize, plan: &mut Plan) {
+        let parent = match kin(session, orphan) {
+            Kin::Sure(parent) => Some(parent),
+            Kin::Nobody => None,
+            Kin::Torn(likelier, _) if self.0.accept_guess => Some(likelier),
+            Kin::Torn(a, b) => {
+                let shown = matches!(
+                    session.graph().place(orphan),
+                    Place::Path(_) | Place::Beside(_)
+                );
+                let line = |i: usize| {
+                    session
+                        .document()
+                        .origin(session.entries()[i].line as usize)
+                        .map_or(0, |l| l + 1)
+                };
+                if !shown && session.entries()[orphan].parent.is_some() {
+                    // Nobody is shown it either way, so nothing is claimed.
+                    set_parent(session, plan, orphan, None);
+                } else {
+                    plan.warnings.push(format!(
+                        "line {}: its parent may be line {} or line {}; neither was taken. Give --accept-guess to take line {}, or go on without what is before it",
+                        line(orphan), line(a), line(b), line(a)
+                    ));
+                }
+                return;
+            }
+        };
+        let parent = parent.and_then(|p| uuid(session, p));
+        if parent.is_none() && !session.entries()[orphan].parent.is_some() {
+            return;
+        }
+        set_parent(session, plan, orphan, parent.as_deref());
+    }
+}
+
+/// Finds the entry that an orphan followed.
+///
+/// A line of an answer follows the lines of the same answer, a result its call. Anything else
+/// follows what stands before it in the file, if that is also what was newest then.
+fn kin(session: &Session, orphan: usize) -> Kin {
+    let own = subtree(session, orphan);
+    let e = &session.entries()[orphan];
+    let fits = |i: &usize, c: &Entry| {
+        c.is_chained() && c.flags.sidechain() == e.flags.sidechain() && !own.contains(i)
+    };
+    let all = || {
+        session
+            .entries()
+            .iter()
+            .enumerate()
+            .filter(|(i, c)| fits(i, c))
+    };
+    if e.kind == Kind::Assistant && e.message_id.is_some() {
+        let line = all()
+            .filter(|(i, c)| *i < orphan && c.message_id == e.message_id)
+            .map(|(i, _)| i)
+            .next_back();
+        if let Some(line) = line {
+            return Kin::Sure(line);
+        }
+    }
+    if let Some(call) = call_of(session, e).filter(|c| !own.contains(c)) {
+        return Kin::Sure(call);
+    }
+    let before = session.entries()[..orphan]
+        .iter()
+        .enumerate()
+        .rev()
+        .find(|(i, c)| fits(i, c))
+        .map(|(i, _)| i);
+    let newest = all()
+        .filter(|(_, c)| c.time > i64::MIN && c.time <= e.time)
+        .max_by_key(|(i, c)| (c.time, *i))
+        .map(|(i, _)| i);
+    match (before, newest) {
+        (None, None) => Kin::Nobody,
+        // What stands behind it in the file cannot have been before it, whatever its time.
+        (None, Some(_)) => Kin::Nobody,
+        (Some(before), None) => Kin::Sure(before),
+        (Some(before), Some(newest)) => agree(session, e, before, newest),
+    }
+}
+
+fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> Kin {
+    let graph = session.graph();
+    if before == newest || graph.descends(before, newest) || siblings(session, before, newest) {
+        return Kin::Sure(before);
+    }
+    // A prompt's id is on all that belongs to the turn.
+    let prompt = |e: &Entry| session.string(e, &["promptId"]);
+    if let Some(own) = prompt(e) {
+        match (
+            prompt(&session.entries()[before]).as_ref() == Some(&own),
+            prompt(&session.entries()[newest]).as_ref() == Some(&own),
+        ) {
+            (true, false) => return Kin::Sure(before),
+            (false, true) => return Kin::Sure(newest),
+            _ => {}
+        }
+    }
+    Kin::Torn(before, newest)
+}
+
+/// Whether two entries are lines of one answer, or results of its calls.
+fn siblings(session: &Session, a: usize, b: usize) -> bool {
+    let answer = |i: usize| {
+        let e = &session.entries()[i];
+        e.message_id
+            .some()
+            .or_else(|| call_of(session, e).and_then(|c| session.entries()[c].message_id.some()))
+    };
+    answer(a).is_some_and(|m| answer(b) == Some(m))
+}
+
+/// The entry of the call that a result answers.
+fn call_of(session: &Session, e: &Entry) -> Option<usize> {
+    let result = session
+        .blocks(e)
+        .iter()
+        .find(|b| e.kind == Kind::User && b.kind == BlockKind::ToolResult)?;
+    session
+        .calls()
+        .find(result.tool)?
+        .uses
+        .first()
+        .map(|u| u.entry as usize)
+}
+
+/// An entry with all that hangs on it.
+fn subtree(session: &Session, root: usize) -> FxHashSet<usize> {
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![root];
+    while let Some(i) = stack.pop() {
+        if seen.insert(i) {
+            stack.extend(session.graph().children(i));
+        }
+    }
+    seen
+}
