@@ -143,7 +143,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     progress.phase("checking");
     verify(before, result.revealed.as_ref(), &result.after)?;
     let measured = Calibration::of(before);
-    let window = measured.window_of(&Calibration::of(&result.after));
+    let window = window_after(&measured, &result);
     let mut figures = (
         Measure::of(before, measured.window()),
         Measure::of(&result.after, window),
@@ -211,6 +211,24 @@ fn destination(context: &Context, job: &Job<'_>) -> Destination {
                 folder,
             }
         }
+    }
+}
+
+/// The window of a result. Where nothing but its end was cut off, its own last record is still true.
+fn window_after(before: &Calibration, result: &Outcome) -> u64 {
+    let after = Calibration::of(&result.after);
+    let entries = result.after.entries();
+    let leaf = result
+        .after
+        .graph()
+        .leaf()
+        .map(|i| entries[i].line as usize);
+    let end = leaf.and_then(|line| result.after.document().origin(line));
+    let mut shown = result.changes.iter().filter(|c| c.shown != 0);
+    if end.is_some_and(|end| shown.all(|c| c.line.is_some_and(|l| l as usize > end + 1))) {
+        after.window()
+    } else {
+        before.window_of(&after)
     }
 }
 
