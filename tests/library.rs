@@ -43,7 +43,7 @@ fn a_plan_is_looked_at_before_it_is_carried_out() {
     assert!(plan.changes.iter().all(|c| c.action == Action::Drop));
 
     let after = Session::new(plan.carry_out(&session).expect("a document"));
-    verify(&session, &after).expect("no new fault");
+    verify(&session, None, &after).expect("no new fault");
     let measure = |s: &Session| Measure::of(s, Calibration::of(s).window());
     assert_eq!((measure(&session).turns, measure(&after).turns), (2, 1));
     assert!(measure(&after).bytes < measure(&session).bytes);
@@ -79,7 +79,7 @@ fn transforms_can_follow_each_other() {
         Some(2),
         "lines know where they came from"
     );
-    verify(&session, &after).expect("no new fault");
+    verify(&session, None, &after).expect("no new fault");
 }
 
 #[test]
@@ -92,8 +92,12 @@ fn a_result_that_is_worse_is_not_let_through() {
         .filter(|(i, _)| *i != 4)
         .map(|(_, l)| l)
         .collect();
-    let fault = verify(&session, &Session::new(Document::from_bytes(without_call)))
-        .expect_err("a stray result");
+    let fault = verify(
+        &session,
+        None,
+        &Session::new(Document::from_bytes(without_call)),
+    )
+    .expect_err("a stray result");
     assert_eq!((fault.before, fault.after), (0, 1));
 }
 
