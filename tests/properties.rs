@@ -192,6 +192,8 @@ proptest! {
         let bytes = text(&transcript(&sketches, true));
         let original = session(&bytes);
         let Ok(mut plan) = (Truncate { at: at.into() }).plan(&original) else { return Ok(()) };
+        // What a compaction hid is not looked at here: a cut in front of it shows the faults that were there.
+        prop_assume!(!original.entries().iter().any(|e| e.is_boundary()));
         let after = Session::new(plan.carry_out(&original).expect("a plan that fits itself"));
         prop_assert_eq!(verify(&original, None, &after), Ok(()));
         prop_assert_eq!(after.turns().len(), at as usize);
