@@ -592,15 +592,14 @@ fn a_cut_before_a_compaction_may_show_faults_that_were_there() {
     let home = Home::new();
     let session = home
         .start(SESSION)
+        .answer("an answer to nothing")
         .prompt("first")
-        .call("toolu_1", "Bash", &json!({"command": "date"}))
-        .prompt("never mind")
-        .answer("fine")
+        .answer("one")
         .compaction("A summary.", json!({"trigger": "manual"}))
-        .prompt("third")
-        .answer("three");
+        .prompt("second")
+        .answer("two");
     home.add(&session);
-    home.clone(&[SESSION, "--at", "2"]);
+    home.clone(&[SESSION, "--at", "1"]);
 }
 
 #[test]
