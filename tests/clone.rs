@@ -158,7 +158,8 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
     let (home, _) = complete();
     let seen = home.run(&["clone", SESSION]).seen();
     let plan = seen.split_once("plans/").expect("the plan").1;
-    assert_snapshot!(seen.replace(&plan[.."calm-river".len()], "[plan]"), @r"
+    let plan = plan.split_once(".md").expect("its name").0;
+    assert_snapshot!(seen.replace(plan, "[plan]"), @r"
     clone  5e551000  “look at both files”
     project  ~/work
 
@@ -567,6 +568,37 @@ fn turns(home: &Home) -> Transcript {
         .prompt("third")
         .answer("three")
         .last_prompt("third")
+}
+
+#[test]
+fn a_cut_before_a_compaction_shows_the_turns_not_their_summary() {
+    let home = Home::new();
+    let session = home
+        .start(SESSION)
+        .prompt("first")
+        .answer("one")
+        .compaction("A summary.", json!({"trigger": "manual"}))
+        .prompt("second")
+        .answer("two");
+    home.add(&session);
+    let (_, path) = home.clone(&[SESSION, "--at", "1"]);
+    let kinds: Vec<Value> = records(&path).iter().map(|l| l["type"].clone()).collect();
+    assert_eq!(kinds, ["user", "assistant", "custom-title"]);
+}
+
+#[test]
+fn a_cut_before_a_compaction_may_show_faults_that_were_there() {
+    let home = Home::new();
+    let session = home
+        .start(SESSION)
+        .answer("an answer to nothing")
+        .prompt("first")
+        .answer("one")
+        .compaction("A summary.", json!({"trigger": "manual"}))
+        .prompt("second")
+        .answer("two");
+    home.add(&session);
+    home.clone(&[SESSION, "--at", "1"]);
 }
 
 #[test]

@@ -92,12 +92,8 @@ fn a_result_that_is_worse_is_not_let_through() {
         .filter(|(i, _)| *i != 4)
         .map(|(_, l)| l)
         .collect();
-    let fault = verify(
-        &session,
-        None,
-        &Session::new(Document::from_bytes(without_call)),
-    )
-    .expect_err("a stray result");
+    let fault = verify(&session, &Session::new(Document::from_bytes(without_call)))
+        .expect_err("a stray result");
     assert_eq!((fault.before, fault.after), (0, 1));
 }
 

@@ -67,11 +67,15 @@ fn extend(line: &mut Value, more: Value) {
 }
 
 fn text(lines: &[Value]) -> Vec<u8> {
-    lines
-        .iter()
-        .map(|l| format!("{l}\n"))
-        .collect::<String>()
-        .into_bytes()
+    let lines = lines.iter().flat_map(|l| {
+        [
+            l.to_string(),
+            "
+"
+            .to_owned(),
+        ]
+    });
+    lines.collect::<String>().into_bytes()
 }
 
 fn session(bytes: &[u8]) -> Session {

@@ -58,17 +58,6 @@ impl Transform for Truncate {
     }
 }
 
-/// Where a turn ends on the path: at the next one, or at a compaction that came after its last answer.
-fn end_of(session: &Session, turn: &Turn) -> u32 {
-    let entry = |p: u32| &session.entries()[session.graph().path()[p as usize] as usize];
-    let answered = |from: u32| {
-        (from..turn.path.1).any(|p| entry(p).kind == Kind::Assistant && !entry(p).flags.synthetic())
-    };
-    (turn.path.0..turn.path.1)
-        .find(|&p| entry(p).is_boundary() && !answered(p))
-        .unwrap_or(turn.path.1)
-}
-
 /// Where a session is cut.
 struct Cut {
     /// The first position of the path that goes.
@@ -135,6 +124,23 @@ fn is_name(session: &Session, e: &Entry) -> bool {
         session.string(e, &["type"]).as_deref(),
         Some("agent-name" | "agent-color" | "agent-setting" | "tag")
     )
+}
+
+/// Where a turn ends on the path: where the next begins, or at a compaction in between.
+///
+/// What was compacted after the turn's last answer is no part of it: a copy that kept that boundary would
+/// show the model a summary instead of the turns that were asked for, and old clients nothing at all.
+fn end_of(session: &Session, turn: &Turn) -> u32 {
+    let (from, to) = turn.path;
+    let path = &session.graph().path()[from as usize..to as usize];
+    let entry = |&i: &u32| &session.entries()[i as usize];
+    let answered = path
+        .iter()
+        .map(entry)
+        .rposition(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
+    let tail = answered.map_or(0, |at| at + 1);
+    let boundary = path[tail..].iter().map(entry).position(Entry::is_boundary);
+    boundary.map_or(to, |at| from + (tail + at) as u32)
 }
 
 /// A cut behind calls that have no results would leave the model waiting for them.
