@@ -215,7 +215,7 @@ fn common_fields(session: &Session, neighbour: &Entry) -> String {
 }
 
 /// A time as the client writes it.
-fn stamp(milliseconds: i64) -> String {
+pub(super) fn stamp(milliseconds: i64) -> String {
     let time =
         jiff::Timestamp::from_millisecond(milliseconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()

@@ -1,8 +1,12 @@
 //! What every result needs at its end: the leaf named once more, and the title where the picker looks for it.
 
-use crate::jsonl::encode;
+use rustc_hash::FxHashSet;
+
+use crate::jsonl::{Edit, encode, lookup};
 use crate::rewrite::{Action, Place, Plan, Refusal, Transform};
 use crate::session::{Glance, Id, Kind, PromptKind, Session};
+
+use super::compact::stamp;
 
 /// Ends a transcript as clients of all versions need it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -11,6 +15,8 @@ pub struct Finish {
     pub title: Option<String>,
     /// Whether the leaf is named even where no `last-prompt` is left: the original had one.
     pub name_leaf: bool,
+    /// The leaf of the original; where the result has another, that must be the newest too.
+    pub leaf_was: Option<Id>,
 }
 
 impl Transform for Finish {
@@ -23,6 +29,10 @@ impl Transform for Finish {
         drop_offsets(session, &mut plan);
         let id = session_id(session);
         name_leaf(session, &id, self.name_leaf, &mut plan);
+        let leaf = session.graph().leaf();
+        if leaf.map(|i| session.entries()[i].uuid) != self.leaf_was {
+            lead_in_time(session, &mut plan);
+        }
         if let Some(title) = &self.title {
             let line = format!(
                 r#"{{"type":"custom-title","customTitle":{},"sessionId":{}}}"#,
@@ -116,6 +126,40 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
     plan.insert_line(Place::End, line);
 }
 
+/// Makes the leaf newer than all that does not follow it.
+///
+/// Clients up to 2.1.45 take the newest entry for the end of the conversation, the first of equals, and lines of one
+/// message can share a millisecond. Behind such a line, a cut would cost the last one.
+fn lead_in_time(session: &Session, plan: &mut Plan) {
+    let entries = session.entries();
+    let Some(leaf) = session.graph().leaf() else {
+        return;
+    };
+    let mut after = FxHashSet::default();
+    let mut stack = vec![leaf];
+    while let Some(i) = stack.pop() {
+        if after.insert(i) {
+            stack.extend(session.graph().children(i));
+        }
+    }
+    let newest = |following: bool| {
+        let times = entries.iter().enumerate().filter(|(i, e)| {
+            e.is_chained() && !e.flags.sidechain() && after.contains(i) == following
+        });
+        times.map(|(_, e)| e.time).max().unwrap_or(i64::MIN)
+    };
+    let (ours, others) = (newest(true), newest(false));
+    let e = &entries[leaf];
+    if let Some(span) = lookup(session.text(e), &["timestamp"])
+        && others >= ours
+        && e.time > i64::MIN
+    {
+        plan.note(session, e, Action::Edit, "time", 0, 0, "");
+        let time = stamp(others.saturating_add(1));
+        plan.edit_line(e.line, [Edit::new(span, encode(&time))]);
+    }
+}
+
 /// The title of a result: the old one, or the first prompt, with the operation's name behind it.
 pub fn title_for(glance: &Glance, operation: &str) -> String {
     let name = glance
@@ -141,6 +185,47 @@ pub fn title_for(glance: &Glance, operation: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jsonl::Document;
+
+    /// A prompt at 100 ms, and two lines of an answer at these times.
+    fn answered(first: u32, second: u32) -> Session {
+        let line = |parent: &str, uuid: &str, kind: &str, time: u32| {
+            let content = format!(r#"[{{"type":"text","text":"{uuid}"}}]"#);
+            format!(
+                r#"{{"parentUuid":{parent},"type":"{kind}","message":{{"id":"m","role":"{kind}","content":{content}}},"uuid":"{uuid}","timestamp":"2026-01-02T03:04:05.{time}Z"}}"#
+            ) + "\n"
+        };
+        let text = line("null", "p", "user", 100)
+            + &line("\"p\"", "a", "assistant", first)
+            + &line("\"a\"", "b", "assistant", second);
+        Session::new(Document::from_bytes(text.into_bytes()))
+    }
+
+    fn leaf_time(session: &Session, leaf_was: &str) -> String {
+        let finish = Finish {
+            leaf_was: Some(Id::of(leaf_was.as_bytes())),
+            ..Finish::default()
+        };
+        let mut plan = finish.plan(session).expect("a plan");
+        let after = session.successor(plan.carry_out(session).expect("a sound plan"));
+        let leaf = after.graph().leaf().expect("a leaf");
+        after
+            .string(&after.entries()[leaf], &["timestamp"])
+            .expect("a time")[20..]
+            .to_owned()
+    }
+
+    #[test]
+    fn a_leaf_that_is_new_is_newest() {
+        assert_eq!(leaf_time(&answered(200, 300), "x"), "300Z");
+        assert_eq!(leaf_time(&answered(300, 300), "x"), "301Z");
+        assert_eq!(leaf_time(&answered(400, 300), "x"), "401Z");
+    }
+
+    #[test]
+    fn a_leaf_that_was_one_keeps_its_time() {
+        assert_eq!(leaf_time(&answered(300, 300), "b"), "300Z");
+    }
 
     #[test]
     fn titles_count_up() {

@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec};
+use crate::session::{
+    BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, Turn, TurnSpec,
+};
 
 use super::agents::agents_gone;
 
@@ -24,11 +26,15 @@ impl Transform for Truncate {
         let turns = session.turns();
         let mut plan = Plan::default();
         let at = self.at.resolve(session)?;
-        let Some(turn) = turns.get(at).filter(|_| (at as usize) < turns.len()) else {
+        let Some(turn) = turns.get(at) else {
             return Ok(plan);
         };
+        let end = end_of(session, turn);
+        if end as usize == session.graph().path().len() {
+            return Ok(plan);
+        }
         refuse_unfinished(session, at)?;
-        let cut = Cut::new(session, turn.path.1);
+        let cut = Cut::new(session, end);
         for (line, state) in session.lines().iter().enumerate() {
             let line = line as u32;
             match state {
@@ -118,6 +124,23 @@ fn is_name(session: &Session, e: &Entry) -> bool {
         session.string(e, &["type"]).as_deref(),
         Some("agent-name" | "agent-color" | "agent-setting" | "tag")
     )
+}
+
+/// Where a turn ends on the path: where the next begins, or at a compaction in between.
+///
+/// What was compacted after the turn's last answer is no part of it: a copy that kept that boundary would
+/// show the model a summary instead of the turns that were asked for, and old clients nothing at all.
+fn end_of(session: &Session, turn: &Turn) -> u32 {
+    let (from, to) = turn.path;
+    let path = &session.graph().path()[from as usize..to as usize];
+    let entry = |&i: &u32| &session.entries()[i as usize];
+    let answered = path
+        .iter()
+        .map(entry)
+        .rposition(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
+    let tail = answered.map_or(0, |at| at + 1);
+    let boundary = path[tail..].iter().map(entry).position(Entry::is_boundary);
+    boundary.map_or(to, |at| from + (tail + at) as u32)
 }
 
 /// A cut behind calls that have no results would leave the model waiting for them.

@@ -138,8 +138,7 @@ impl Case {
     /// What the client does wrong with the untouched session already.
     pub(crate) fn own_faults(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
-        let is_lost = |id: &str| self.untouched.shown.iter().all(|s| s.block["id"] != id);
-        let lost = self.live.iter().filter(|(_, id)| is_lost(id)).count();
+        let lost = self.lost().count();
         if lost > 0 {
             found.push(format!(
                 "client {} shows the model {} of {} calls of the session that nobody touched",
@@ -157,10 +156,21 @@ impl Case {
         found
     }
 
-    /// Whether a block was put into the model's mouth by the client, which does so behind an unanswered user entry.
+    /// Whether the client made up a text for a person or the model, as it does at the end of an unfinished turn.
     pub(crate) fn is_filler(&self, shown: &Shown) -> bool {
-        let said = |text: &str| self.said.iter().any(|s| s == text);
-        shown.role == "assistant" && shown.text().is_some_and(|t| !said(t))
+        let among = |list: &[String], text: &str| list.iter().any(|s| s == text.trim());
+        shown.text().is_some_and(|text| match shown.role.as_str() {
+            "assistant" => !among(&self.said, text),
+            _ => !among(&self.prompts, text) && text != PROBE && !shown.is_reminder(),
+        })
+    }
+
+    /// Calls that the client loses by itself, with their tools' names.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = &(String, String)> {
+        let is_live = |id: &str| self.live.iter().any(|(_, live)| live == id);
+        let is_shown = |id: &str| self.untouched.shown.iter().any(|s| s.block["id"] == id);
+        let all = self.calls.iter().flatten();
+        all.filter(move |(id, _)| is_live(id) && !is_shown(id))
     }
 
     /// Where the probe begins in a view; reminders right before it came with it.

@@ -75,11 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         name: "drop-tools",
         args: |case| (!case.calls.is_empty()).then(|| words(&["drop-tools"]))?,
-        expect: |case| {
-            Ok(expect::dropped(case, &case.untouched.shown, |id, _| {
-                is_settled(case, id)
-            }))
-        },
+        expect: |case| Ok(dropped(case, "drop-tools")),
         reminders: Reminders::Vary,
         in_place: true,
     },
@@ -89,33 +85,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let any = case.calls.iter().flatten().any(|(_, name)| name == "Bash");
             any.then(|| words(&["drop-tools", "--tool", "Bash"]))?
         },
-        expect: |case| {
-            Ok(expect::dropped(case, &case.untouched.shown, |id, name| {
-                name == "Bash" && is_settled(case, id)
-            }))
-        },
+        expect: |case| Ok(dropped(case, "drop-tools-by-name")),
         reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
         name: "drop-tools-one",
         args: |case| words(&["drop-tools", "--id", expect::one_of_two(case)?]),
-        expect: |case| {
-            Ok(expect::dropped(case, &case.untouched.shown, |id, _| {
-                Some(id) == expect::one_of_two(case)
-            }))
-        },
+        expect: |case| Ok(dropped(case, "drop-tools-one")),
         reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
         name: "drop-tools-other",
         args: |case| words(&["drop-tools", "--id", expect::other_of_two(case)?]),
-        expect: |case| {
-            Ok(expect::dropped(case, &case.untouched.shown, |id, _| {
-                Some(id) == expect::other_of_two(case)
-            }))
-        },
+        expect: |case| Ok(dropped(case, "drop-tools-other")),
         reminders: Reminders::Vary,
         in_place: true,
     },
@@ -179,9 +163,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Calls of an unfinished last turn are left alone unless they are named.
-fn is_settled(case: &Case, id: &str) -> bool {
-    case.awaited.iter().all(|awaited| awaited != id)
+/// Whether an operation takes this call out. Calls of an unfinished last turn are left alone unless they are named.
+pub(crate) fn takes(operation: &str, case: &Case, id: &str, tool: &str) -> bool {
+    let settled = case.awaited.iter().all(|awaited| awaited != id);
+    match operation {
+        "drop-tools" => settled,
+        "drop-tools-by-name" | "run" => settled && tool == "Bash",
+        "drop-tools-one" => Some(id) == expect::one_of_two(case),
+        "drop-tools-other" => Some(id) == expect::other_of_two(case),
+        _ => false,
+    }
+}
+
+fn dropped(case: &Case, operation: &str) -> Vec<Shown> {
+    expect::dropped(case, &case.untouched.shown, |id, tool| {
+        takes(operation, case, id, tool)
+    })
 }
 
 /// The plan of three that `run` is given.
