@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::rewrite::{Action, Plan, Refusal, Transform};
 use crate::session::{
-    BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, Turn, TurnSpec,
+    BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec, turn_end,
 };
 
 use super::agents::agents_gone;
@@ -29,7 +29,7 @@ impl Transform for Truncate {
         let Some(turn) = turns.get(at) else {
             return Ok(plan);
         };
-        let end = end_of(session, turn);
+        let end = turn_end(session, turn);
         if end as usize == session.graph().path().len() {
             return Ok(plan);
         }
@@ -124,23 +124,6 @@ fn is_name(session: &Session, e: &Entry) -> bool {
         session.string(e, &["type"]).as_deref(),
         Some("agent-name" | "agent-color" | "agent-setting" | "tag")
     )
-}
-
-/// Where a turn ends on the path: where the next begins, or at a compaction in between.
-///
-/// What was compacted after the turn's last answer is no part of it: a copy that kept that boundary would
-/// show the model a summary instead of the turns that were asked for, and old clients nothing at all.
-fn end_of(session: &Session, turn: &Turn) -> u32 {
-    let (from, to) = turn.path;
-    let path = &session.graph().path()[from as usize..to as usize];
-    let entry = |&i: &u32| &session.entries()[i as usize];
-    let answered = path
-        .iter()
-        .map(entry)
-        .rposition(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
-    let tail = answered.map_or(0, |at| at + 1);
-    let boundary = path[tail..].iter().map(entry).position(Entry::is_boundary);
-    boundary.map_or(to, |at| from + (tail + at) as u32)
 }
 
 /// A cut behind calls that have no results would leave the model waiting for them.

@@ -70,7 +70,7 @@ fn at_three_widths() {
       ccsurgery strip-thinking 5e551011
         window −44 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −854 (7%), file −3.8 KB: calls that failed go
+        window −668 (5%), file −3.8 KB: calls that failed go
     "#);
     insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @r#"
     exit 0
@@ -125,7 +125,7 @@ fn at_three_widths() {
       ccsurgery strip-thinking 5e551011
         window −44 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −854 (7%), file −3.8 KB: calls that failed go
+        window −668 (5%), file −3.8 KB: calls that failed go
     "#);
     insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @r#"
     exit 0
@@ -179,7 +179,7 @@ fn at_three_widths() {
       ccsurgery strip-thinking 5e551011
         window −44 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −854 (7%), file −3.8 KB: calls that failed go
+        window −668 (5%), file −3.8 KB: calls that failed go
     "#);
 }
 

@@ -45,10 +45,10 @@ fn from_the_last_compaction_on() {
             "assistant: The map's order is random; **sort the keys**.",
         ]
     );
-    // The turn ended with being compacted.
+    // What was compacted behind the turn is no part of it.
     assert_eq!(
         payload(eventful().text(), &["--at", "1"]),
-        ["user: This is the summary of what came before."]
+        ["user: Set up the project", "assistant: Done."]
     );
 }
 
