@@ -53,7 +53,10 @@ impl<'a> Survey<'a> {
     /// Prepares a session to be looked at.
     pub fn new(session: &'a Session) -> Self {
         let path = session.graph().path();
-        let boundary = path.iter().rposition(|&i| session.entries()[i as usize].is_boundary()).map(|p| p as u32);
+        let boundary = path
+            .iter()
+            .rposition(|&i| session.entries()[i as usize].is_boundary())
+            .map(|p| p as u32);
         Self { session, boundary }
     }
 
@@ -68,7 +71,11 @@ impl<'a> Survey<'a> {
     /// Entries of the conversation, however much of it a compaction hides, with their indices.
     pub fn live(&self) -> impl Iterator<Item = (usize, &'a Entry)> + '_ {
         let session = self.session;
-        session.entries().iter().enumerate().filter(|&(i, _)| self.position(i).is_some())
+        session
+            .entries()
+            .iter()
+            .enumerate()
+            .filter(|&(i, _)| self.position(i).is_some())
     }
 
     /// Something wrong at an entry. What a compaction hides hurts nobody for now.
@@ -76,16 +83,35 @@ impl<'a> Survey<'a> {
         let e = &self.session.entries()[entry];
         let text = self.session.text(e);
         let uuid = lookup(text, &["uuid"]).map(|s| crate::jsonl::decode(s.of(text)).into_owned());
-        let hidden = check.severity == Severity::RefusedByTheApi && self.position(entry).is_some_and(|p| self.boundary.is_some_and(|b| p < b));
-        let severity = if hidden { Severity::Waste } else { check.severity };
+        let hidden = check.severity == Severity::RefusedByTheApi
+            && self
+                .position(entry)
+                .is_some_and(|p| self.boundary.is_some_and(|b| p < b));
+        let severity = if hidden {
+            Severity::Waste
+        } else {
+            check.severity
+        };
         let turn = self.session.turns().of(self.session.graph(), entry);
-        Finding { severity, uuid, turn, ..self.at_line(check, e.line, message) }
+        Finding {
+            severity,
+            uuid,
+            turn,
+            ..self.at_line(check, e.line, message)
+        }
     }
 
     /// Something wrong at a line.
     pub fn at_line(&self, check: &'static Check, line: u32, message: impl Into<String>) -> Finding {
-        let line = self.session.document().origin(line as usize).unwrap_or(line as usize);
-        Finding { line: line as u32 + 1, ..whole(check, message) }
+        let line = self
+            .session
+            .document()
+            .origin(line as usize)
+            .unwrap_or(line as usize);
+        Finding {
+            line: line as u32 + 1,
+            ..whole(check, message)
+        }
     }
 }
 
@@ -105,5 +131,8 @@ pub(super) fn whole(check: &'static Check, message: impl Into<String>) -> Findin
 
 /// Whether an entry is part of the conversation, however much of it a compaction hides.
 pub(crate) fn is_live(session: &Session, entry: usize) -> bool {
-    matches!(session.graph().place(entry), Place::Path(_) | Place::Beside(_))
+    matches!(
+        session.graph().place(entry),
+        Place::Path(_) | Place::Beside(_)
+    )
 }

@@ -17,7 +17,10 @@ pub struct Judgement {
 impl Judgement {
     /// Judges for one version.
     pub fn only(version: Version) -> Self {
-        Self { versions: vec![version], next: version }
+        Self {
+            versions: vec![version],
+            next: version,
+        }
     }
 
     /// Judges for the versions that a session was written by, and the newest that is known.
@@ -27,7 +30,9 @@ impl Judgement {
         let mut known: (Vec<u8>, Option<Version>) = (Vec::new(), None);
         for e in session.entries().iter().filter(|e| e.is_message()) {
             let text = session.text(e);
-            let Some(raw) = crate::jsonl::lookup(text, &["version"]).map(|s| s.of(text)) else { continue };
+            let Some(raw) = crate::jsonl::lookup(text, &["version"]).map(|s| s.of(text)) else {
+                continue;
+            };
             if known.0 != raw {
                 known = (raw.to_vec(), crate::jsonl::decode(raw).parse().ok());
             }
@@ -41,11 +46,15 @@ impl Judgement {
         versions.push(Version::NEWEST);
         versions.sort_unstable();
         versions.dedup();
-        Self { versions, next: next.unwrap_or(Version::NEWEST) }
+        Self {
+            versions,
+            next: next.unwrap_or(Version::NEWEST),
+        }
     }
 
     /// Whether a finding matters to one of them. Waste is waste to all.
     pub fn concerns(&self, finding: &Finding) -> bool {
-        finding.severity == Severity::Waste || self.versions.iter().any(|&v| finding.suffers.contains(v))
+        finding.severity == Severity::Waste
+            || self.versions.iter().any(|&v| finding.suffers.contains(v))
     }
 }

@@ -30,8 +30,16 @@ impl FromStr for Version {
 
     fn from_str(text: &str) -> Result<Self, NoVersion> {
         // A suffix such as `-beta.1` does not change what a client does.
-        let numbers = text.trim_start_matches('v').split(['-', '+', ' ']).next().unwrap_or_default();
-        let parts: Vec<u32> = numbers.split('.').map(str::parse).collect::<Result<_, _>>().map_err(|_| NoVersion(text.to_owned()))?;
+        let numbers = text
+            .trim_start_matches('v')
+            .split(['-', '+', ' '])
+            .next()
+            .unwrap_or_default();
+        let parts: Vec<u32> = numbers
+            .split('.')
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .map_err(|_| NoVersion(text.to_owned()))?;
         match parts[..] {
             [a, b, c] => Ok(Version(a, b, c)),
             _ => Err(NoVersion(text.to_owned())),
@@ -94,6 +102,9 @@ mod tests {
         assert!(v("2.1.9") < v("2.1.45") && v("2.0.76") < v("2.1.9"));
         assert_eq!(v("v2.1.3-beta"), Version(2, 1, 3));
         assert!("2.1".parse::<Version>().is_err() && "x".parse::<Version>().is_err());
-        assert!(Versions::Before(v("2.1.156")).contains(v("2.1.45")) && !Versions::Before(v("2.1.156")).contains(v("2.1.156")));
+        assert!(
+            Versions::Before(v("2.1.156")).contains(v("2.1.45"))
+                && !Versions::Before(v("2.1.156")).contains(v("2.1.156"))
+        );
     }
 }

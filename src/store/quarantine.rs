@@ -7,7 +7,11 @@ use super::journal::{Journal, JournalError};
 
 /// Writes the bytes into an operation's folder, durably and private, before anything is published.
 /// They go with the operation if it fails.
-pub fn quarantine(journal: &Journal, operation: &str, pieces: &[(u32, Vec<u8>)]) -> Result<Option<PathBuf>, JournalError> {
+pub fn quarantine(
+    journal: &Journal,
+    operation: &str,
+    pieces: &[(u32, Vec<u8>)],
+) -> Result<Option<PathBuf>, JournalError> {
     if pieces.is_empty() {
         return Ok(None);
     }

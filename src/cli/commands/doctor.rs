@@ -16,6 +16,7 @@ use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
+use super::super::report::quoted;
 
 /// Say what is wrong with sessions, and which client versions that breaks
 ///
@@ -43,6 +44,8 @@ struct Examined {
     judgement: Judgement,
     findings: Vec<Finding>,
     healed: Vec<Finding>,
+    /// Whether a client would find it where it is.
+    at_home: bool,
 }
 
 impl Examined {
@@ -53,18 +56,34 @@ impl Examined {
     /// The command that mends what can be mended.
     fn repair(&self) -> Option<String> {
         let mendable = self.findings.iter().chain(&self.healed).any(|f| f.mendable);
-        mendable.then(|| format!("ccsurgery repair {}", self.found.id))
+        let name = if self.at_home {
+            self.found.id.clone()
+        } else {
+            quoted(&self.found.path.to_string_lossy())
+        };
+        mendable.then(|| format!("ccsurgery repair {name}"))
     }
 }
 
 pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let one = args.session.is_some();
     let found = match args.session {
-        Some(session) => vec![names::find(context, &SessionArg { session: Some(session) })?],
+        Some(session) => vec![names::find(
+            context,
+            &SessionArg {
+                session: Some(session),
+            },
+        )?],
         None => {
             let locator = Locator::new(&context.config, &context.project);
-            let all = if args.all { locator.all() } else { locator.here() };
-            all.map_err(|e| CliError::failed("unreadable", e.to_string(), "check the config folder"))?
+            let all = if args.all {
+                locator.all()
+            } else {
+                locator.here()
+            };
+            all.map_err(|e| {
+                CliError::failed("unreadable", e.to_string(), "check the config folder")
+            })?
         }
     };
     let mut examined = Vec::new();
@@ -83,7 +102,11 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
         tell(context, &examined, one)?;
     }
     let ill = examined.iter().any(|e| e.worst() > Some(Severity::Waste));
-    Ok(if ill { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if ill {
+        ExitCode::from(1)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn examine(context: &Context, found: Found, client: Option<Version>) -> Result<Examined, CliError> {
@@ -91,8 +114,16 @@ fn examine(context: &Context, found: Found, client: Option<Version>) -> Result<E
     let judgement = client.map_or_else(|| Judgement::of(&session), Judgement::only);
     let mut all = diagnose(&session, &[judgement.next]);
     all.extend(around(context, &found, &session));
+    let at_home = found.path.starts_with(context.config.projects());
     let (findings, healed) = all.into_iter().partition(|f| judgement.concerns(f));
-    Ok(Examined { title: Glance::of(&session).name().to_owned(), found, judgement, findings, healed })
+    Ok(Examined {
+        title: Glance::of(&session).name().to_owned(),
+        found,
+        judgement,
+        findings,
+        healed,
+        at_home,
+    })
 }
 
 fn around(context: &Context, found: &Found, session: &Session) -> Vec<Finding> {
@@ -120,14 +151,28 @@ fn mode(_: &Path) -> Option<u32> {
 }
 
 fn tell(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), CliError> {
-    for seen in examined.iter().filter(|e| !e.findings.is_empty() || !e.healed.is_empty()) {
-        let list = FindingList { session_id: &seen.found.id, title: &seen.title, findings: &seen.findings, healed: &seen.healed, columns: context.columns };
+    for seen in examined
+        .iter()
+        .filter(|e| !e.findings.is_empty() || !e.healed.is_empty())
+    {
+        let list = FindingList {
+            session_id: &seen.found.id,
+            title: &seen.title,
+            findings: &seen.findings,
+            healed: &seen.healed,
+            columns: context.columns,
+        };
         writeln!(context.out, "{}", list.render())?;
     }
     let totals = totals(examined);
     let whom = match examined {
         [seen] => {
-            let versions: Vec<String> = seen.judgement.versions.iter().map(ToString::to_string).collect();
+            let versions: Vec<String> = seen
+                .judgement
+                .versions
+                .iter()
+                .map(ToString::to_string)
+                .collect();
             format!("{} (judged for {})", seen.found.id, versions.join(" and "))
         }
         _ => format!("{} sessions", count(examined.len() as u64)),
@@ -135,17 +180,29 @@ fn tell(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
     if totals.is_empty() {
         writeln!(context.out, "{} {whom}", paint(GREEN, "Nothing wrong:"))?;
     } else {
-        let said: Vec<String> = totals.iter().rev().map(|(severity, n)| format!("{} {severity}", count(*n as u64))).collect();
+        let said: Vec<String> = totals
+            .iter()
+            .rev()
+            .map(|(severity, n)| format!("{} {severity}", count(*n as u64)))
+            .collect();
         writeln!(context.out, "{whom}: {}", said.join(" · "))?;
     }
     let commands: Vec<String> = examined.iter().filter_map(Examined::repair).collect();
     if !commands.is_empty() {
-        writeln!(context.out, "Mend with:")?;
+        let whom = if totals.is_empty() {
+            "For older clients, mend with:"
+        } else {
+            "Mend with:"
+        };
+        writeln!(context.out, "{whom}")?;
         for command in &commands {
             writeln!(context.out, "  {command}")?;
         }
     } else if one && totals.keys().any(|s| *s > Severity::Waste) {
-        writeln!(context.out, "None of this can be mended by `ccsurgery repair`; what to do instead stands beside it.")?;
+        writeln!(
+            context.out,
+            "None of this can be mended by `ccsurgery repair`; what to do instead stands beside it."
+        )?;
     }
     Ok(())
 }

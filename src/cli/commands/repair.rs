@@ -38,7 +38,11 @@ pub(crate) struct RepairArgs {
 }
 
 pub(crate) fn run(args: RepairArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let only = args.only.iter().map(|name| known(name)).collect::<Result<Vec<_>, _>>()?;
+    let only = args
+        .only
+        .iter()
+        .map(|name| known(name))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut job = Job::new(context, &args.session, "repair", args.write, args.in_place)?;
     let next = Judgement::of(&job.session).next;
     let asked = |name: &str| only.is_empty() && suffers(name, next) || only.contains(&name);
@@ -64,6 +68,10 @@ fn known(name: &str) -> Result<&'static str, CliError> {
             Some(_) => format!("what `{name}` finds cannot be mended"),
             None => format!("there is no check `{name}`"),
         };
-        CliError::usage("no-such-check", message, format!("checks that can be mended: {}", names.join(", ")))
+        CliError::usage(
+            "no-such-check",
+            message,
+            format!("checks that can be mended: {}", names.join(", ")),
+        )
     })
 }

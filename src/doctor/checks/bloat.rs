@@ -30,16 +30,29 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         let slot = match e.kind {
             Kind::Progress => (&mut progress, text.len()),
             Kind::ApiRequestBlob => (&mut blobs, text.len()),
-            _ if e.flags.tool_use_result() => (&mut copies, lookup(text, &["toolUseResult"]).map_or(0, |s| s.len())),
+            _ if e.flags.tool_use_result() => (
+                &mut copies,
+                lookup(text, &["toolUseResult"]).map_or(0, |s| s.len()),
+            ),
             _ => continue,
         };
         slot.0.0 += 1;
         slot.0.1 += slot.1;
     }
-    let told = [(progress, "progress entries"), (copies, "second copies of results"), (blobs, "second copies of requests")];
+    let told = [
+        (progress, "progress entries"),
+        (copies, "second copies of results"),
+        (blobs, "second copies of requests"),
+    ];
     for ((n, bytes), what) in told {
         if bytes >= WORTH {
-            findings.push(whole(&CHECK, format!("{n} {what}: {}, which the model is never shown", human::bytes(bytes as u64))));
+            findings.push(whole(
+                &CHECK,
+                format!(
+                    "{n} {what}: {}, which the model is never shown",
+                    human::bytes(bytes as u64)
+                ),
+            ));
         }
     }
 }

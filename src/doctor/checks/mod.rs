@@ -67,7 +67,11 @@ pub static CHECKS: &[&Check] = &[
 
 /// The check of this name.
 pub fn find_check(name: &str) -> Option<&'static Check> {
-    CHECKS.iter().chain(place::CHECKS).copied().find(|c| c.name == name)
+    CHECKS
+        .iter()
+        .chain(place::CHECKS)
+        .copied()
+        .find(|c| c.name == name)
 }
 
 /// What no change to a session may add to: the judge runs this before and after each.
@@ -78,7 +82,9 @@ pub fn examine(session: &Session) -> Vec<Finding> {
 /// Everything that the transcript itself tells, for a person. What is normal for other clients is
 /// told only where one of `versions` suffers from it.
 pub fn diagnose(session: &Session, versions: &[Version]) -> Vec<Finding> {
-    run(session, |c| c.scope != Scope::WhereSuffered || versions.iter().any(|&v| c.suffers.contains(v)))
+    run(session, |c| {
+        c.scope != Scope::WhereSuffered || versions.iter().any(|&v| c.suffers.contains(v))
+    })
 }
 
 fn run(session: &Session, wanted: impl Fn(&Check) -> bool + Sync) -> Vec<Finding> {

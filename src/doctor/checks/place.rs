@@ -9,16 +9,56 @@ use super::super::check::{Check, Scope, Survey, whole};
 use super::super::finding::{Finding, Severity};
 use super::super::version::{Version, Versions};
 
-const fn check(name: &'static str, severity: Severity, seen: &'static str, suffers: Versions, heals: &'static str) -> Check {
-    Check { name, family: "place", severity, seen, suffers, heals, mend: None, scope: Scope::Told, run: nothing }
+const fn check(
+    name: &'static str,
+    severity: Severity,
+    seen: &'static str,
+    suffers: Versions,
+    heals: &'static str,
+) -> Check {
+    Check {
+        name,
+        family: "place",
+        severity,
+        seen,
+        suffers,
+        heals,
+        mend: None,
+        scope: Scope::Told,
+        run: nothing,
+    }
 }
 
 fn nothing(_: &Survey<'_>, _: &mut Vec<Finding>) {}
 
-static WRONG_FOLDER: Check = check("wrong-folder", Severity::StopsResume, "No conversation found with session ID", Versions::Before(Version(2, 1, 325)), "2.1.325 finds it from elsewhere too");
-static OTHER_NAME: Check = check("other-name", Severity::Waste, "the title is not shown in the list", Versions::None, "all resume by the file's name");
-static LOST_SIDECARS: Check = check("lost-sidecars", Severity::Waste, "rewinding files fails; a saved output cannot be read", Versions::All, "");
-static OPEN_MODE: Check = check("open-mode", Severity::Waste, "others on this machine can read the session", Versions::None, "");
+static WRONG_FOLDER: Check = check(
+    "wrong-folder",
+    Severity::StopsResume,
+    "No conversation found with session ID",
+    Versions::Before(Version(2, 1, 325)),
+    "2.1.325 finds it from elsewhere too",
+);
+static OTHER_NAME: Check = check(
+    "other-name",
+    Severity::Waste,
+    "the title is not shown in the list",
+    Versions::None,
+    "all resume by the file's name",
+);
+static LOST_SIDECARS: Check = check(
+    "lost-sidecars",
+    Severity::Waste,
+    "rewinding files fails; a saved output cannot be read",
+    Versions::All,
+    "",
+);
+static OPEN_MODE: Check = check(
+    "open-mode",
+    Severity::Waste,
+    "others on this machine can read the session",
+    Versions::None,
+    "",
+);
 
 /// The checks of this family.
 pub(super) static CHECKS: &[&Check] = &[&WRONG_FOLDER, &OTHER_NAME, &LOST_SIDECARS, &OPEN_MODE];
@@ -47,16 +87,34 @@ pub fn look_around(session: &Session, around: &Surroundings<'_>) -> Vec<Finding>
         sidecars(session, around, &mut findings);
     }
     if let Some(mode) = around.mode.filter(|m| around.at_home && m & 0o077 != 0) {
-        findings.push(whole(&OPEN_MODE, format!("its mode is {:o}: others can read it; chmod 600 it", mode & 0o777)));
+        findings.push(whole(
+            &OPEN_MODE,
+            format!(
+                "its mode is {:o}: others can read it; chmod 600 it",
+                mode & 0o777
+            ),
+        ));
     }
     findings
 }
 
 fn folder(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Finding>) {
-    let folder = around.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    let folder = around
+        .path
+        .parent()
+        .and_then(Path::file_name)
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let mut other = None;
-    for e in session.entries().iter().filter(|e| e.is_message() && !e.flags.sidechain()) {
-        let Some(cwd) = session.string(e, &["cwd"]) else { continue };
+    for e in session
+        .entries()
+        .iter()
+        .filter(|e| e.is_message() && !e.flags.sidechain())
+    {
+        let Some(cwd) = session.string(e, &["cwd"]) else {
+            continue;
+        };
         // Letters' case and links differ between how a folder is called and what it is.
         if (around.slug)(&cwd).eq_ignore_ascii_case(&folder) {
             return;
@@ -69,10 +127,21 @@ fn folder(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Findi
 }
 
 fn name(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Finding>) {
-    let stem = around.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let own = session.session_id().and_then(|id| session.entries().iter().find(|e| e.session == id)).and_then(|e| session.string(e, &["sessionId"]));
+    let stem = around
+        .path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let own = session
+        .session_id()
+        .and_then(|id| session.entries().iter().find(|e| e.session == id))
+        .and_then(|e| session.string(e, &["sessionId"]));
     if let Some(own) = own.filter(|o| *o != stem) {
-        findings.push(whole(&OTHER_NAME, format!("the file is called {stem}, and its entries say {own}; a clone has one name")));
+        findings.push(whole(
+            &OTHER_NAME,
+            format!("the file is called {stem}, and its entries say {own}; a clone has one name"),
+        ));
     }
 }
 
@@ -92,7 +161,12 @@ fn sidecars(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Fin
             let inner = backups.of(text);
             for field in crate::jsonl::fields(inner).unwrap_or_default() {
                 let value = field.value.of(inner);
-                let Some(name) = lookup(value, &["backupFileName"]).map(|s| s.of(value)).filter(|n| n.starts_with(b"\"")) else { continue };
+                let Some(name) = lookup(value, &["backupFileName"])
+                    .map(|s| s.of(value))
+                    .filter(|n| n.starts_with(b"\""))
+                else {
+                    continue;
+                };
                 versions += usize::from(!around.file_history.join(&*decode(name)).exists());
             }
         }
@@ -101,6 +175,9 @@ fn sidecars(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Fin
         findings.push(whole(&LOST_SIDECARS, format!("{outputs} saved outputs that results point to are gone: the model cannot read them again")));
     }
     if versions > 0 {
-        findings.push(whole(&LOST_SIDECARS, format!("{versions} versions of files are gone: rewinding cannot bring them back")));
+        findings.push(whole(
+            &LOST_SIDECARS,
+            format!("{versions} versions of files are gone: rewinding cannot bring them back"),
+        ));
     }
 }

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use crate::doctor::checks::calls::{
-    repeated_call, repeated_result, result_before_call, split_server_result, stray_result, unanswered_call, unfinished_call,
+    repeated_call, repeated_result, result_before_call, split_server_result, stray_result,
+    unanswered_call, unfinished_call,
 };
 use crate::jsonl::{Edit, decode, encode, lookup};
 use crate::rewrite::{Action, Place as At, Plan, Refusal, Transform};
@@ -31,7 +32,9 @@ impl Transform for Ids {
         }
         let mut count: BTreeMap<String, usize> = BTreeMap::new();
         for (again, result) in repeated_call::calls(session) {
-            let Some(old) = tool_id(session, again, "id") else { continue };
+            let Some(old) = tool_id(session, again, "id") else {
+                continue;
+            };
             let n = count.entry(old.clone()).or_insert(1);
             *n += 1;
             let fresh = format!("{old}_{n}");
@@ -53,7 +56,9 @@ fn tool_id(session: &Session, at: session::At, key: &str) -> Option<String> {
 fn rename(session: &Session, plan: &mut Plan, at: session::At, key: &str, fresh: &str) {
     let e = &session.entries()[at.entry as usize];
     let block = session.block(at.block).span;
-    let Some(span) = lookup(block.of(session.text(e)), &[key]) else { return };
+    let Some(span) = lookup(block.of(session.text(e)), &[key]) else {
+        return;
+    };
     plan.edit_line(e.line, [Edit::new(span.shift(block.start), encode(fresh))]);
     plan.note(session, e, Action::Edit, "id of a call", 0, 0, "");
 }
@@ -78,13 +83,18 @@ impl Transform for Order {
         };
         let mut touched: FxHashSet<usize> = FxHashSet::default();
         for (result, call) in result_before_call::pairs(session) {
-            let (Some(behind), after) = (next(result), next(call)) else { continue };
+            let (Some(behind), after) = (next(result), next(call)) else {
+                continue;
+            };
             let changed = [Some(result), Some(behind), after];
             if changed.iter().flatten().any(|i| touched.contains(i)) {
                 continue;
             }
             touched.extend(changed.iter().flatten());
-            let parent = session.graph().parent(result).and_then(|p| uuid(session, p));
+            let parent = session
+                .graph()
+                .parent(result)
+                .and_then(|p| uuid(session, p));
             set_parent(session, &mut plan, behind, parent.as_deref());
             set_parent(session, &mut plan, result, uuid(session, call).as_deref());
             if let Some(after) = after {
@@ -105,12 +115,21 @@ impl Transform for Strays {
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let mut doomed = Doomed::default();
-        let mut add = |at: session::At| doomed.add(at.entry as usize, (at.block - session.entries()[at.entry as usize].blocks.0) as usize);
+        let mut add = |at: session::At| {
+            doomed.add(
+                at.entry as usize,
+                (at.block - session.entries()[at.entry as usize].blocks.0) as usize,
+            )
+        };
         if self.0.wants(&repeated_result::CHECK) {
-            repeated_result::results(session).into_iter().for_each(&mut add);
+            repeated_result::results(session)
+                .into_iter()
+                .for_each(&mut add);
         }
         if self.0.wants(&stray_result::CHECK) {
-            stray_result::results(session).into_iter().for_each(&mut add);
+            stray_result::results(session)
+                .into_iter()
+                .for_each(&mut add);
         }
         let mut calls = Vec::new();
         if self.0.wants(&unfinished_call::CHECK) {
@@ -125,14 +144,22 @@ impl Transform for Strays {
         for call in calls {
             add(call);
             // Without the call, the thinking that led to it is not what was signed.
-            thinking_of(session, call.entry as usize).into_iter().for_each(&mut add);
+            thinking_of(session, call.entry as usize)
+                .into_iter()
+                .for_each(&mut add);
         }
         let mut plan = Plan::default();
         doomed.plan(session, &mut plan, |block, text| {
             if block.kind.is_call() {
-                ("call without a result".to_owned(), gist(block, text, "name"))
+                (
+                    "call without a result".to_owned(),
+                    gist(block, text, "name"),
+                )
             } else if block.kind.is_result() {
-                ("result without a call".to_owned(), gist(block, text, "content"))
+                (
+                    "result without a call".to_owned(),
+                    gist(block, text, "content"),
+                )
             } else {
                 ("thinking".to_owned(), gist(block, text, "thinking"))
             }
@@ -143,14 +170,28 @@ impl Transform for Strays {
 
 fn thinking_of(session: &Session, entry: usize) -> Vec<session::At> {
     let message = session.entries()[entry].message_id;
-    let lines = session.entries().iter().enumerate().filter(|(i, e)| *i == entry || message.is_some() && e.message_id == message);
-    lines.flat_map(|(i, e)| (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind.is_thinking()).map(move |b| session::At { entry: i as u32, block: b })).collect()
+    let lines = session
+        .entries()
+        .iter()
+        .enumerate()
+        .filter(|(i, e)| *i == entry || message.is_some() && e.message_id == message);
+    lines
+        .flat_map(|(i, e)| {
+            (e.blocks.0..e.blocks.1)
+                .filter(|&b| session.block(b).kind.is_thinking())
+                .map(move |b| session::At {
+                    entry: i as u32,
+                    block: b,
+                })
+        })
+        .collect()
 }
 
 /// Makes up results for calls that were interrupted.
 pub(super) struct Results(pub(super) Rc<RepairOptions>);
 
-const INTERRUPTED: &str = "[Interrupted: this session holds no result of the call, so its outcome is unknown.]";
+const INTERRUPTED: &str =
+    "[Interrupted: this session holds no result of the call, so its outcome is unknown.]";
 
 impl Transform for Results {
     fn name(&self) -> &'static str {
@@ -165,7 +206,10 @@ impl Transform for Results {
         // Calls of one answer are answered together, behind the last of its lines and results.
         let mut groups: BTreeMap<usize, Vec<session::At>> = BTreeMap::new();
         for call in unanswered_call::calls(session) {
-            groups.entry(behind(session, call.entry as usize)).or_default().push(call);
+            groups
+                .entry(behind(session, call.entry as usize))
+                .or_default()
+                .push(call);
         }
         for (behind, calls) in groups {
             answer(session, &mut plan, behind, &calls);
@@ -177,13 +221,25 @@ impl Transform for Results {
 /// The entry behind which the result of a call goes: the last on the path of its answer's lines and
 /// their results. A call beside the path gets it on itself.
 fn behind(session: &Session, call: usize) -> usize {
-    let Place::Path(mut at) = session.graph().place(call) else { return call };
+    let Place::Path(mut at) = session.graph().place(call) else {
+        return call;
+    };
     let path = session.graph().path();
     let message = session.entries()[call].message_id;
     let belongs = |i: usize| {
         let e = &session.entries()[i];
-        let answers = session.blocks(e).iter().filter(|b| b.kind.is_result()).filter_map(|b| session.calls().find(b.tool)).flat_map(|c| &c.uses);
-        message.is_some() && (e.message_id == message || answers.map(|u| session.entries()[u.entry as usize].message_id).any(|m| m == message)) || !e.is_message()
+        let answers = session
+            .blocks(e)
+            .iter()
+            .filter(|b| b.kind.is_result())
+            .filter_map(|b| session.calls().find(b.tool))
+            .flat_map(|c| &c.uses);
+        message.is_some()
+            && (e.message_id == message
+                || answers
+                    .map(|u| session.entries()[u.entry as usize].message_id)
+                    .any(|m| m == message))
+            || !e.is_message()
     };
     let mut last = at;
     while let Some(&next) = path.get(at as usize + 1) {
@@ -200,21 +256,71 @@ fn behind(session: &Session, call: usize) -> usize {
 
 fn answer(session: &Session, plan: &mut Plan, behind: usize, calls: &[session::At]) {
     let e = &session.entries()[behind];
-    let (Some(parent), Some(first)) = (uuid(session, behind), calls.first()) else { return };
-    let ids: Vec<String> = calls.iter().filter_map(|c| tool_id(session, *c, "id")).collect();
-    let fresh = made_uuid(&[&["result", &parent], &ids.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat());
-    let blocks: Vec<String> = ids.iter().map(|id| format!(r#"{{"tool_use_id":{},"type":"tool_result","content":{},"is_error":true}}"#, encode(id), encode(INTERRUPTED))).collect();
+    let (Some(parent), Some(first)) = (uuid(session, behind), calls.first()) else {
+        return;
+    };
+    let ids: Vec<String> = calls
+        .iter()
+        .filter_map(|c| tool_id(session, *c, "id"))
+        .collect();
+    let fresh = made_uuid(
+        &[
+            &["result", &parent],
+            &ids.iter().map(String::as_str).collect::<Vec<_>>()[..],
+        ]
+        .concat(),
+    );
+    let blocks: Vec<String> = ids
+        .iter()
+        .map(|id| {
+            format!(
+                r#"{{"tool_use_id":{},"type":"tool_result","content":{},"is_error":true}}"#,
+                encode(id),
+                encode(INTERRUPTED)
+            )
+        })
+        .collect();
     let source = uuid(session, first.entry as usize).unwrap_or_default();
-    let more = format!(r#","toolUseResult":{},"sourceToolAssistantUUID":{}"#, encode(&format!("Error: {INTERRUPTED}")), encode(&source));
+    let more = format!(
+        r#","toolUseResult":{},"sourceToolAssistantUUID":{}"#,
+        encode(&format!("Error: {INTERRUPTED}")),
+        encode(&source)
+    );
     let content = format!("[{}]", blocks.join(","));
-    let line = NewUser { like: e, parent: Some(&parent), uuid: &fresh, content: &content, time: e.time.max(0), more: &more }.line(session);
+    let line = NewUser {
+        like: e,
+        parent: Some(&parent),
+        uuid: &fresh,
+        content: &content,
+        time: e.time.max(0),
+        more: &more,
+    }
+    .line(session);
     let next = match session.graph().place(behind) {
-        Place::Path(p) => session.graph().path().get(p as usize + 1).map(|&n| n as usize),
+        Place::Path(p) => session
+            .graph()
+            .path()
+            .get(p as usize + 1)
+            .map(|&n| n as usize),
         _ => None,
     };
-    let before = next.map_or(e.line + 1, |n| session.entries()[n].line).max(e.line + 1);
-    plan.note_insert("result of an interrupted call", line.len() + 1, content.len(), ids.join(", "));
-    plan.insert_line(if (before as usize) < session.lines().len() { At::Before(before) } else { At::End }, line);
+    let before = next
+        .map_or(e.line + 1, |n| session.entries()[n].line)
+        .max(e.line + 1);
+    plan.note_insert(
+        "result of an interrupted call",
+        line.len() + 1,
+        content.len(),
+        ids.join(", "),
+    );
+    plan.insert_line(
+        if (before as usize) < session.lines().len() {
+            At::Before(before)
+        } else {
+            At::End
+        },
+        line,
+    );
     if let Some(next) = next {
         set_parent(session, plan, next, Some(&fresh));
     }

@@ -36,7 +36,12 @@ impl Transform for Compaction {
             }
         }
         if self.0.wants(&lost_preserved::CHECK) {
-            for (i, e) in session.entries().iter().enumerate().filter(|(_, e)| e.is_boundary()) {
+            for (i, e) in session
+                .entries()
+                .iter()
+                .enumerate()
+                .filter(|(_, e)| e.is_boundary())
+            {
                 let lost = lost(session, i);
                 if lost != Lost::default() {
                     plan.edit_line(e.line, forget(session, i, &lost));
@@ -48,12 +53,29 @@ impl Transform for Compaction {
             Some(End::Bare(i)) => {
                 let e = &session.entries()[i];
                 plan.drop_line(e.line);
-                plan.note(session, e, Action::Drop, "boundary without a summary", -(session.text(e).len() as i64 + 1), 0, "");
+                plan.note(
+                    session,
+                    e,
+                    Action::Drop,
+                    "boundary without a summary",
+                    -(session.text(e).len() as i64 + 1),
+                    0,
+                    "",
+                );
             }
             Some(End::SameTime(i)) => {
                 let e = &session.entries()[i];
-                let boundary = session.graph().parent(i).map_or(e.time, |b| session.entries()[b].time);
-                set_field(session, &mut plan, e, "timestamp", timestamp(boundary.max(e.time) + 1).as_bytes());
+                let boundary = session
+                    .graph()
+                    .parent(i)
+                    .map_or(e.time, |b| session.entries()[b].time);
+                set_field(
+                    session,
+                    &mut plan,
+                    e,
+                    "timestamp",
+                    timestamp(boundary.max(e.time) + 1).as_bytes(),
+                );
                 plan.note(session, e, Action::Edit, "time", 0, 0, "");
             }
             None => {}
@@ -66,30 +88,58 @@ impl Transform for Compaction {
 fn forget(session: &Session, boundary: usize, lost: &Lost) -> Vec<Edit> {
     let text = session.text(&session.entries()[boundary]);
     let mut edits = Vec::new();
-    let summary = session.graph().children(boundary).find(|&c| session.entries()[c].flags.compact_summary()).and_then(|c| uuid(session, c));
+    let summary = session
+        .graph()
+        .children(boundary)
+        .find(|&c| session.entries()[c].flags.compact_summary())
+        .and_then(|c| uuid(session, c));
     let anchor = |path: &[&str]| match (lookup(text, path), &summary) {
         (Some(span), Some(uuid)) => Some(Edit::new(span, encode(uuid))),
         _ => None,
     };
     if lost.anchor && summary.is_none() {
         // Nothing is left to hang the kept messages on.
-        return lookup(text, &["compactMetadata"]).map(|s| Edit::new(s, METADATA)).into_iter().collect();
+        return lookup(text, &["compactMetadata"])
+            .map(|s| Edit::new(s, METADATA))
+            .into_iter()
+            .collect();
     }
     if lost.messages > 0
         && let Some(list) = lookup(text, &["compactMetadata", "preservedMessages", "uuids"])
     {
         let inner = list.of(text);
         let all = elements(inner).unwrap_or_default();
-        let gone: Vec<usize> = (0..all.len()).filter(|&i| session.graph().find(Id::of(decode(all[i].of(inner)).as_bytes())).is_none()).collect();
-        edits.extend(remove_elements(&all, &gone).into_iter().map(|e| Edit::new(e.span.shift(list.start), e.with)));
+        let gone: Vec<usize> = (0..all.len())
+            .filter(|&i| {
+                session
+                    .graph()
+                    .find(Id::of(decode(all[i].of(inner)).as_bytes()))
+                    .is_none()
+            })
+            .collect();
+        edits.extend(
+            remove_elements(&all, &gone)
+                .into_iter()
+                .map(|e| Edit::new(e.span.shift(list.start), e.with)),
+        );
     }
     if lost.anchor {
-        edits.extend(anchor(&["compactMetadata", "preservedMessages", "anchorUuid"]));
+        edits.extend(anchor(&[
+            "compactMetadata",
+            "preservedMessages",
+            "anchorUuid",
+        ]));
     }
-    if lost.segment.iter().any(|k| *k != "anchorUuid") || !lost.segment.is_empty() && summary.is_none() {
+    if lost.segment.iter().any(|k| *k != "anchorUuid")
+        || !lost.segment.is_empty() && summary.is_none()
+    {
         edits.extend(without(text, &["compactMetadata"], "preservedSegment"));
     } else if !lost.segment.is_empty() {
-        edits.extend(anchor(&["compactMetadata", "preservedSegment", "anchorUuid"]));
+        edits.extend(anchor(&[
+            "compactMetadata",
+            "preservedSegment",
+            "anchorUuid",
+        ]));
     }
     edits
 }

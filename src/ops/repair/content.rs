@@ -19,7 +19,12 @@ impl Transform for Content {
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let mut doomed = Doomed::default();
-        let mut add = |at: At| doomed.add(at.entry as usize, (at.block - session.entries()[at.entry as usize].blocks.0) as usize);
+        let mut add = |at: At| {
+            doomed.add(
+                at.entry as usize,
+                (at.block - session.entries()[at.entry as usize].blocks.0) as usize,
+            )
+        };
         if self.0.wants(&blank_text::CHECK) {
             blank_text::blocks(session).into_iter().for_each(&mut add);
         }
@@ -27,18 +32,32 @@ impl Transform for Content {
             unsigned::blocks(session).into_iter().for_each(&mut add);
         }
         if self.0.wants(&adjacent::CHECK) {
-            adjacent::blocks(session).into_iter().flatten().for_each(&mut add);
+            adjacent::blocks(session)
+                .into_iter()
+                .flatten()
+                .for_each(&mut add);
         }
         if self.0.wants(&alone::CHECK) {
-            alone::blocks(session).into_iter().flatten().for_each(&mut add);
+            alone::blocks(session)
+                .into_iter()
+                .flatten()
+                .for_each(&mut add);
         }
         let mut plan = Plan::default();
         doomed.plan(session, &mut plan, |block, text| {
-            if block.kind.is_thinking() { ("thinking".to_owned(), gist(block, text, "thinking")) } else { ("blank text".to_owned(), String::new()) }
+            if block.kind.is_thinking() {
+                ("thinking".to_owned(), gist(block, text, "thinking"))
+            } else {
+                ("blank text".to_owned(), String::new())
+            }
         });
         let mut gone: Vec<(usize, &str)> = Vec::new();
         if self.0.wants(&empty_content::CHECK) {
-            gone.extend(empty_content::entries(session).into_iter().map(|i| (i, "empty message")));
+            gone.extend(
+                empty_content::entries(session)
+                    .into_iter()
+                    .map(|i| (i, "empty message")),
+            );
         }
         if self.0.drop_errors && self.0.wants(&replayed_error::CHECK) {
             gone.extend(replayed_error::entries(session).map(|i| (i, "API error")));
@@ -46,7 +65,15 @@ impl Transform for Content {
         for (i, what) in gone {
             let e = &session.entries()[i];
             plan.drop_line(e.line);
-            plan.note(session, e, Action::Drop, what, -(session.text(e).len() as i64 + 1), 0, "");
+            plan.note(
+                session,
+                e,
+                Action::Drop,
+                what,
+                -(session.text(e).len() as i64 + 1),
+                0,
+                "",
+            );
         }
         Ok(plan)
     }

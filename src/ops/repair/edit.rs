@@ -32,7 +32,9 @@ pub(super) fn made_uuid(words: &[&str]) -> String {
     let hash = blake3::hash(words.join("\n").as_bytes());
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&hash.as_bytes()[..16]);
-    uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
+    uuid::Builder::from_random_bytes(bytes)
+        .into_uuid()
+        .to_string()
 }
 
 /// A time as the client writes it, in quotes.
@@ -61,8 +63,20 @@ impl NewUser<'_> {
     pub(super) fn line(&self, session: &Session) -> String {
         let text = session.text(self.like);
         let mut shared = String::new();
-        for key in ["isSidechain", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "promptId"] {
-            if let Some(value) = lookup(text, &[key]).and_then(|s| std::str::from_utf8(s.of(text)).ok()) {
+        for key in [
+            "isSidechain",
+            "userType",
+            "entrypoint",
+            "cwd",
+            "sessionId",
+            "version",
+            "gitBranch",
+            "slug",
+            "promptId",
+        ] {
+            if let Some(value) =
+                lookup(text, &[key]).and_then(|s| std::str::from_utf8(s.of(text)).ok())
+            {
                 shared.push_str(&format!(",\"{key}\":{value}"));
             }
         }

@@ -20,13 +20,25 @@ impl Transform for Heads {
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
-        let Some(first) = entry(session).filter(|_| self.0.wants(&CHECK)) else { return Ok(plan) };
+        let Some(first) = entry(session).filter(|_| self.0.wants(&CHECK)) else {
+            return Ok(plan);
+        };
         let e = &session.entries()[first];
-        let Some(own) = uuid(session, first) else { return Ok(plan) };
+        let Some(own) = uuid(session, first) else {
+            return Ok(plan);
+        };
         let fresh = made_uuid(&["head", &own]);
         let parent = session.graph().parent(first).and_then(|p| uuid(session, p));
         let content = crate::jsonl::encode(NOTE);
-        let line = NewUser { like: e, parent: parent.as_deref(), uuid: &fresh, content: &content, time: e.time.saturating_sub(1).max(0), more: r#","isMeta":true"# }.line(session);
+        let line = NewUser {
+            like: e,
+            parent: parent.as_deref(),
+            uuid: &fresh,
+            content: &content,
+            time: e.time.saturating_sub(1).max(0),
+            more: r#","isMeta":true"#,
+        }
+        .line(session);
         plan.note_insert("note", line.len() + 1, NOTE.len(), NOTE);
         plan.insert_line(Place::Before(e.line), line);
         set_parent(session, &mut plan, first, Some(&fresh));

@@ -10,16 +10,27 @@ use image::{DynamicImage, ImageFormat, ImageReader};
 
 /// A picture of at most `pixels` a side and `bytes` of base64, with its kind; `None` if it cannot be read.
 pub(super) fn shrink(raw: &[u8], pixels: u32, bytes: usize) -> Option<(String, &'static str)> {
-    let mut picture = ImageReader::new(Cursor::new(raw)).with_guessed_format().ok()?.decode().ok()?;
+    let mut picture = ImageReader::new(Cursor::new(raw))
+        .with_guessed_format()
+        .ok()?
+        .decode()
+        .ok()?;
     if picture.width() > pixels || picture.height() > pixels {
         picture = picture.resize(pixels, pixels, FilterType::Triangle);
     }
     // Each round has a bit more than half the pixels of the one before.
     for _ in 0..12 {
-        if let Some(made) = encoded(&picture).into_iter().find(|(data, _)| data.len() <= bytes) {
+        if let Some(made) = encoded(&picture)
+            .into_iter()
+            .find(|(data, _)| data.len() <= bytes)
+        {
             return Some(made);
         }
-        picture = picture.resize((picture.width() * 3 / 4).max(1), (picture.height() * 3 / 4).max(1), FilterType::Triangle);
+        picture = picture.resize(
+            (picture.width() * 3 / 4).max(1),
+            (picture.height() * 3 / 4).max(1),
+            FilterType::Triangle,
+        );
     }
     None
 }
@@ -28,11 +39,17 @@ pub(super) fn shrink(raw: &[u8], pixels: u32, bytes: usize) -> Option<(String, &
 fn encoded(picture: &DynamicImage) -> Vec<(String, &'static str)> {
     let mut out = Vec::new();
     let mut png = Vec::new();
-    if picture.write_to(&mut Cursor::new(&mut png), ImageFormat::Png).is_ok() {
+    if picture
+        .write_to(&mut Cursor::new(&mut png), ImageFormat::Png)
+        .is_ok()
+    {
         out.push((STANDARD.encode(png), "image/png"));
     }
     let mut jpeg = Vec::new();
-    if JpegEncoder::new_with_quality(&mut jpeg, 80).encode_image(&DynamicImage::ImageRgb8(picture.to_rgb8())).is_ok() {
+    if JpegEncoder::new_with_quality(&mut jpeg, 80)
+        .encode_image(&DynamicImage::ImageRgb8(picture.to_rgb8()))
+        .is_ok()
+    {
         out.push((STANDARD.encode(jpeg), "image/jpeg"));
     }
     out
@@ -50,11 +67,21 @@ mod tests {
             image::Rgb([(seed >> 8) as u8, (seed >> 16) as u8, (seed >> 24) as u8])
         });
         let mut raw = Vec::new();
-        DynamicImage::ImageRgb8(noise).write_to(&mut Cursor::new(&mut raw), ImageFormat::Png).unwrap();
+        DynamicImage::ImageRgb8(noise)
+            .write_to(&mut Cursor::new(&mut raw), ImageFormat::Png)
+            .unwrap();
         let (data, _) = shrink(&raw, 100, 4_000).unwrap();
         let made = STANDARD.decode(&data).unwrap();
-        let (w, h) = ImageReader::new(Cursor::new(made)).with_guessed_format().unwrap().into_dimensions().unwrap();
-        assert!(w <= 100 && h <= 100 && data.len() <= 4_000, "{w} × {h}, {} bytes", data.len());
+        let (w, h) = ImageReader::new(Cursor::new(made))
+            .with_guessed_format()
+            .unwrap()
+            .into_dimensions()
+            .unwrap();
+        assert!(
+            w <= 100 && h <= 100 && data.len() <= 4_000,
+            "{w} × {h}, {} bytes",
+            data.len()
+        );
         assert!(shrink(b"no picture", 100, 4_000).is_none());
     }
 }

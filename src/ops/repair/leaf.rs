@@ -33,7 +33,10 @@ impl Transform for Leaf {
             }
             return Ok(plan);
         }
-        let (Some(newest), Some(last)) = (wrong_leaf::entry(session), session.graph().leaf()) else { return Ok(plan) };
+        let (Some(newest), Some(last)) = (wrong_leaf::entry(session), session.graph().leaf())
+        else {
+            return Ok(plan);
+        };
         if !self.0.wants(&wrong_leaf::CHECK) {
             return Ok(plan);
         }
@@ -55,8 +58,16 @@ fn choose(session: &Session, newest: usize, last: usize) -> usize {
     if a.last() == b.last() || a.contains(&last) && !b.contains(&newest) {
         return if a.contains(&last) { newest } else { last };
     }
-    let prompts = |path: &[usize]| path.iter().filter(|&&i| session.entries()[i].prompt == PromptKind::Words).count();
-    if prompts(&a) > prompts(&b) { message_above(session, newest).unwrap_or(newest) } else { last }
+    let prompts = |path: &[usize]| {
+        path.iter()
+            .filter(|&&i| session.entries()[i].prompt == PromptKind::Words)
+            .count()
+    };
+    if prompts(&a) > prompts(&b) {
+        message_above(session, newest).unwrap_or(newest)
+    } else {
+        last
+    }
 }
 
 /// An entry and its ancestors, through compactions.
@@ -67,23 +78,43 @@ fn above(session: &Session, entry: usize) -> Vec<usize> {
     while let Some(i) = at.filter(|&i| seen.insert(i)) {
         out.push(i);
         let e = &session.entries()[i];
-        at = session.graph().parent(i).or_else(|| e.names.some().filter(|_| e.is_boundary()).and_then(|id| session.graph().find(id)));
+        at = session.graph().parent(i).or_else(|| {
+            e.names
+                .some()
+                .filter(|_| e.is_boundary())
+                .and_then(|id| session.graph().find(id))
+        });
     }
     out
 }
 
 fn message_above(session: &Session, entry: usize) -> Option<usize> {
-    above(session, entry).into_iter().find(|&i| session.entries()[i].is_message())
+    above(session, entry)
+        .into_iter()
+        .find(|&i| session.entries()[i].is_message())
 }
 
 /// Puts a note at the end that names the leaf, as clients do.
 fn name(session: &Session, leaf: usize, plan: &mut Plan) {
-    let Some(uuid) = uuid(session, leaf) else { return };
-    let prompt = above(session, leaf).into_iter().find(|&i| session.entries()[i].prompt == PromptKind::Words);
-    let words = prompt.and_then(|i| crate::session::prompt_words(session, &session.entries()[i])).unwrap_or_default();
+    let Some(uuid) = uuid(session, leaf) else {
+        return;
+    };
+    let prompt = above(session, leaf)
+        .into_iter()
+        .find(|&i| session.entries()[i].prompt == PromptKind::Words);
+    let words = prompt
+        .and_then(|i| crate::session::prompt_words(session, &session.entries()[i]))
+        .unwrap_or_default();
     let short: String = words.chars().take(200).collect();
-    let id = session.string(&session.entries()[leaf], &["sessionId"]).unwrap_or_default();
-    let line = format!(r#"{{"type":"last-prompt","lastPrompt":{},"leafUuid":{},"sessionId":{}}}"#, encode(&short), encode(&uuid), encode(&id));
+    let id = session
+        .string(&session.entries()[leaf], &["sessionId"])
+        .unwrap_or_default();
+    let line = format!(
+        r#"{{"type":"last-prompt","lastPrompt":{},"leafUuid":{},"sessionId":{}}}"#,
+        encode(&short),
+        encode(&uuid),
+        encode(&id)
+    );
     plan.note_insert("last prompt", line.len() + 1, 0, "");
     plan.insert_line(Place::End, line);
 }
@@ -93,20 +124,41 @@ fn name(session: &Session, leaf: usize, plan: &mut Plan) {
 fn agree_on_time(session: &Session, leaf: usize, plan: &mut Plan) {
     let e = &session.entries()[leaf];
     let all = session.entries().iter().enumerate();
-    let newer: Vec<usize> = all.filter(|(i, o)| wrong_leaf::can_lead(o) && o.time > e.time && !session.graph().descends(*i, leaf)).map(|(i, _)| i).collect();
+    let newer: Vec<usize> = all
+        .filter(|(i, o)| {
+            wrong_leaf::can_lead(o) && o.time > e.time && !session.graph().descends(*i, leaf)
+        })
+        .map(|(i, _)| i)
+        .collect();
     if newer.is_empty() {
         return;
     }
     let ancestors: FxHashSet<usize> = above(session, leaf).into_iter().collect();
-    let latest = newer.iter().map(|&i| session.entries()[i].time).max().unwrap_or(e.time);
+    let latest = newer
+        .iter()
+        .map(|&i| session.entries()[i].time)
+        .max()
+        .unwrap_or(e.time);
     if e.time == i64::MIN || newer.iter().all(|i| ancestors.contains(i)) || newer.len() > MANY {
-        set_field(session, plan, e, "timestamp", timestamp(latest + 1).as_bytes());
+        set_field(
+            session,
+            plan,
+            e,
+            "timestamp",
+            timestamp(latest + 1).as_bytes(),
+        );
         plan.note(session, e, Action::Edit, "time", 0, 0, "");
         return;
     }
     for i in newer {
         let other = &session.entries()[i];
-        set_field(session, plan, other, "timestamp", timestamp(e.time - 1).as_bytes());
+        set_field(
+            session,
+            plan,
+            other,
+            "timestamp",
+            timestamp(e.time - 1).as_bytes(),
+        );
         plan.note(session, other, Action::Edit, "time", 0, 0, "");
     }
 }

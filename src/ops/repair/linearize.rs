@@ -27,7 +27,11 @@ impl Transform for Linearize {
 /// The answer's lines, then its results with what hangs on them by time, then what followed.
 fn chain(session: &Session, group: &Group, plan: &mut Plan) {
     let members = members(session, group);
-    let mut rest: Vec<usize> = members.iter().copied().filter(|i| !group.lines.contains(i)).collect();
+    let mut rest: Vec<usize> = members
+        .iter()
+        .copied()
+        .filter(|i| !group.lines.contains(i))
+        .collect();
     rest.sort_by_key(|&i| (session.entries()[i].time, i));
     let order: Vec<usize> = group.lines.iter().copied().chain(rest).collect();
     for pair in order.windows(2) {
@@ -37,9 +41,18 @@ fn chain(session: &Session, group: &Group, plan: &mut Plan) {
     }
     let Some(&last) = order.last() else { return };
     // What the path goes on with follows all of them.
-    let next = session.graph().path().iter().map(|&i| i as usize).find(|&i| {
-        !members.contains(&i) && session.graph().parent(i).is_some_and(|p| members.contains(&p) && p != last)
-    });
+    let next = session
+        .graph()
+        .path()
+        .iter()
+        .map(|&i| i as usize)
+        .find(|&i| {
+            !members.contains(&i)
+                && session
+                    .graph()
+                    .parent(i)
+                    .is_some_and(|p| members.contains(&p) && p != last)
+        });
     if let Some(next) = next {
         set_parent(session, plan, next, uuid(session, last).as_deref());
     }
@@ -51,7 +64,11 @@ fn members(session: &Session, group: &Group) -> FxHashSet<usize> {
     let mut stack: Vec<usize> = members.iter().copied().collect();
     while let Some(i) = stack.pop() {
         for child in session.graph().children(i) {
-            let tail = !session.entries()[child].is_message() && matches!(session.graph().place(child), Place::Path(_) | Place::Beside(_));
+            let tail = !session.entries()[child].is_message()
+                && matches!(
+                    session.graph().place(child),
+                    Place::Path(_) | Place::Beside(_)
+                );
             if tail && members.insert(child) {
                 stack.push(child);
             }

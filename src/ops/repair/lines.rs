@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use crate::doctor::checks::lines::recover::{Piece, pieces};
-use crate::doctor::checks::lines::{byte_order_mark, glued_records, invalid_utf8, nul_run, open_end, torn_line};
+use crate::doctor::checks::lines::{
+    byte_order_mark, glued_records, invalid_utf8, nul_run, open_end, torn_line,
+};
 use crate::jsonl::{Edit, Ending, Span};
 use crate::rewrite::{Action, Change, Place, Plan, Refusal, Transform};
 use crate::session::{LineState, Session};
@@ -30,7 +32,15 @@ impl Transform for Lines {
                     let e = &session.entries()[*entry as usize];
                     if e.flags.not_utf8() && self.0.wants(&invalid_utf8::CHECK) {
                         plan.edit_line(i as u32, replacements(session.text(e)));
-                        plan.note(session, e, Action::Edit, "bytes that are not UTF-8", 0, 0, "");
+                        plan.note(
+                            session,
+                            e,
+                            Action::Edit,
+                            "bytes that are not UTF-8",
+                            0,
+                            0,
+                            "",
+                        );
                     }
                 }
                 LineState::Blank => {}
@@ -45,8 +55,26 @@ impl Lines {
     fn recover(&self, session: &Session, line: usize, plan: &mut Plan) {
         let text = session.document().text(line);
         let all = pieces(text);
-        let records: Vec<&[u8]> = all.iter().filter_map(|p| if let Piece::Record(r) = p { Some(&text[r.clone()]) } else { None }).collect();
-        let fragments: Vec<&[u8]> = all.iter().filter_map(|p| if let Piece::Fragment(r) = p { Some(&text[r.clone()]) } else { None }).collect();
+        let records: Vec<&[u8]> = all
+            .iter()
+            .filter_map(|p| {
+                if let Piece::Record(r) = p {
+                    Some(&text[r.clone()])
+                } else {
+                    None
+                }
+            })
+            .collect();
+        let fragments: Vec<&[u8]> = all
+            .iter()
+            .filter_map(|p| {
+                if let Piece::Fragment(r) = p {
+                    Some(&text[r.clone()])
+                } else {
+                    None
+                }
+            })
+            .collect();
         let check = match (fragments.is_empty(), records.len()) {
             (false, _) => &torn_line::CHECK,
             (true, 0) => &nul_run::CHECK,
@@ -70,13 +98,19 @@ impl Lines {
         let left: usize = fragments.iter().map(|f| f.len()).sum();
         if left > 0 {
             plan.quarantine.push((number, fragments.concat()));
-            plan.warnings.push(format!("line {number}: {left} bytes are no whole record and go to quarantine"));
+            plan.warnings.push(format!(
+                "line {number}: {left} bytes are no whole record and go to quarantine"
+            ));
         }
         let kept: usize = records.iter().map(|r| r.len() + 1).sum();
         plan.changes.push(Change {
             line: Some(number),
             uuid: None,
-            action: if records.is_empty() { Action::Drop } else { Action::Edit },
+            action: if records.is_empty() {
+                Action::Drop
+            } else {
+                Action::Edit
+            },
             what: match records.len() {
                 0 => check.name.to_owned(),
                 1 => "record recovered".to_owned(),
@@ -91,8 +125,15 @@ impl Lines {
 
     /// Every plan ends the last line; one is needed where nothing else is done.
     fn end(&self, session: &Session, plan: &mut Plan) {
-        let open = session.document().lines().last().is_some_and(|l| l.ending == Ending::None);
-        if let (true, Some(LineState::Entry(entry))) = (open && self.0.wants(&open_end::CHECK), session.lines().last()) {
+        let open = session
+            .document()
+            .lines()
+            .last()
+            .is_some_and(|l| l.ending == Ending::None);
+        if let (true, Some(LineState::Entry(entry))) = (
+            open && self.0.wants(&open_end::CHECK),
+            session.lines().last(),
+        ) {
             let e = &session.entries()[*entry as usize];
             plan.edit_line(e.line, []);
             plan.note(session, e, Action::Edit, "end of the last line", 1, 0, "");
@@ -107,7 +148,10 @@ fn replacements(text: &[u8]) -> Vec<Edit> {
     for chunk in text.utf8_chunks() {
         at += chunk.valid().len();
         if !chunk.invalid().is_empty() {
-            out.push(Edit::new(Span::new(at, at + chunk.invalid().len()), "\u{fffd}"));
+            out.push(Edit::new(
+                Span::new(at, at + chunk.invalid().len()),
+                "\u{fffd}",
+            ));
             at += chunk.invalid().len();
         }
     }

@@ -58,8 +58,16 @@ impl Parents {
             Kin::Nobody => None,
             Kin::Torn(likelier, _) if self.0.accept_guess => Some(likelier),
             Kin::Torn(a, b) => {
-                let shown = matches!(session.graph().place(orphan), Place::Path(_) | Place::Beside(_));
-                let line = |i: usize| session.document().origin(session.entries()[i].line as usize).map_or(0, |l| l + 1);
+                let shown = matches!(
+                    session.graph().place(orphan),
+                    Place::Path(_) | Place::Beside(_)
+                );
+                let line = |i: usize| {
+                    session
+                        .document()
+                        .origin(session.entries()[i].line as usize)
+                        .map_or(0, |l| l + 1)
+                };
                 if !shown && session.entries()[orphan].parent.is_some() {
                     // Nobody is shown it either way, so nothing is claimed.
                     set_parent(session, plan, orphan, None);
@@ -87,10 +95,21 @@ impl Parents {
 fn kin(session: &Session, orphan: usize) -> Kin {
     let own = subtree(session, orphan);
     let e = &session.entries()[orphan];
-    let fits = |i: &usize, c: &Entry| c.is_chained() && c.flags.sidechain() == e.flags.sidechain() && !own.contains(i);
-    let all = || session.entries().iter().enumerate().filter(|(i, c)| fits(i, c));
+    let fits = |i: &usize, c: &Entry| {
+        c.is_chained() && c.flags.sidechain() == e.flags.sidechain() && !own.contains(i)
+    };
+    let all = || {
+        session
+            .entries()
+            .iter()
+            .enumerate()
+            .filter(|(i, c)| fits(i, c))
+    };
     if e.kind == Kind::Assistant && e.message_id.is_some() {
-        let line = all().filter(|(i, c)| *i < orphan && c.message_id == e.message_id).map(|(i, _)| i).next_back();
+        let line = all()
+            .filter(|(i, c)| *i < orphan && c.message_id == e.message_id)
+            .map(|(i, _)| i)
+            .next_back();
         if let Some(line) = line {
             return Kin::Sure(line);
         }
@@ -98,8 +117,16 @@ fn kin(session: &Session, orphan: usize) -> Kin {
     if let Some(call) = call_of(session, e).filter(|c| !own.contains(c)) {
         return Kin::Sure(call);
     }
-    let before = session.entries()[..orphan].iter().enumerate().rev().find(|(i, c)| fits(i, c)).map(|(i, _)| i);
-    let newest = all().filter(|(_, c)| c.time > i64::MIN && c.time <= e.time).max_by_key(|(i, c)| (c.time, *i)).map(|(i, _)| i);
+    let before = session.entries()[..orphan]
+        .iter()
+        .enumerate()
+        .rev()
+        .find(|(i, c)| fits(i, c))
+        .map(|(i, _)| i);
+    let newest = all()
+        .filter(|(_, c)| c.time > i64::MIN && c.time <= e.time)
+        .max_by_key(|(i, c)| (c.time, *i))
+        .map(|(i, _)| i);
     match (before, newest) {
         (None, None) => Kin::Nobody,
         // What stands behind it in the file cannot have been before it, whatever its time.
@@ -117,7 +144,10 @@ fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> Kin {
     // A prompt's id is on all that belongs to the turn.
     let prompt = |e: &Entry| session.string(e, &["promptId"]);
     if let Some(own) = prompt(e) {
-        match (prompt(&session.entries()[before]).as_ref() == Some(&own), prompt(&session.entries()[newest]).as_ref() == Some(&own)) {
+        match (
+            prompt(&session.entries()[before]).as_ref() == Some(&own),
+            prompt(&session.entries()[newest]).as_ref() == Some(&own),
+        ) {
             (true, false) => return Kin::Sure(before),
             (false, true) => return Kin::Sure(newest),
             _ => {}
@@ -130,15 +160,25 @@ fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> Kin {
 fn siblings(session: &Session, a: usize, b: usize) -> bool {
     let answer = |i: usize| {
         let e = &session.entries()[i];
-        e.message_id.some().or_else(|| call_of(session, e).and_then(|c| session.entries()[c].message_id.some()))
+        e.message_id
+            .some()
+            .or_else(|| call_of(session, e).and_then(|c| session.entries()[c].message_id.some()))
     };
     answer(a).is_some_and(|m| answer(b) == Some(m))
 }
 
 /// The entry of the call that a result answers.
 fn call_of(session: &Session, e: &Entry) -> Option<usize> {
-    let result = session.blocks(e).iter().find(|b| e.kind == Kind::User && b.kind == BlockKind::ToolResult)?;
-    session.calls().find(result.tool)?.uses.first().map(|u| u.entry as usize)
+    let result = session
+        .blocks(e)
+        .iter()
+        .find(|b| e.kind == Kind::User && b.kind == BlockKind::ToolResult)?;
+    session
+        .calls()
+        .find(result.tool)?
+        .uses
+        .first()
+        .map(|u| u.entry as usize)
 }
 
 /// An entry with all that hangs on it.

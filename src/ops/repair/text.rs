@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use crate::doctor::checks::content::escapes::{Bad, bad_escapes};
 use crate::doctor::checks::content::media::{self, Ill, Medium};
-use crate::doctor::checks::content::{bad_document, large_image, lone_surrogate, not_an_image, nul_in_text, string_answer};
+use crate::doctor::checks::content::{
+    bad_document, large_image, lone_surrogate, not_an_image, nul_in_text, string_answer,
+};
 use crate::jsonl::{Edit, Span, encode};
 use crate::rewrite::{Action, Plan, Refusal, Transform};
 use crate::session::{Place, Session};
@@ -25,7 +27,13 @@ impl Transform for Text {
             for i in string_answer::entries(session) {
                 let e = &session.entries()[i];
                 let (start, end) = (e.content.start, e.content.end);
-                plan.edit_line(e.line, [Edit::new(Span { start, end: start }, r#"[{"type":"text","text":"#), Edit::new(Span { start: end, end }, "}]")]);
+                plan.edit_line(
+                    e.line,
+                    [
+                        Edit::new(Span { start, end: start }, r#"[{"type":"text","text":"#),
+                        Edit::new(Span { start: end, end }, "}]"),
+                    ],
+                );
                 plan.note(session, e, Action::Edit, "answer wrapped", 0, 0, "");
             }
         }
@@ -37,9 +45,14 @@ impl Transform for Text {
 
 impl Text {
     fn escapes(&self, session: &Session, plan: &mut Plan) {
-        let (surrogates, nuls) = (self.0.wants(&lone_surrogate::CHECK), self.0.wants(&nul_in_text::CHECK));
+        let (surrogates, nuls) = (
+            self.0.wants(&lone_surrogate::CHECK),
+            self.0.wants(&nul_in_text::CHECK),
+        );
         for (i, e) in session.entries().iter().enumerate() {
-            if !e.is_message() || !matches!(session.graph().place(i), Place::Path(_) | Place::Beside(_)) {
+            if !e.is_message()
+                || !matches!(session.graph().place(i), Place::Path(_) | Place::Beside(_))
+            {
                 continue;
             }
             let mut edits = Vec::new();
@@ -53,7 +66,15 @@ impl Text {
             }
             if !edits.is_empty() {
                 let grown: i64 = edits.iter().map(|e| e.with.len() as i64 - 6).sum();
-                plan.note(session, e, Action::Edit, "characters that no text may hold", grown, 0, "");
+                plan.note(
+                    session,
+                    e,
+                    Action::Edit,
+                    "characters that no text may hold",
+                    grown,
+                    0,
+                    "",
+                );
                 plan.edit_line(e.line, edits);
             }
         }
@@ -61,14 +82,23 @@ impl Text {
 
     fn media(&self, session: &Session, plan: &mut Plan) {
         for (medium, ill) in media::ill_images(session) {
-            let check = if matches!(ill, Ill::NoImage | Ill::OtherKind(_)) { &not_an_image::CHECK } else { &large_image::CHECK };
+            let check = if matches!(ill, Ill::NoImage | Ill::OtherKind(_)) {
+                &not_an_image::CHECK
+            } else {
+                &large_image::CHECK
+            };
             if self.0.wants(check) {
                 mend_image(session, plan, &medium, &ill);
             }
         }
         if self.0.wants(&bad_document::CHECK) {
             for (medium, why) in media::ill_documents(session) {
-                note_instead(session, plan, &medium, &format!("[Document removed: {why}.]"));
+                note_instead(
+                    session,
+                    plan,
+                    &medium,
+                    &format!("[Document removed: {why}.]"),
+                );
             }
         }
     }
@@ -80,23 +110,41 @@ fn mend_image(session: &Session, plan: &mut Plan, medium: &Medium, ill: &Ill) {
     let made = match ill {
         Ill::NoImage => None,
         Ill::OtherKind(mime) => {
-            let edits: Vec<Edit> = medium.media_type.map(|span| Edit::new(span, encode(mime))).into_iter().collect();
+            let edits: Vec<Edit> = medium
+                .media_type
+                .map(|span| Edit::new(span, encode(mime)))
+                .into_iter()
+                .collect();
             plan.edit_line(e.line, edits);
             plan.note(session, e, Action::Edit, "kind of a picture", 0, 0, "");
             return;
         }
         // Small enough also for a session with many pictures.
-        Ill::Bytes(_) | Ill::Pixels(..) => media::bytes(text, medium).and_then(|raw| shrink(&raw, media::MOST_PIXELS_OF_MANY, media::MOST_BYTES)),
+        Ill::Bytes(_) | Ill::Pixels(..) => media::bytes(text, medium)
+            .and_then(|raw| shrink(&raw, media::MOST_PIXELS_OF_MANY, media::MOST_BYTES)),
     };
     let Some((data, mime)) = made else {
-        note_instead(session, plan, medium, "[Image removed: it could not be read.]");
+        note_instead(
+            session,
+            plan,
+            medium,
+            "[Image removed: it could not be read.]",
+        );
         return;
     };
     let grown = data.len() as i64 + 2 - medium.data.len() as i64;
     let mut edits = vec![Edit::new(medium.data, format!("\"{data}\""))];
     edits.extend(medium.media_type.map(|span| Edit::new(span, encode(mime))));
     plan.edit_line(e.line, edits);
-    plan.note(session, e, Action::Edit, "picture made smaller", grown, 0, "");
+    plan.note(
+        session,
+        e,
+        Action::Edit,
+        "picture made smaller",
+        grown,
+        0,
+        "",
+    );
 }
 
 fn note_instead(session: &Session, plan: &mut Plan, medium: &Medium, note: &str) {
@@ -104,5 +152,13 @@ fn note_instead(session: &Session, plan: &mut Plan, medium: &Medium, note: &str)
     let block = format!(r#"{{"type":"text","text":{}}}"#, encode(note));
     let grown = block.len() as i64 - medium.block.len() as i64;
     plan.edit_line(e.line, [Edit::new(medium.block, block)]);
-    plan.note(session, e, Action::Edit, "picture or document", grown, grown, note);
+    plan.note(
+        session,
+        e,
+        Action::Edit,
+        "picture or document",
+        grown,
+        grown,
+        note,
+    );
 }

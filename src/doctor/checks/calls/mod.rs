@@ -20,14 +20,34 @@ pub(crate) struct Shown {
 
 /// Every call of the conversation.
 pub(crate) fn shown(session: &Session) -> impl Iterator<Item = Shown> + '_ {
-    let of = move |blocks: &[At]| -> Vec<At> { blocks.iter().copied().filter(|b| is_live(session, b.entry as usize)).collect() };
-    session.calls().iter().map(move |call| Shown { uses: of(&call.uses), results: of(&call.results) })
+    let of = move |blocks: &[At]| -> Vec<At> {
+        blocks
+            .iter()
+            .copied()
+            .filter(|b| is_live(session, b.entry as usize))
+            .collect()
+    };
+    session.calls().iter().map(move |call| Shown {
+        uses: of(&call.uses),
+        results: of(&call.results),
+    })
 }
 
 /// Whether nothing of the conversation follows the message of an entry: its calls may still be running.
 pub(crate) fn is_last_message(session: &Session, entry: u32) -> bool {
     let own = &session.entries()[entry as usize];
-    let same = |e: &crate::session::Entry| e.line == own.line || own.message_id.is_some() && e.message_id == own.message_id;
-    let tail = session.graph().path().iter().rev().map(|&i| &session.entries()[i as usize]);
-    tail.filter(|e| e.is_message()).take_while(|e| e.kind == Kind::User && e.prompt == PromptKind::None && !e.flags.meta() || same(e)).any(same)
+    let same = |e: &crate::session::Entry| {
+        e.line == own.line || own.message_id.is_some() && e.message_id == own.message_id
+    };
+    let tail = session
+        .graph()
+        .path()
+        .iter()
+        .rev()
+        .map(|&i| &session.entries()[i as usize]);
+    tail.filter(|e| e.is_message())
+        .take_while(|e| {
+            e.kind == Kind::User && e.prompt == PromptKind::None && !e.flags.meta() || same(e)
+        })
+        .any(same)
 }

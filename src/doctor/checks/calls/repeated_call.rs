@@ -33,6 +33,10 @@ pub(crate) fn calls(session: &Session) -> Vec<(At, Option<At>)> {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (again, _) in calls(survey.session) {
-        findings.push(survey.at(&CHECK, again.entry as usize, "`tool_use` ids must be unique"));
+        findings.push(survey.at(
+            &CHECK,
+            again.entry as usize,
+            "`tool_use` ids must be unique",
+        ));
     }
 }

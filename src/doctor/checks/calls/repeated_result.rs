@@ -20,11 +20,22 @@ pub(crate) static CHECK: Check = Check {
 
 /// Results beyond one a call.
 pub(crate) fn results(session: &Session) -> Vec<At> {
-    super::shown(session).flat_map(|c| c.results.into_iter().skip(c.uses.len().max(1)).collect::<Vec<_>>()).collect()
+    super::shown(session)
+        .flat_map(|c| {
+            c.results
+                .into_iter()
+                .skip(c.uses.len().max(1))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for again in results(survey.session) {
-        findings.push(survey.at(&CHECK, again.entry as usize, "each tool_use must have a single result"));
+        findings.push(survey.at(
+            &CHECK,
+            again.entry as usize,
+            "each tool_use must have a single result",
+        ));
     }
 }

@@ -22,8 +22,13 @@ pub(crate) static CHECK: Check = Check {
 pub(crate) fn pairs(session: &Session) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     for call in super::shown(session) {
-        let ([made], [result]) = (&call.uses[..], &call.results[..]) else { continue };
-        let (a, b) = (session.graph().place(made.entry as usize), session.graph().place(result.entry as usize));
+        let ([made], [result]) = (&call.uses[..], &call.results[..]) else {
+            continue;
+        };
+        let (a, b) = (
+            session.graph().place(made.entry as usize),
+            session.graph().place(result.entry as usize),
+        );
         if let (Place::Path(made_at), Place::Path(result_at)) = (a, b)
             && result_at < made_at
             && session.block(result.block).kind == BlockKind::ToolResult
@@ -36,6 +41,10 @@ pub(crate) fn pairs(session: &Session) -> Vec<(usize, usize)> {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (result, _) in pairs(survey.session) {
-        findings.push(survey.at(&CHECK, result, "a result before its call: unexpected `tool_use_id` found in `tool_result` blocks"));
+        findings.push(survey.at(
+            &CHECK,
+            result,
+            "a result before its call: unexpected `tool_use_id` found in `tool_result` blocks",
+        ));
     }
 }

@@ -22,12 +22,17 @@ pub(crate) static CHECK: Check = Check {
 pub(crate) fn pairs(session: &Session) -> Vec<(At, Vec<At>)> {
     let mut out = Vec::new();
     for call in super::shown(session) {
-        let Some(&made) = call.uses.first() else { continue };
+        let Some(&made) = call.uses.first() else {
+            continue;
+        };
         if session.block(made.block).kind != BlockKind::ServerToolUse {
             continue;
         }
         let message = |at: At| session.entries()[at.entry as usize].message_id;
-        let joined = call.results.iter().any(|&r| r.entry == made.entry || message(r).is_some() && message(r) == message(made));
+        let joined = call
+            .results
+            .iter()
+            .any(|&r| r.entry == made.entry || message(r).is_some() && message(r) == message(made));
         if !joined && !(call.results.is_empty() && super::is_last_message(session, made.entry)) {
             out.push((made, call.results));
         }
@@ -37,6 +42,10 @@ pub(crate) fn pairs(session: &Session) -> Vec<(At, Vec<At>)> {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (made, _) in pairs(survey.session) {
-        findings.push(survey.at(&CHECK, made.entry as usize, "a server tool's call without its result in the same message"));
+        findings.push(survey.at(
+            &CHECK,
+            made.entry as usize,
+            "a server tool's call without its result in the same message",
+        ));
     }
 }

@@ -20,12 +20,20 @@ pub(crate) static CHECK: Check = Check {
 
 /// Results that answer nothing.
 pub(crate) fn results(session: &Session) -> Vec<At> {
-    let alone = super::shown(session).filter(|c| c.uses.is_empty()).flat_map(|c| c.results);
-    alone.filter(|r| session.block(r.block).kind == BlockKind::ToolResult).collect()
+    let alone = super::shown(session)
+        .filter(|c| c.uses.is_empty())
+        .flat_map(|c| c.results);
+    alone
+        .filter(|r| session.block(r.block).kind == BlockKind::ToolResult)
+        .collect()
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for result in results(survey.session) {
-        findings.push(survey.at(&CHECK, result.entry as usize, "unexpected `tool_use_id` found in `tool_result` blocks"));
+        findings.push(survey.at(
+            &CHECK,
+            result.entry as usize,
+            "unexpected `tool_use_id` found in `tool_result` blocks",
+        ));
     }
 }

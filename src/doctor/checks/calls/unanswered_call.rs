@@ -20,12 +20,22 @@ pub(crate) static CHECK: Check = Check {
 
 /// Calls that nobody answered although the conversation goes on.
 pub(crate) fn calls(session: &Session) -> Vec<At> {
-    let open = super::shown(session).filter(|c| c.results.is_empty()).filter_map(|c| c.uses.first().copied());
-    open.filter(|u| session.block(u.block).kind == BlockKind::ToolUse && !super::is_last_message(session, u.entry)).collect()
+    let open = super::shown(session)
+        .filter(|c| c.results.is_empty())
+        .filter_map(|c| c.uses.first().copied());
+    open.filter(|u| {
+        session.block(u.block).kind == BlockKind::ToolUse
+            && !super::is_last_message(session, u.entry)
+    })
+    .collect()
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for made in calls(survey.session) {
-        findings.push(survey.at(&CHECK, made.entry as usize, "`tool_use` ids were found without `tool_result` blocks immediately after"));
+        findings.push(survey.at(
+            &CHECK,
+            made.entry as usize,
+            "`tool_use` ids were found without `tool_result` blocks immediately after",
+        ));
     }
 }

@@ -20,12 +20,21 @@ pub(crate) static CHECK: Check = Check {
 
 /// Calls at the end that nobody answered, and calls of the server's tools without a result anywhere.
 pub(crate) fn calls(session: &Session) -> Vec<At> {
-    let open = super::shown(session).filter(|c| c.results.is_empty()).filter_map(|c| c.uses.first().copied());
-    open.filter(|u| session.block(u.block).kind.is_call() && super::is_last_message(session, u.entry)).collect()
+    let open = super::shown(session)
+        .filter(|c| c.results.is_empty())
+        .filter_map(|c| c.uses.first().copied());
+    open.filter(|u| {
+        session.block(u.block).kind.is_call() && super::is_last_message(session, u.entry)
+    })
+    .collect()
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for made in calls(survey.session) {
-        findings.push(survey.at(&CHECK, made.entry as usize, "the session ends before this call's result"));
+        findings.push(survey.at(
+            &CHECK,
+            made.entry as usize,
+            "the session ends before this call's result",
+        ));
     }
 }

@@ -28,12 +28,18 @@ pub(crate) fn entry(session: &Session) -> Option<usize> {
         Kind::User => e.prompt != PromptKind::None || e.flags.meta(),
         _ => true,
     };
-    let earlier = session.entries()[..first].iter().any(|e| e.is_chained() && e.is_message() && !e.flags.sidechain());
+    let earlier = session.entries()[..first]
+        .iter()
+        .any(|e| e.is_chained() && e.is_message() && !e.flags.sidechain());
     (!begins && !e.parent.is_some() && earlier).then_some(first)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     if let Some(i) = entry(survey.session) {
-        findings.push(survey.at(&CHECK, i, "an answer without a parent: all that was before it is hidden"));
+        findings.push(survey.at(
+            &CHECK,
+            i,
+            "an answer without a parent: all that was before it is hidden",
+        ));
     }
 }

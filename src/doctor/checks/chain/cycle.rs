@@ -46,5 +46,11 @@ pub(crate) fn heads(session: &Session) -> Vec<usize> {
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(heads(survey.session).into_iter().map(|i| survey.at(&CHECK, i, "it is its own ancestor: clients before 2.1.45 hang")));
+    findings.extend(heads(survey.session).into_iter().map(|i| {
+        survey.at(
+            &CHECK,
+            i,
+            "it is its own ancestor: clients before 2.1.45 hang",
+        )
+    }));
 }

@@ -21,19 +21,27 @@ pub(crate) static CHECK: Check = Check {
 /// Entries whose parent is named but not there.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
     let all = session.entries().iter().enumerate();
-    all.filter(|(i, e)| e.is_chained() && e.parent.is_some() && session.graph().parent(*i).is_none()).map(|(i, _)| i)
+    all.filter(|(i, e)| {
+        e.is_chained() && e.parent.is_some() && session.graph().parent(*i).is_none()
+    })
+    .map(|(i, _)| i)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for i in entries(survey.session) {
-        let mut finding = survey.at(&CHECK, i, "its parent is not in the file: the model is shown only what follows");
+        let mut finding = survey.at(
+            &CHECK,
+            i,
+            "its parent is not in the file: the model is shown only what follows",
+        );
         match survey.session.graph().place(i) {
             // The newest clients find nothing to bridge the gap with.
             Place::Path(0) => finding.suffers = Versions::All,
             Place::Path(_) => {}
             _ => {
                 finding.severity = Severity::Waste;
-                finding.message = "its parent is not in the file; it is not part of the conversation".to_owned();
+                finding.message =
+                    "its parent is not in the file; it is not part of the conversation".to_owned();
             }
         }
         findings.push(finding);

@@ -24,9 +24,18 @@ pub(crate) static CHECK: Check = Check {
 pub(crate) fn entries(session: &Session) -> Vec<(usize, usize, bool)> {
     let mut seen: FxHashMap<Id, usize> = FxHashMap::default();
     let mut out = Vec::new();
-    for (i, e) in session.entries().iter().enumerate().filter(|(_, e)| e.is_chained()) {
+    for (i, e) in session
+        .entries()
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| e.is_chained())
+    {
         match seen.get(&e.uuid) {
-            Some(&first) => out.push((i, first, session.text(e) == session.text(&session.entries()[first]))),
+            Some(&first) => out.push((
+                i,
+                first,
+                session.text(e) == session.text(&session.entries()[first]),
+            )),
             None => {
                 seen.insert(e.uuid, i);
             }
@@ -38,7 +47,11 @@ pub(crate) fn entries(session: &Session) -> Vec<(usize, usize, bool)> {
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (i, first, same) in entries(survey.session) {
         let line = survey.session.entries()[first].line + 1;
-        let mut finding = survey.at(&CHECK, i, format!("its uuid is that of line {line}: clients keep one of the two"));
+        let mut finding = survey.at(
+            &CHECK,
+            i,
+            format!("its uuid is that of line {line}: clients keep one of the two"),
+        );
         if same {
             finding.message = format!("the same entry as line {line}");
             finding.severity = Severity::Waste;

@@ -20,9 +20,17 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     let session: &Session = survey.session;
-    let Some(own) = session.session_id() else { return };
-    let foreign = survey.live().filter(|(_, e)| e.is_message() && e.session.is_some() && e.session != own).count();
+    let Some(own) = session.session_id() else {
+        return;
+    };
+    let foreign = survey
+        .live()
+        .filter(|(_, e)| e.is_message() && e.session.is_some() && e.session != own)
+        .count();
     if foreign > 0 {
-        findings.push(whole(&CHECK, format!("{foreign} messages carry another session's id; a clone gives them one")));
+        findings.push(whole(
+            &CHECK,
+            format!("{foreign} messages carry another session's id; a clone gives them one"),
+        ));
     }
 }

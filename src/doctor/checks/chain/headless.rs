@@ -21,14 +21,24 @@ pub(crate) static CHECK: Check = Check {
 /// The answer that would be the first message.
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let path = session.graph().path();
-    let from = path.iter().rposition(|&i| session.entries()[i as usize].is_boundary()).unwrap_or(0);
-    let first = path[from..].iter().map(|&i| i as usize).find(|&i| session.entries()[i].is_message())?;
+    let from = path
+        .iter()
+        .rposition(|&i| session.entries()[i as usize].is_boundary())
+        .unwrap_or(0);
+    let first = path[from..]
+        .iter()
+        .map(|&i| i as usize)
+        .find(|&i| session.entries()[i].is_message())?;
     let e = &session.entries()[first];
     (e.kind == Kind::Assistant && !e.flags.api_error()).then_some(first)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     if let Some(i) = entry(survey.session) {
-        findings.push(survey.at(&CHECK, i, "messages: first message must use the \"user\" role"));
+        findings.push(survey.at(
+            &CHECK,
+            i,
+            "messages: first message must use the \"user\" role",
+        ));
     }
 }

@@ -37,16 +37,30 @@ pub(crate) fn groups(session: &Session) -> Vec<Group> {
     for (i, e) in session.entries().iter().enumerate() {
         if e.kind == Kind::Assistant && e.message_id.is_some() && is_live(session, i) {
             let at = *messages.entry(e.message_id).or_insert_with(|| {
-                groups.push(Group { lines: Vec::new(), results: Vec::new() });
+                groups.push(Group {
+                    lines: Vec::new(),
+                    results: Vec::new(),
+                });
                 groups.len() - 1
             });
             groups[at].lines.push(i);
         }
     }
     for call in session.calls().iter() {
-        let Some(made) = call.uses.iter().find(|u| is_live(session, u.entry as usize)) else { continue };
-        let Some(&at) = messages.get(&session.entries()[made.entry as usize].message_id) else { continue };
-        for result in call.results.iter().filter(|r| session.block(r.block).kind == BlockKind::ToolResult && is_live(session, r.entry as usize)) {
+        let Some(made) = call
+            .uses
+            .iter()
+            .find(|u| is_live(session, u.entry as usize))
+        else {
+            continue;
+        };
+        let Some(&at) = messages.get(&session.entries()[made.entry as usize].message_id) else {
+            continue;
+        };
+        for result in call.results.iter().filter(|r| {
+            session.block(r.block).kind == BlockKind::ToolResult
+                && is_live(session, r.entry as usize)
+        }) {
             if !groups[at].results.contains(&(result.entry as usize)) {
                 groups[at].results.push(result.entry as usize);
             }
@@ -54,7 +68,11 @@ pub(crate) fn groups(session: &Session) -> Vec<Group> {
     }
     groups.retain_mut(|g| {
         g.results.sort_unstable();
-        g.lines.iter().chain(&g.results).any(|&i| matches!(graph.place(i), Place::Beside(_))) && g.results.len() > 1
+        g.lines
+            .iter()
+            .chain(&g.results)
+            .any(|&i| matches!(graph.place(i), Place::Beside(_)))
+            && g.results.len() > 1
     });
     groups
 }
@@ -62,7 +80,11 @@ pub(crate) fn groups(session: &Session) -> Vec<Group> {
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for group in groups(survey.session) {
         if let Some(&first) = group.lines.first() {
-            let aside = group.results.iter().filter(|&&i| matches!(survey.session.graph().place(i), Place::Beside(_))).count();
+            let aside = group
+                .results
+                .iter()
+                .filter(|&&i| matches!(survey.session.graph().place(i), Place::Beside(_)))
+                .count();
             findings.push(survey.at(&CHECK, first, format!("{} of {} parallel results are on side branches: clients before 2.1.156 show the model only the others", aside, group.results.len())));
         }
     }

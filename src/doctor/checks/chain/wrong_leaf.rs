@@ -20,12 +20,21 @@ pub(crate) static CHECK: Check = Check {
 
 /// Whether a client that goes by time may take an entry as the end.
 pub(crate) fn can_lead(e: &Entry) -> bool {
-    e.is_chained() && !e.flags.sidechain() && matches!(e.kind, Kind::User | Kind::Assistant | Kind::System | Kind::Attachment)
+    e.is_chained()
+        && !e.flags.sidechain()
+        && matches!(
+            e.kind,
+            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment
+        )
 }
 
 /// The entry that clients before 2.1.156 go up from: the newest, of equals the first in the file.
 pub(crate) fn newest(session: &Session) -> Option<usize> {
-    let candidates = session.entries().iter().enumerate().filter(|(_, e)| can_lead(e));
+    let candidates = session
+        .entries()
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| can_lead(e));
     let best = candidates.fold(None, |best: Option<(usize, &Entry)>, (i, e)| match best {
         Some((_, b)) if b.time >= e.time => best,
         _ => Some((i, e)),
@@ -38,7 +47,8 @@ pub(crate) fn newest(session: &Session) -> Option<usize> {
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let leaf = session.graph().leaf()?;
     let newest = newest(session)?;
-    (!session.graph().descends(newest, leaf) && !is_tail_of(session, newest, leaf)).then_some(newest)
+    (!session.graph().descends(newest, leaf) && !is_tail_of(session, newest, leaf))
+        .then_some(newest)
 }
 
 /// Whether the newest entry is of the leaf's own message, shares its time, or hangs beside it.

@@ -13,7 +13,9 @@ pub(crate) static CHECK: Check = Check {
     seen: "after a compaction, the model knows nothing",
     suffers: Versions::All,
     heals: "newer clients, where the summary is there",
-    mend: Some("a boundary without a summary goes; a summary of the same time becomes the newer one"),
+    mend: Some(
+        "a boundary without a summary goes; a summary of the same time becomes the newer one",
+    ),
     scope: Scope::Always,
     run,
 };
@@ -36,12 +38,17 @@ pub(crate) fn end(session: &Session) -> Option<End> {
     }
     let before = *path.get(path.len().checked_sub(2)?)? as usize;
     let (b, s) = (&session.entries()[before], &session.entries()[leaf]);
-    (b.is_boundary() && s.flags.compact_summary() && s.time <= b.time).then_some(End::SameTime(leaf))
+    (b.is_boundary() && s.flags.compact_summary() && s.time <= b.time)
+        .then_some(End::SameTime(leaf))
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     match end(survey.session) {
-        Some(End::Bare(i)) => findings.push(survey.at(&CHECK, i, "a compaction boundary is the last thing: the model is shown nothing")),
+        Some(End::Bare(i)) => findings.push(survey.at(
+            &CHECK,
+            i,
+            "a compaction boundary is the last thing: the model is shown nothing",
+        )),
         Some(End::SameTime(i)) => {
             let mut finding = survey.at(&CHECK, i, "the summary is no newer than its boundary and nothing follows: older clients show the model nothing");
             finding.suffers = Versions::Before(Version(2, 1, 156));

@@ -18,8 +18,16 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (i, e) in survey.session.entries().iter().enumerate() {
-        if e.is_boundary() && e.names.some().is_some_and(|id| survey.session.graph().find(id).is_none()) {
-            findings.push(survey.at(&CHECK, i, "the entry before the compaction, as the boundary names it, is not in the file"));
+        if e.is_boundary()
+            && e.names
+                .some()
+                .is_some_and(|id| survey.session.graph().find(id).is_none())
+        {
+            findings.push(survey.at(
+                &CHECK,
+                i,
+                "the entry before the compaction, as the boundary names it, is not in the file",
+            ));
         }
     }
 }

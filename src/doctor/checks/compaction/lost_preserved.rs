@@ -33,19 +33,42 @@ pub(crate) struct Lost {
 /// What a boundary names and is not there. `allUuids` also lists entries that were never written.
 pub(crate) fn lost(session: &Session, boundary: usize) -> Lost {
     let text = session.text(&session.entries()[boundary]);
-    let gone = |raw: &[u8]| raw.starts_with(b"\"") && session.graph().find(Id::of(decode(raw).as_bytes())).is_none();
+    let gone = |raw: &[u8]| {
+        raw.starts_with(b"\"")
+            && session
+                .graph()
+                .find(Id::of(decode(raw).as_bytes()))
+                .is_none()
+    };
     let named_gone = |path: &[&str]| lookup(text, path).is_some_and(|s| gone(s.of(text)));
     let list = lookup(text, &["compactMetadata", "preservedMessages", "uuids"]);
     let messages = list.map_or(0, |s| {
         let inner = s.of(text);
-        elements(inner).unwrap_or_default().iter().filter(|e| gone(e.of(inner))).count()
+        elements(inner)
+            .unwrap_or_default()
+            .iter()
+            .filter(|e| gone(e.of(inner)))
+            .count()
     });
-    let segment = ["headUuid", "anchorUuid", "tailUuid"].into_iter().filter(|k| named_gone(&["compactMetadata", "preservedSegment", k])).collect();
-    Lost { messages, segment, anchor: named_gone(&["compactMetadata", "preservedMessages", "anchorUuid"]) }
+    let segment = ["headUuid", "anchorUuid", "tailUuid"]
+        .into_iter()
+        .filter(|k| named_gone(&["compactMetadata", "preservedSegment", k]))
+        .collect();
+    Lost {
+        messages,
+        segment,
+        anchor: named_gone(&["compactMetadata", "preservedMessages", "anchorUuid"]),
+    }
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (i, _) in survey.session.entries().iter().enumerate().filter(|(_, e)| e.is_boundary()) {
+    for (i, _) in survey
+        .session
+        .entries()
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| e.is_boundary())
+    {
         let lost = lost(survey.session, i);
         if lost != Lost::default() {
             let n = lost.messages + lost.segment.len() + usize::from(lost.anchor);

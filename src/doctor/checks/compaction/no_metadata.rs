@@ -21,7 +21,11 @@ pub(crate) static CHECK: Check = Check {
 
 /// Boundaries that lack it.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
-    let all = session.entries().iter().enumerate().filter(|(_, e)| e.is_boundary());
+    let all = session
+        .entries()
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| e.is_boundary());
     all.filter(|(_, e)| {
         let text = session.text(e);
         lookup(text, &["compactMetadata"]).is_none_or(|s| !s.of(text).starts_with(b"{"))
@@ -30,5 +34,8 @@ pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(entries(survey.session).map(|i| survey.at(&CHECK, i, "a compaction boundary without `compactMetadata`")));
+    findings.extend(
+        entries(survey.session)
+            .map(|i| survey.at(&CHECK, i, "a compaction boundary without `compactMetadata`")),
+    );
 }

@@ -22,11 +22,24 @@ pub(crate) static CHECK: Check = Check {
 /// before that boundary.
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let graph = session.graph();
-    let boundary = session.entries().iter().rposition(|e| e.is_boundary() && e.is_chained())?;
-    let note = session.entries().iter().rposition(|e| e.kind == Kind::LastPrompt && e.names.is_some())?;
+    let boundary = session
+        .entries()
+        .iter()
+        .rposition(|e| e.is_boundary() && e.is_chained())?;
+    let note = session
+        .entries()
+        .iter()
+        .rposition(|e| e.kind == Kind::LastPrompt && e.names.is_some())?;
     let named = graph.find(session.entries()[note].names)?;
-    let last = session.entries().iter().rposition(super::super::chain::wrong_leaf::can_lead)?;
-    (note > boundary && named < boundary && !graph.descends(last, named) && graph.descends(last, boundary)).then_some(note)
+    let last = session
+        .entries()
+        .iter()
+        .rposition(super::super::chain::wrong_leaf::can_lead)?;
+    (note > boundary
+        && named < boundary
+        && !graph.descends(last, named)
+        && graph.descends(last, boundary))
+    .then_some(note)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {

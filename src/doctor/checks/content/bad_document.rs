@@ -1,9 +1,9 @@
 //! A PDF that is locked or broken.
 
-use super::media::ill_documents;
 use super::super::super::check::{Check, Scope, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
+use super::media::ill_documents;
 
 pub(crate) static CHECK: Check = Check {
     name: "bad-document",
@@ -18,5 +18,9 @@ pub(crate) static CHECK: Check = Check {
 };
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(ill_documents(survey.session).into_iter().map(|(m, why)| survey.at(&CHECK, m.entry, why)));
+    findings.extend(
+        ill_documents(survey.session)
+            .into_iter()
+            .map(|(m, why)| survey.at(&CHECK, m.entry, why)),
+    );
 }

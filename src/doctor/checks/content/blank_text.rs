@@ -31,7 +31,10 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
         for b in (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind == BlockKind::Text) {
             let inner = session.block(b).span.of(text);
             if lookup(inner, &["text"]).is_some_and(|s| is_blank(s.of(inner))) {
-                out.push(At { entry: i as u32, block: b });
+                out.push(At {
+                    entry: i as u32,
+                    block: b,
+                });
             }
         }
     }
@@ -45,6 +48,10 @@ pub(crate) fn is_blank(raw: &[u8]) -> bool {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for at in blocks(survey.session) {
-        findings.push(survey.at(&CHECK, at.entry as usize, "text content blocks must contain non-whitespace text"));
+        findings.push(survey.at(
+            &CHECK,
+            at.entry as usize,
+            "text content blocks must contain non-whitespace text",
+        ));
     }
 }

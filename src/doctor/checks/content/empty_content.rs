@@ -25,12 +25,20 @@ pub(crate) fn entries(session: &Session) -> Vec<usize> {
     all.filter(|(i, e)| e.is_message() && is_live(session, *i))
         .filter(|(_, e)| {
             let raw = e.content.of(session.text(e));
-            if e.flags.string_content() { super::blank_text::is_blank(raw) } else { raw.is_empty() || raw.starts_with(b"[") && session.blocks(e).is_empty() }
+            if e.flags.string_content() {
+                super::blank_text::is_blank(raw)
+            } else {
+                raw.is_empty() || raw.starts_with(b"[") && session.blocks(e).is_empty()
+            }
         })
         .map(|(i, _)| i)
         .collect()
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(entries(survey.session).into_iter().map(|i| survey.at(&CHECK, i, "all messages must have non-empty content")));
+    findings.extend(
+        entries(survey.session)
+            .into_iter()
+            .map(|i| survey.at(&CHECK, i, "all messages must have non-empty content")),
+    );
 }

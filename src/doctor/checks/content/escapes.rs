@@ -29,7 +29,9 @@ pub(crate) fn bad_escapes(raw: &[u8]) -> Vec<(usize, Bad)> {
         at = (i + 6).min(raw.len());
         match unit(raw, i) {
             Some(0) => out.push((i, Bad::Nul)),
-            Some(0xd800..=0xdbff) if matches!(unit(raw, i + 6), Some(0xdc00..=0xdfff)) => at = (i + 12).min(raw.len()),
+            Some(0xd800..=0xdbff) if matches!(unit(raw, i + 6), Some(0xdc00..=0xdfff)) => {
+                at = (i + 12).min(raw.len())
+            }
             Some(0xd800..=0xdfff) => out.push((i, Bad::Surrogate)),
             _ => {}
         }
@@ -51,7 +53,10 @@ mod tests {
     fn tells_halves_from_pairs_and_text() {
         let seen = |s: &str| bad_escapes(s.as_bytes());
         assert_eq!(seen(r#""\ud83d\ude00 \\ud83d""#), []);
-        assert_eq!(seen(r#""\ud83d x \ude00""#), [(1, Bad::Surrogate), (10, Bad::Surrogate)]);
+        assert_eq!(
+            seen(r#""\ud83d x \ude00""#),
+            [(1, Bad::Surrogate), (10, Bad::Surrogate)]
+        );
         assert_eq!(seen(r#""\u0000\\u0000""#), [(1, Bad::Nul)]);
         assert_eq!(seen(r#""\ud83d\ud83d\ude00""#), [(1, Bad::Surrogate)]);
     }

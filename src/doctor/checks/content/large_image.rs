@@ -1,9 +1,9 @@
 //! A picture with too many bytes or pixels.
 
-use super::media::{Ill, ill_images};
 use super::super::super::check::{Check, Scope, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
+use super::media::{Ill, ill_images};
 
 pub(crate) static CHECK: Check = Check {
     name: "large-image",
@@ -20,8 +20,16 @@ pub(crate) static CHECK: Check = Check {
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (medium, ill) in ill_images(survey.session) {
         match ill {
-            Ill::Bytes(n) => findings.push(survey.at(&CHECK, medium.entry, format!("image exceeds 5 MB maximum: {n} bytes"))),
-            Ill::Pixels(w, h) => findings.push(survey.at(&CHECK, medium.entry, format!("image dimensions exceed max allowed size: {w} × {h} pixels"))),
+            Ill::Bytes(n) => findings.push(survey.at(
+                &CHECK,
+                medium.entry,
+                format!("image exceeds 5 MB maximum: {n} bytes"),
+            )),
+            Ill::Pixels(w, h) => findings.push(survey.at(
+                &CHECK,
+                medium.entry,
+                format!("image dimensions exceed max allowed size: {w} × {h} pixels"),
+            )),
             Ill::NoImage | Ill::OtherKind(_) => {}
         }
     }

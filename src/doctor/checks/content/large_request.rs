@@ -22,7 +22,10 @@ const MOST: usize = 32 << 20;
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     let session = survey.session;
     let all = session.entries().iter().enumerate();
-    let size: usize = all.filter(|(i, e)| e.is_message() && session.graph().is_shown(*i)).map(|(_, e)| e.content.len()).sum();
+    let size: usize = all
+        .filter(|(i, e)| e.is_message() && session.graph().is_shown(*i))
+        .map(|(_, e)| e.content.len())
+        .sum();
     if size > MOST {
         findings.push(whole(&CHECK, format!("request too large: {} MB of messages, and 32 are allowed; make it smaller with `ccsurgery trim` or `ccsurgery drop-tools --larger-than 100KB --stub`", size >> 20)));
     }

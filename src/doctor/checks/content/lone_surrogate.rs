@@ -1,9 +1,9 @@
 //! Half an emoji: what is left when text is cut between the two halves of a surrogate pair.
 
-use super::escapes::{Bad, bad_escapes};
 use super::super::super::check::{Check, Scope, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
+use super::escapes::{Bad, bad_escapes};
 
 pub(crate) static CHECK: Check = Check {
     name: "lone-surrogate",
@@ -19,7 +19,10 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (i, e) in survey.live().filter(|(_, e)| e.is_message()) {
-        let bad = bad_escapes(e.content.of(survey.session.text(e))).into_iter().filter(|(_, b)| *b == Bad::Surrogate).count();
+        let bad = bad_escapes(e.content.of(survey.session.text(e)))
+            .into_iter()
+            .filter(|(_, b)| *b == Bad::Surrogate)
+            .count();
         if bad > 0 {
             findings.push(survey.at(&CHECK, i, format!("{bad} × half a surrogate pair: the request body is not valid JSON: no low surrogate in string")));
         }

@@ -59,11 +59,21 @@ pub(crate) fn media(session: &Session) -> Vec<Medium> {
         for block in session.blocks(e) {
             match block.kind {
                 BlockKind::Image | BlockKind::Document => out.extend(medium(text, i, block.span)),
-                BlockKind::ToolResult if memmem::find(block.span.of(text), b"\"base64\"").is_some() => {
+                BlockKind::ToolResult
+                    if memmem::find(block.span.of(text), b"\"base64\"").is_some() =>
+                {
                     let inner = block.span.of(text);
-                    let Some(list) = lookup(inner, &["content"]).filter(|s| s.of(inner).starts_with(b"[")) else { continue };
+                    let Some(list) =
+                        lookup(inner, &["content"]).filter(|s| s.of(inner).starts_with(b"["))
+                    else {
+                        continue;
+                    };
                     let all = elements(list.of(inner)).unwrap_or_default();
-                    out.extend(all.into_iter().filter_map(|s| medium(text, i, s.shift(list.start + block.span.start))));
+                    out.extend(
+                        all.into_iter().filter_map(|s| {
+                            medium(text, i, s.shift(list.start + block.span.start))
+                        }),
+                    );
                 }
                 _ => {}
             }
@@ -76,30 +86,57 @@ fn medium(text: &[u8], entry: usize, block: Span) -> Option<Medium> {
     let inner = block.of(text);
     let kind = lookup(inner, &["type"])?.of(inner);
     let document = kind == b"\"document\"";
-    if !document && kind != b"\"image\"" || lookup(inner, &["source", "type"])?.of(inner) != b"\"base64\"" {
+    if !document && kind != b"\"image\""
+        || lookup(inner, &["source", "type"])?.of(inner) != b"\"base64\""
+    {
         return None;
     }
     let data = lookup(inner, &["source", "data"])?.shift(block.start);
     let media_type = lookup(inner, &["source", "media_type"]).map(|s| s.shift(block.start));
-    Some(Medium { entry, block, data, media_type, document })
+    Some(Medium {
+        entry,
+        block,
+        data,
+        media_type,
+        document,
+    })
 }
 
 /// The bytes of a medium.
 pub(crate) fn bytes(text: &[u8], medium: &Medium) -> Option<Vec<u8>> {
-    STANDARD.decode(decode(medium.data.of(text)).as_bytes()).ok()
+    STANDARD
+        .decode(decode(medium.data.of(text)).as_bytes())
+        .ok()
 }
 
 /// The pictures that the API would refuse.
 pub(crate) fn ill_images(session: &Session) -> Vec<(Medium, Ill)> {
     let images: Vec<Medium> = media(session).into_iter().filter(|m| !m.document).collect();
-    let most = if images.len() > MANY { MOST_PIXELS_OF_MANY } else { MOST_PIXELS };
-    images.into_par_iter().filter_map(|m| judge(session.text(&session.entries()[m.entry]), &m, most).map(|ill| (m, ill))).collect()
+    let most = if images.len() > MANY {
+        MOST_PIXELS_OF_MANY
+    } else {
+        MOST_PIXELS
+    };
+    images
+        .into_par_iter()
+        .filter_map(|m| {
+            judge(session.text(&session.entries()[m.entry]), &m, most).map(|ill| (m, ill))
+        })
+        .collect()
 }
 
 fn judge(text: &[u8], medium: &Medium, most: u32) -> Option<Ill> {
-    let Some(raw) = bytes(text, medium) else { return Some(Ill::NoImage) };
-    let Some((format, mime)) = format(&raw) else { return Some(Ill::NoImage) };
-    let Ok((width, height)) = ImageReader::with_format(std::io::Cursor::new(&raw), format).into_dimensions() else { return Some(Ill::NoImage) };
+    let Some(raw) = bytes(text, medium) else {
+        return Some(Ill::NoImage);
+    };
+    let Some((format, mime)) = format(&raw) else {
+        return Some(Ill::NoImage);
+    };
+    let Ok((width, height)) =
+        ImageReader::with_format(std::io::Cursor::new(&raw), format).into_dimensions()
+    else {
+        return Some(Ill::NoImage);
+    };
     if medium.data.len() - 2 > MOST_BYTES {
         return Some(Ill::Bytes(medium.data.len() - 2));
     }
@@ -107,7 +144,8 @@ fn judge(text: &[u8], medium: &Medium, most: u32) -> Option<Ill> {
         return Some(Ill::Pixels(width, height));
     }
     let said = medium.media_type.map(|s| decode(s.of(text)).into_owned());
-    said.is_some_and(|s| s != mime && !(s == "image/jpg" && mime == "image/jpeg")).then_some(Ill::OtherKind(mime))
+    said.is_some_and(|s| s != mime && !(s == "image/jpg" && mime == "image/jpeg"))
+        .then_some(Ill::OtherKind(mime))
 }
 
 /// The kind of a picture that the API takes.
@@ -126,13 +164,19 @@ pub(crate) fn ill_documents(session: &Session) -> Vec<(Medium, &'static str)> {
     let mut out = Vec::new();
     for m in media(session).into_iter().filter(|m| m.document) {
         let text = session.text(&session.entries()[m.entry]);
-        if m.media_type.is_none_or(|s| s.of(text) != b"\"application/pdf\"") {
+        if m.media_type
+            .is_none_or(|s| s.of(text) != b"\"application/pdf\"")
+        {
             continue;
         }
         let why = match bytes(text, &m) {
-            Some(raw) if memmem::find(&raw[..raw.len().min(1024)], b"%PDF-").is_none() => "the document is not a valid PDF",
+            Some(raw) if memmem::find(&raw[..raw.len().min(1024)], b"%PDF-").is_none() => {
+                "the document is not a valid PDF"
+            }
             Some(raw) if memmem::find(&raw, b"%%EOF").is_none() => "the PDF is torn",
-            Some(raw) if memmem::find(&raw, b"/Encrypt").is_some() => "the PDF is password protected",
+            Some(raw) if memmem::find(&raw, b"/Encrypt").is_some() => {
+                "the PDF is password protected"
+            }
             Some(_) => continue,
             None => "the document is not a valid PDF",
         };

@@ -1,9 +1,9 @@
 //! A picture that is none, or is of another kind than it says.
 
-use super::media::{Ill, ill_images};
 use super::super::super::check::{Check, Scope, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
+use super::media::{Ill, ill_images};
 
 pub(crate) static CHECK: Check = Check {
     name: "not-an-image",
@@ -20,8 +20,14 @@ pub(crate) static CHECK: Check = Check {
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (medium, ill) in ill_images(survey.session) {
         match ill {
-            Ill::NoImage => findings.push(survey.at(&CHECK, medium.entry, "Could not process image")),
-            Ill::OtherKind(mime) => findings.push(survey.at(&CHECK, medium.entry, format!("the image is {mime} and says otherwise"))),
+            Ill::NoImage => {
+                findings.push(survey.at(&CHECK, medium.entry, "Could not process image"))
+            }
+            Ill::OtherKind(mime) => findings.push(survey.at(
+                &CHECK,
+                medium.entry,
+                format!("the image is {mime} and says otherwise"),
+            )),
             Ill::Bytes(_) | Ill::Pixels(..) => {}
         }
     }

@@ -22,9 +22,16 @@ pub(crate) static CHECK: Check = Check {
 /// Answers that are the client's report of an error.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
     let all = session.entries().iter().enumerate();
-    all.filter(|(i, e)| e.kind == Kind::Assistant && e.flags.api_error() && is_live(session, *i)).map(|(i, _)| i)
+    all.filter(|(i, e)| e.kind == Kind::Assistant && e.flags.api_error() && is_live(session, *i))
+        .map(|(i, _)| i)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(entries(survey.session).map(|i| survey.at(&CHECK, i, "an API error that the model is shown as its own answer")));
+    findings.extend(entries(survey.session).map(|i| {
+        survey.at(
+            &CHECK,
+            i,
+            "an API error that the model is shown as its own answer",
+        )
+    }));
 }

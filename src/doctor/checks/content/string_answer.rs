@@ -21,9 +21,16 @@ pub(crate) static CHECK: Check = Check {
 /// Answers that are strings.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
     let all = session.entries().iter().enumerate();
-    all.filter(|(_, e)| e.kind == Kind::Assistant && e.flags.string_content()).map(|(i, _)| i)
+    all.filter(|(_, e)| e.kind == Kind::Assistant && e.flags.string_content())
+        .map(|(i, _)| i)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(entries(survey.session).map(|i| survey.at(&CHECK, i, "an answer whose content is a string: clients before 2.1.325 do not open the session")));
+    findings.extend(entries(survey.session).map(|i| {
+        survey.at(
+            &CHECK,
+            i,
+            "an answer whose content is a string: clients before 2.1.325 do not open the session",
+        )
+    }));
 }

@@ -26,7 +26,11 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     if document.lines().is_empty() || !document.text(0).starts_with(MARK) {
         return;
     }
-    let mut finding = survey.at_line(&CHECK, 0, "a byte order mark before the first record: the client loses that record");
+    let mut finding = survey.at_line(
+        &CHECK,
+        0,
+        "a byte order mark before the first record: the client loses that record",
+    );
     if document.len() > LARGE {
         finding.suffers = Versions::All;
     }

@@ -19,7 +19,10 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (line, pieces) in super::opaque(survey.session) {
-        let records = pieces.iter().filter(|p| matches!(p, Piece::Record(_))).count();
+        let records = pieces
+            .iter()
+            .filter(|p| matches!(p, Piece::Record(_)))
+            .count();
         if records > 1 && !pieces.iter().any(|p| matches!(p, Piece::Fragment(_))) {
             findings.push(survey.at_line(&CHECK, line, format!("{records} records on one line: older clients pass over all of them, newer ones keep the first")));
         }

@@ -21,7 +21,14 @@ const LONGEST: usize = 512 << 20;
 const LONG: usize = 64 << 20;
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (i, line) in survey.session.document().lines().iter().enumerate().filter(|(_, l)| l.len() >= LONG) {
+    for (i, line) in survey
+        .session
+        .document()
+        .lines()
+        .iter()
+        .enumerate()
+        .filter(|(_, l)| l.len() >= LONG)
+    {
         let mut finding = survey.at_line(&CHECK, i as u32, format!("a line of {} MB; if it is a result: ccsurgery drop-tools --larger-than 10MB --stub", line.len() >> 20));
         if line.len() < LONGEST {
             finding.severity = Severity::Waste;

@@ -16,5 +16,7 @@ use recover::{Piece, pieces};
 /// The lines that cannot be read, each with what is in it.
 pub(crate) fn opaque(session: &Session) -> impl Iterator<Item = (u32, Vec<Piece>)> + '_ {
     let lines = session.lines().iter().enumerate();
-    lines.filter(|(_, state)| **state == LineState::Opaque).map(|(i, _)| (i as u32, pieces(session.document().text(i))))
+    lines
+        .filter(|(_, state)| **state == LineState::Opaque)
+        .map(|(i, _)| (i as u32, pieces(session.document().text(i))))
 }

@@ -20,12 +20,32 @@ pub(crate) static CHECK: Check = Check {
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (line, pieces) in super::opaque(survey.session) {
         let text = survey.session.document().text(line as usize);
-        let nuls: usize = pieces.iter().map(|p| if let Piece::Padding(r) = p { text[r.clone()].iter().filter(|b| **b == 0).count() } else { 0 }).sum();
+        let nuls: usize = pieces
+            .iter()
+            .map(|p| {
+                if let Piece::Padding(r) = p {
+                    text[r.clone()].iter().filter(|b| **b == 0).count()
+                } else {
+                    0
+                }
+            })
+            .sum();
         if nuls == 0 {
             continue;
         }
         let only = pieces.iter().all(|p| matches!(p, Piece::Padding(_)));
-        let mut finding = survey.at_line(&CHECK, line, format!("{nuls} NULs {}", if only { "and nothing else" } else { "beside a record: clients pass over the line" }));
+        let mut finding = survey.at_line(
+            &CHECK,
+            line,
+            format!(
+                "{nuls} NULs {}",
+                if only {
+                    "and nothing else"
+                } else {
+                    "beside a record: clients pass over the line"
+                }
+            ),
+        );
         if only {
             finding.severity = Severity::Waste;
             finding.suffers = Versions::None;

@@ -24,6 +24,10 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     if let (Some(last), Some(LineState::Entry(_))) = (lines.last(), survey.session.lines().last())
         && last.ending == Ending::None
     {
-        findings.push(survey.at_line(&CHECK, lines.len() as u32 - 1, "the last line has no end: the next record may be glued to it"));
+        findings.push(survey.at_line(
+            &CHECK,
+            lines.len() as u32 - 1,
+            "the last line has no end: the next record may be glued to it",
+        ));
     }
 }

@@ -26,7 +26,9 @@ pub(crate) fn pieces(text: &[u8]) -> Vec<Piece> {
     let open = Finder::new(b"{\"");
     let (mut done, mut at, mut failed) = (0, 0, 0);
     while failed < ATTEMPTS {
-        let Some(start) = open.find(&text[at..]).map(|i| at + i) else { break };
+        let Some(start) = open.find(&text[at..]).map(|i| at + i) else {
+            break;
+        };
         match record_len(&text[start..]) {
             Some(len) => {
                 rest(text, done..start, &mut out);
@@ -48,15 +50,24 @@ fn rest(text: &[u8], range: Range<usize>, out: &mut Vec<Piece>) {
     if range.is_empty() {
         return;
     }
-    let bytes = text[range.clone()].strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text[range.clone()]);
+    let bytes = text[range.clone()]
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(&text[range.clone()]);
     let padding = bytes.iter().all(|b| *b == 0 || b.is_ascii_whitespace());
-    out.push(if padding { Piece::Padding(range) } else { Piece::Fragment(range) });
+    out.push(if padding {
+        Piece::Padding(range)
+    } else {
+        Piece::Fragment(range)
+    });
 }
 
 /// How long the record at the start of `text` is, if there is one.
 fn record_len(text: &[u8]) -> Option<usize> {
     // Only objects that begin as records do are worth the reading.
-    if !FIRST_KEYS.iter().any(|k| text[2..].starts_with(k.as_bytes()) && text.get(2 + k.len()) == Some(&b'"')) {
+    if !FIRST_KEYS
+        .iter()
+        .any(|k| text[2..].starts_with(k.as_bytes()) && text.get(2 + k.len()) == Some(&b'"'))
+    {
         return None;
     }
     let span = Cursor::new(text).skip().ok()?;
@@ -64,14 +75,30 @@ fn record_len(text: &[u8]) -> Option<usize> {
     is_record(object).then_some(span.end as usize)
 }
 
-const FIRST_KEYS: [&str; 9] = ["parentUuid", "type", "isSidechain", "logicalParentUuid", "uuid", "sessionId", "summary", "leafUuid", "messageId"];
+const FIRST_KEYS: [&str; 9] = [
+    "parentUuid",
+    "type",
+    "isSidechain",
+    "logicalParentUuid",
+    "uuid",
+    "sessionId",
+    "summary",
+    "leafUuid",
+    "messageId",
+];
 
 /// Whether an object is a line of a transcript, and not a part of one: blocks have a type too, and
 /// quoted entries a uuid, but neither names a session or a parent.
 fn is_record(object: &[u8]) -> bool {
-    let Ok(all) = fields(object) else { return false };
+    let Ok(all) = fields(object) else {
+        return false;
+    };
     let has = |key: &str| all.iter().any(|f| f.key.of(object) == key.as_bytes());
-    has("type") && (has("sessionId") || has("uuid") && has("parentUuid") || has("leafUuid") || has("snapshot") && has("messageId"))
+    has("type")
+        && (has("sessionId")
+            || has("uuid") && has("parentUuid")
+            || has("leafUuid")
+            || has("snapshot") && has("messageId"))
 }
 
 #[cfg(test)]
@@ -95,18 +122,35 @@ mod tests {
 
     #[test]
     fn glued_records_are_both_found() {
-        assert_eq!(seen(&format!("{A}{B}")), [('r', A.to_owned()), ('r', B.to_owned())]);
+        assert_eq!(
+            seen(&format!("{A}{B}")),
+            [('r', A.to_owned()), ('r', B.to_owned())]
+        );
     }
 
     #[test]
     fn a_stub_is_told_from_the_record_behind_it() {
         let stub = &A[..70];
-        assert_eq!(seen(&format!("{stub}{B}")), [('f', stub.to_owned()), ('r', B.to_owned())]);
-        assert_eq!(seen(stub), [('f', stub.to_owned())], "blocks of a torn record are no records");
+        assert_eq!(
+            seen(&format!("{stub}{B}")),
+            [('f', stub.to_owned()), ('r', B.to_owned())]
+        );
+        assert_eq!(
+            seen(stub),
+            [('f', stub.to_owned())],
+            "blocks of a torn record are no records"
+        );
     }
 
     #[test]
     fn nuls_are_padding() {
-        assert_eq!(seen(&format!("\0\0{A}\0")), [('p', "\0\0".to_owned()), ('r', A.to_owned()), ('p', "\0".to_owned())]);
+        assert_eq!(
+            seen(&format!("\0\0{A}\0")),
+            [
+                ('p', "\0\0".to_owned()),
+                ('r', A.to_owned()),
+                ('p', "\0".to_owned())
+            ]
+        );
     }
 }

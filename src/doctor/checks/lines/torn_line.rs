@@ -19,15 +19,33 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (line, pieces) in super::opaque(survey.session) {
-        let records = pieces.iter().filter(|p| matches!(p, Piece::Record(_))).count();
-        let torn: usize = pieces.iter().map(|p| if let Piece::Fragment(r) = p { r.len() } else { 0 }).sum();
+        let records = pieces
+            .iter()
+            .filter(|p| matches!(p, Piece::Record(_)))
+            .count();
+        let torn: usize = pieces
+            .iter()
+            .map(|p| {
+                if let Piece::Fragment(r) = p {
+                    r.len()
+                } else {
+                    0
+                }
+            })
+            .sum();
         if torn > 0 {
             let kept = match records {
                 0 => String::new(),
                 1 => ", with a complete record in it".to_owned(),
                 n => format!(", with {n} complete records in it"),
             };
-            findings.push(survey.at_line(&CHECK, line, format!("{torn} bytes of a record that is not whole{kept}: clients pass over the line")));
+            findings.push(survey.at_line(
+                &CHECK,
+                line,
+                format!(
+                    "{torn} bytes of a record that is not whole{kept}: clients pass over the line"
+                ),
+            ));
         }
     }
 }

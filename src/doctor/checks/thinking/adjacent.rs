@@ -23,8 +23,19 @@ pub(crate) static CHECK: Check = Check {
 pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
     let answers = super::answers(session).into_iter();
     answers
-        .filter(|blocks| blocks.windows(2).any(|w| w.iter().all(|&(at, kind)| kind == BlockKind::Thinking && has_words(session, at))))
-        .map(|blocks| blocks.into_iter().filter(|(_, kind)| kind.is_thinking()).map(|(at, _)| at).collect())
+        .filter(|blocks| {
+            blocks.windows(2).any(|w| {
+                w.iter()
+                    .all(|&(at, kind)| kind == BlockKind::Thinking && has_words(session, at))
+            })
+        })
+        .map(|blocks| {
+            blocks
+                .into_iter()
+                .filter(|(_, kind)| kind.is_thinking())
+                .map(|(at, _)| at)
+                .collect()
+        })
         .collect()
 }
 
@@ -36,6 +47,12 @@ fn has_words(session: &Session, at: At) -> bool {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for message in blocks(survey.session) {
-        findings.extend(message.first().map(|at| survey.at(&CHECK, at.entry as usize, "two thinking blocks stand together: what was between them is gone")));
+        findings.extend(message.first().map(|at| {
+            survey.at(
+                &CHECK,
+                at.entry as usize,
+                "two thinking blocks stand together: what was between them is gone",
+            )
+        }));
     }
 }

@@ -21,11 +21,20 @@ pub(crate) static CHECK: Check = Check {
 /// The blocks of answers that are thinking alone.
 pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
     let answers = super::answers(session).into_iter();
-    answers.filter(|b| !b.is_empty() && b.iter().all(|(_, kind)| kind.is_thinking())).map(|b| b.into_iter().map(|(at, _)| at).collect()).collect()
+    answers
+        .filter(|b| !b.is_empty() && b.iter().all(|(_, kind)| kind.is_thinking()))
+        .map(|b| b.into_iter().map(|(at, _)| at).collect())
+        .collect()
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for message in blocks(survey.session) {
-        findings.extend(message.first().map(|at| survey.at(&CHECK, at.entry as usize, "nothing of its message but thinking is there")));
+        findings.extend(message.first().map(|at| {
+            survey.at(
+                &CHECK,
+                at.entry as usize,
+                "nothing of its message but thinking is there",
+            )
+        }));
     }
 }

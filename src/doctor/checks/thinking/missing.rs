@@ -24,11 +24,24 @@ fn entry(session: &Session) -> Option<usize> {
     let turn = session.turns().iter().next_back()?;
     let path = &session.graph().path()[turn.path.0 as usize..turn.path.1 as usize];
     let last = &session.entries()[*path.last()? as usize];
-    let has = |i: usize, kind: fn(BlockKind) -> bool| session.blocks(&session.entries()[i]).iter().any(|b| kind(b.kind));
-    let unfinished = session.blocks(last).iter().any(|b| b.kind == BlockKind::ToolResult || b.kind == BlockKind::ToolUse);
-    let first = path.iter().map(|&i| i as usize).find(|&i| session.entries()[i].kind == Kind::Assistant)?;
+    let has = |i: usize, kind: fn(BlockKind) -> bool| {
+        session
+            .blocks(&session.entries()[i])
+            .iter()
+            .any(|b| kind(b.kind))
+    };
+    let unfinished = session
+        .blocks(last)
+        .iter()
+        .any(|b| b.kind == BlockKind::ToolResult || b.kind == BlockKind::ToolUse);
+    let first = path
+        .iter()
+        .map(|&i| i as usize)
+        .find(|&i| session.entries()[i].kind == Kind::Assistant)?;
     let own = session.entries()[first].message_id;
-    let later = path.iter().any(|&i| session.entries()[i as usize].message_id != own && has(i as usize, BlockKind::is_thinking));
+    let later = path.iter().any(|&i| {
+        session.entries()[i as usize].message_id != own && has(i as usize, BlockKind::is_thinking)
+    });
     let calls = has(first, BlockKind::is_call);
     (unfinished && later && calls && !has(first, BlockKind::is_thinking)).then_some(first)
 }

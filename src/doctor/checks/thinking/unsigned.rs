@@ -27,10 +27,16 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
             continue;
         }
         let text = session.text(e);
-        for b in (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind == BlockKind::Thinking) {
+        for b in (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind == BlockKind::Thinking)
+        {
             let inner = session.block(b).span.of(text);
-            if lookup(inner, &["signature"]).is_none_or(|s| s.len() <= 2 || !s.of(inner).starts_with(b"\"")) {
-                out.push(At { entry: i as u32, block: b });
+            if lookup(inner, &["signature"])
+                .is_none_or(|s| s.len() <= 2 || !s.of(inner).starts_with(b"\""))
+            {
+                out.push(At {
+                    entry: i as u32,
+                    block: b,
+                });
             }
         }
     }
@@ -39,6 +45,10 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for at in blocks(survey.session) {
-        findings.push(survey.at(&CHECK, at.entry as usize, "Invalid `signature` in `thinking` block"));
+        findings.push(survey.at(
+            &CHECK,
+            at.entry as usize,
+            "Invalid `signature` in `thinking` block",
+        ));
     }
 }
