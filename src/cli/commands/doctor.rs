@@ -67,24 +67,17 @@ impl Examined {
 
 pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let one = args.session.is_some();
-    let found = match args.session {
-        Some(session) => vec![names::find(
-            context,
-            &SessionArg {
-                session: Some(session),
-            },
-        )?],
-        None => {
-            let locator = Locator::new(&context.config, &context.project);
-            let all = if args.all {
-                locator.all()
-            } else {
-                locator.here()
-            };
-            all.map_err(|e| {
-                CliError::failed("unreadable", e.to_string(), "check the config folder")
-            })?
-        }
+    let found = if let Some(session) = args.session {
+        let session = Some(session);
+        vec![names::find(context, &SessionArg { session })?]
+    } else {
+        let locator = Locator::new(&context.config, &context.project);
+        let all = if args.all {
+            locator.all()
+        } else {
+            locator.here()
+        };
+        all.map_err(|e| CliError::failed("unreadable", e.to_string(), "check the config folder"))?
     };
     let mut examined = Vec::new();
     for found in found.into_iter().filter(|f| f.len > 0) {
