@@ -25,6 +25,7 @@ pub(super) struct Cli {
 
 /// Options that every command takes.
 #[derive(Debug, Clone, Args)]
+#[allow(clippy::struct_excessive_bools)]
 pub(super) struct Global {
     /// The client's config folder [default: $CLAUDE_CONFIG_DIR, else ~/.claude]
     #[arg(
@@ -54,6 +55,9 @@ pub(super) struct Global {
         help_heading = "Global options"
     )]
     pub(super) color: Color,
+    /// Show keys and tokens in a session's text as they are, instead of masking them
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(super) show_secrets: bool,
     /// Print no more than the result
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub(super) quiet: bool,
@@ -81,10 +85,15 @@ pub(super) enum Command {
     Demo(commands::demo::DemoArgs),
     Compact(commands::compact::CompactArgs),
     Completions(commands::completions::CompletionsArgs),
+    Diff(commands::diff::DiffArgs),
     Doctor(commands::doctor::DoctorArgs),
     DropTools(commands::drop_tools::DropToolsArgs),
     History(commands::history::HistoryArgs),
     Man(commands::man::ManArgs),
+    Inspect(commands::inspect::InspectArgs),
+    Ls(commands::ls::LsArgs),
+    Payload(commands::payload::PayloadArgs),
+    Show(commands::show::ShowArgs),
     Redo(commands::redo::RedoArgs),
     Repair(commands::repair::RepairArgs),
     Run(commands::run::RunArgs),

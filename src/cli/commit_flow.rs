@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use crate::ops::{Finish, title_for};
-use crate::rewrite::{Action, Change, Measure, Plan, Transform, emit, verify};
-use crate::session::{Glance, Session, window_tokens};
+use crate::render::{YELLOW, paint};
+use crate::rewrite::{Action, Change, Measure, Plan, Transform, emit, emitted_len, verify};
+use crate::session::{Calibration, Glance, Kind, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
 
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -130,6 +131,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     let progress = Progress::start(context.progress, "planning");
     let destination = destination(context, &job);
     refuse_live(context, &job)?;
+    refuse_target(&destination)?;
     let before = &job.session;
     let glance = Glance::of(before);
     let result = plan(context, &job, &destination, &glance)?;
@@ -140,10 +142,11 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     }
     progress.phase("checking");
     verify(before, result.revealed.as_ref(), &result.after)?;
-    let removed: i64 = result.changes.iter().map(|c| c.shown).sum();
-    let figures = (
-        Measure::of(before, window_tokens(before, 0)),
-        Measure::of(&result.after, window_tokens(&result.after, removed)),
+    let measured = Calibration::of(before);
+    let window = measured.window_of(&Calibration::of(&result.after));
+    let mut figures = (
+        Measure::of(before, measured.window()),
+        Measure::of(&result.after, window),
     );
 
     let renaming = matches!(destination, Destination::New { .. }) || is_clone;
@@ -152,13 +155,14 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     } else {
         None
     };
+    figures.1.bytes = emitted_len(&result.after, copy.as_ref().map(|c| &c.renames));
     let files = copy
         .as_ref()
-        .map(|c| c.rows(&result.after, &destination))
+        .map(|c| c.rows(figures.1.bytes, &destination))
         .unwrap_or_default();
     progress.done();
 
-    let report = Report {
+    let mut report = Report {
         job: &job,
         glance: &glance,
         result: &result,
@@ -177,6 +181,9 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     let progress = Progress::start(context.progress, "writing");
     publish(context, &job, &destination, &result, copy.as_ref())?;
     progress.done();
+    if let Some(path) = destination.transcript() {
+        report.figures.1.bytes = fs_err::metadata(path)?.len();
+    }
     report.finish(context, Some(&destination))
 }
 
@@ -204,6 +211,26 @@ fn destination(context: &Context, job: &Job<'_>) -> Destination {
                 folder,
             }
         }
+    }
+}
+
+/// What is seen to fail at the end fails at once, and in a preview, too.
+fn refuse_target(destination: &Destination) -> Result<(), CliError> {
+    let Destination::File(path) = destination else {
+        return Ok(());
+    };
+    if path.symlink_metadata().is_ok() {
+        return Err(store::PublishError::Exists { path: path.clone() }.into());
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(CliError::failed(
+                "no-such-folder",
+                format!("there is no folder `{}`", folder.display()),
+                "create it first, or choose another",
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -259,7 +286,12 @@ fn plan(
     };
     touched |= title.is_some() && *destination == Destination::InPlace;
     let session = current.as_ref().unwrap_or(&job.session);
-    let finish = Finish { title }.plan(session)?;
+    let name_leaf = job
+        .session
+        .entries()
+        .iter()
+        .any(|e| e.kind == Kind::LastPrompt);
+    let finish = Finish { title, name_leaf }.plan(session)?;
     let after = carry_out(session, finish, &mut said)?;
     Ok(Outcome {
         after,
@@ -343,7 +375,7 @@ fn nothing_to_do(
     glance: &Glance,
 ) -> Result<ExitCode, CliError> {
     if context.json {
-        let measure = Measure::of(&job.session, window_tokens(&job.session, 0));
+        let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
             "source": {"session_id": job.found.id, "path": job.found.path},
@@ -444,12 +476,43 @@ fn publish(
             store::create(
                 &context.journal,
                 operation,
-                &copy.files(&result.after, target),
+                &copy.files(&result.after, target.clone()),
                 &copy.renames,
             )?;
-            Ok(())
+            enter_in_index(context, job, &result.after, &target)
         }
     }
+}
+
+/// Enters a new session in the list that clients of one time keep; a list that cannot be written is no
+/// failure, for those clients find the session by themselves.
+fn enter_in_index(
+    context: &mut Context,
+    job: &Job<'_>,
+    after: &Session,
+    target: &Path,
+) -> Result<(), CliError> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    if store::index_file(folder).is_none() {
+        return Ok(());
+    }
+    let project = job
+        .to_project
+        .clone()
+        .or_else(|| names::project_of(&job.session, job.found.folder()))
+        .unwrap_or_else(|| context.project.clone());
+    let _lock = context.journal.lock()?;
+    let entered = store::IndexEntry::new(after, target, &project)
+        .map_err(|e| e.to_string())
+        .and_then(|e| store::add_to_index(folder, &e).map_err(|e| e.to_string()));
+    if let Err(error) = entered {
+        context.tell(&format!(
+            "{} the new session is not in sessions-index.json yet: {}",
+            paint(YELLOW, "note:"),
+            crate::render::clean(&error)
+        ));
+    }
+    Ok(())
 }
 
 /// Keeps what leaves the transcript, and says where.

@@ -1,18 +1,20 @@
 //! Streams, folders and the clock: all that the commands get from outside.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anstream::{AutoStream, ColorChoice};
 
-use crate::render::{YELLOW, paint};
+use crate::render::{YELLOW, clean, clean_lines, mask, paint};
 use crate::store::{Config, Journal};
 
 use super::args::{Color, Global};
 use super::error::CliError;
 
 /// What a command may use.
+#[allow(clippy::struct_excessive_bools)]
 pub(super) struct Context {
     pub(super) out: AutoStream<io::Stdout>,
     pub(super) err: AutoStream<io::Stderr>,
@@ -23,9 +25,13 @@ pub(super) struct Context {
     pub(super) json: bool,
     pub(super) quiet: bool,
     pub(super) columns: usize,
+    /// Whether keys and tokens are shown as they are.
+    pub(super) show_secrets: bool,
     pub(super) now: SystemTime,
     /// Whether a person can be asked.
     pub(super) interactive: bool,
+    /// Whether the result goes to a person's screen.
+    pub(super) on_screen: bool,
     /// Whether progress may be shown.
     pub(super) progress: bool,
     pub(super) command_line: Vec<String>,
@@ -69,8 +75,10 @@ impl Context {
             json: global.json,
             quiet: global.quiet,
             columns: columns(),
+            show_secrets: global.show_secrets,
             now: SystemTime::now(),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
+            on_screen: io::stdout().is_terminal() && !global.json,
             progress: io::stderr().is_terminal() && !global.quiet && !global.json,
             command_line: std::env::args().collect(),
         })
@@ -80,6 +88,25 @@ impl Context {
     pub(super) fn tell(&mut self, text: &str) {
         if !self.quiet {
             let _ = writeln!(self.err, "{text}");
+        }
+    }
+
+    /// A session's text on one line: masked, and safe for a terminal.
+    pub(super) fn words(&self, text: &str) -> String {
+        clean(&self.masked(text))
+    }
+
+    /// A session's text with its lines: masked, and safe for a terminal.
+    pub(super) fn lines(&self, text: &str) -> String {
+        clean_lines(&self.masked(text))
+    }
+
+    /// A session's text as data, with keys and tokens masked.
+    pub(super) fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.show_secrets {
+            Cow::Borrowed(text)
+        } else {
+            mask(text)
         }
     }
 

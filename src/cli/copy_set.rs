@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::ops::fresh_slug;
 use crate::render::{FileAction, FileRow};
 use crate::rewrite::Renames;
-use crate::session::Session;
-use crate::store::{Make, NewFile, Sidecar, SidecarKind, Stamp, sidecars};
+use crate::session::{Id, Session};
+use crate::store::{Make, NewFile, Sidecar, SidecarKind, Stamp, index_file, sidecars};
 
 use super::commit_flow::{Destination, Job, Outcome};
 use super::context::Context;
@@ -39,14 +39,26 @@ impl CopySet {
             .session_id()
             .and_then(|id| session.entries().iter().find(|e| e.session == id))
             .and_then(|e| session.string(e, &["sessionId"]));
-        // The file's name and what the entries say may differ; both mean this session.
-        renames.id(&job.found.id, new_id.clone());
+        // The file's name and what the entries say may differ; both mean this session. A name that a
+        // person gave the file may be any word, and is none.
+        if Id::of(job.found.id.as_bytes()).is_uuid() {
+            renames.id(&job.found.id, new_id.clone());
+        }
+        if let Some(own_id) = &own_id {
+            renames.id(own_id, new_id.clone());
+        }
         renames.session(own_id.as_deref().unwrap_or(&job.found.id), &new_id);
         renames.entries(session, fresh);
         renames.mark_forks();
         let old_folder = job.found.folder();
         let new_folder = folder.unwrap_or(old_folder);
-        rename_paths(&mut renames, &job.found.id, &new_id, old_folder, new_folder);
+        let name = |p: &Path| {
+            p.file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        renames.paths(&job.found.id, &new_id, &name(old_folder), &name(new_folder));
         let slugs = slugs(session);
         let new_slugs: Vec<String> = slugs.iter().map(|s| fresh_slug(s)).collect();
         for (old, new) in slugs.iter().zip(&new_slugs) {
@@ -170,13 +182,13 @@ impl CopySet {
         Ok(())
     }
 
-    pub(super) fn rows(&self, after: &Session, destination: &Destination) -> Vec<FileRow> {
+    pub(super) fn rows(&self, transcript_len: u64, destination: &Destination) -> Vec<FileRow> {
         let mut rows: Vec<FileRow> = Vec::new();
         if let Some(path) = destination.transcript() {
             rows.push(FileRow {
                 path,
                 action: FileAction::Write,
-                len: after.document().len(),
+                len: transcript_len,
                 what: "transcript",
             });
         }
@@ -200,6 +212,17 @@ impl CopySet {
                 what,
             }
         }));
+        if let Destination::New { folder, .. } = destination
+            && let Some(path) = index_file(folder)
+        {
+            let len = fs_err::metadata(&path).map_or(0, |m| m.len());
+            rows.push(FileRow {
+                path,
+                action: FileAction::Write,
+                len,
+                what: "index",
+            });
+        }
         rows
     }
 
@@ -235,36 +258,6 @@ struct Names<'a> {
     new_slugs: &'a [String],
 }
 
-/// Paths of sidecar files that the transcript quotes lead to the copy's own.
-fn rename_paths(renames: &mut Renames, old: &str, new: &str, old_folder: &Path, new_folder: &Path) {
-    let name = |p: &Path| {
-        p.file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    };
-    let (from, to) = (name(old_folder), name(new_folder));
-    for separator in ["/", "\\\\"] {
-        let then: Vec<String> = ["tool-results", "subagents"]
-            .map(|d| format!("{separator}{d}"))
-            .into();
-        let then: Vec<&str> = then.iter().map(String::as_str).collect();
-        // Longest first: where the folder's name is quoted too, it is renamed with the id.
-        // A summary that tells the model where the full transcript is must mean the copy's.
-        let with_transcript: Vec<&str> = then.iter().copied().chain([".jsonl"]).collect();
-        renames.word(
-            &format!("{from}{separator}{old}"),
-            &format!("{to}{separator}{new}"),
-            &with_transcript,
-        );
-        renames.word(
-            &format!("{separator}{old}"),
-            &format!("{separator}{new}"),
-            &then,
-        );
-    }
-}
-
 /// The path of a file when the folder above it moves.
 fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
     to.join(path.strip_prefix(from).unwrap_or(path))
@@ -272,15 +265,7 @@ fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
 
 /// The slugs that name a session's plans, in order.
 fn slugs(session: &Session) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    for e in session.entries().iter().filter(|e| e.is_chained()) {
-        if let Some(slug) = session
-            .string(e, &["slug"])
-            .filter(|s| !s.is_empty() && !s.contains(['/', '\\', '.']))
-            && !out.contains(&slug)
-        {
-            out.push(slug);
-        }
-    }
-    out
+    let mut all = session.distinct("slug");
+    all.retain(|s| !s.is_empty() && !s.contains(['/', '\\', '.']));
+    all
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::render::{BOLD, RED, YELLOW, clean, paint};
 use crate::rewrite::{Fault, PlanError, Refusal, Why};
+use crate::session::TurnError;
 use crate::store::{CommitError, JournalError, PublishError};
 
 /// How a run ended, when not well.
@@ -90,6 +91,12 @@ impl From<io::Error> for CliError {
             broken_pipe,
             ..Self::failed("io", error.to_string(), io_hint(&error))
         }
+    }
+}
+
+impl From<TurnError> for CliError {
+    fn from(error: TurnError) -> Self {
+        Self::usage("bad-turn", error.message, error.hint)
     }
 }
 

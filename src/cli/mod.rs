@@ -1,6 +1,8 @@
 //! The command line.
 
+mod advice;
 mod args;
+mod branches;
 mod commands;
 mod commit_flow;
 mod context;
@@ -8,10 +10,14 @@ mod copy_set;
 mod error;
 mod names;
 mod operations;
+mod pager;
 mod plan_file;
 mod progress;
+mod prompt_history;
+mod reading;
 mod report;
 mod summary;
+mod word_diff;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -55,10 +61,15 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Demo(args) => commands::demo::run(&args, context),
         Command::Compact(args) => commands::compact::run(args, context),
         Command::Completions(args) => commands::completions::run(&args, context),
+        Command::Diff(args) => commands::diff::run(&args, context),
         Command::Doctor(args) => commands::doctor::run(args, context),
         Command::DropTools(args) => commands::drop_tools::run(args, context),
         Command::History(args) => commands::history::run(args, context),
         Command::Man(args) => commands::man::run(&args, context),
+        Command::Inspect(args) => commands::inspect::run(&args, context),
+        Command::Ls(args) => commands::ls::run(&args, context),
+        Command::Payload(args) => commands::payload::run(&args, context),
+        Command::Show(args) => commands::show::run(&args, context),
         Command::Redo(args) => commands::redo::run(&args, context),
         Command::Repair(args) => commands::repair::run(args, context),
         Command::Run(args) => commands::run::run(args, context),

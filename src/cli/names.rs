@@ -49,19 +49,14 @@ pub(super) fn open(found: &Found) -> Result<Session, CliError> {
 /// The folder that a session was held in: of its entries' `cwd`s the one that gave its folder the name.
 pub(super) fn project_of(session: &Session, folder: &Path) -> Option<PathBuf> {
     let name = folder.file_name()?.to_string_lossy().into_owned();
-    let mut first = None;
-    for e in session.entries().iter().filter(|e| e.is_message()) {
-        if let Some(cwd) = session.string(e, &["cwd"]) {
-            if slug(&cwd) == name {
-                return Some(PathBuf::from(cwd));
-            }
-            first.get_or_insert(PathBuf::from(cwd));
-        }
-    }
-    first
+    let all = session.distinct("cwd");
+    all.iter()
+        .find(|cwd| slug(cwd) == name)
+        .or(all.first())
+        .map(PathBuf::from)
 }
 
-fn explain(context: &Context, error: LocateError) -> CliError {
+pub(super) fn explain(context: &Context, error: LocateError) -> CliError {
     let message = error.to_string();
     match error {
         LocateError::NotFound { near, .. } if near.is_empty() => CliError::failed(

@@ -46,6 +46,7 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
         warnings: &report.result.warnings,
         home: context.home.as_deref(),
         columns: context.columns,
+        show_secrets: context.show_secrets,
     }
     .render();
     // Standard output is the transcript's where that was asked for.

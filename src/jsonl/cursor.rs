@@ -244,7 +244,7 @@ impl<'a> Cursor<'a> {
         self.pos += 1;
         loop {
             let rest = &self.bytes[self.pos..];
-            let Some(i) = memchr2(b'"', b'\\', rest) else {
+            let Some(i) = quote_or_escape(rest) else {
                 self.pos = self.bytes.len();
                 return Err(self.bad());
             };
@@ -353,6 +353,18 @@ impl<'a> Cursor<'a> {
     fn bad(&self) -> Malformed {
         Malformed { at: self.pos }
     }
+}
+
+/// The first quote or backslash. Keys and ids are short, and for those a vector search costs more
+/// than it saves.
+#[inline]
+fn quote_or_escape(bytes: &[u8]) -> Option<usize> {
+    const SHORT: usize = 24;
+    let head = &bytes[..bytes.len().min(SHORT)];
+    if let Some(i) = head.iter().position(|&b| b == b'"' || b == b'\\') {
+        return Some(i);
+    }
+    memchr2(b'"', b'\\', &bytes[head.len()..]).map(|i| i + head.len())
 }
 
 /// The open brackets around the cursor: 64 levels in a word, the rest on the heap.

@@ -26,15 +26,28 @@ impl Transform for Clone {
     }
 }
 
-/// A slug of the copy's own for a plan's file.
+/// A slug of the copy's own for a plan's file: as long as the old one, so that nothing shifts.
 pub fn fresh_slug(old: &str) -> String {
-    // A clone of a clone replaces the suffix instead of growing another.
-    let base = old
-        .rsplit_once("-c")
-        .filter(|(_, s)| s.len() == 6 && s.bytes().all(|b| b.is_ascii_hexdigit()))
-        .map_or(old, |(base, _)| base);
-    format!(
-        "{base}-c{}",
-        &uuid::Uuid::new_v4().simple().to_string()[..6]
-    )
+    let random = uuid::Uuid::new_v4().simple().to_string();
+    let mut letters = random.chars();
+    let tail = old.chars().count().saturating_sub(6);
+    let renamed = old.chars().enumerate().map(|(i, c)| {
+        let fresh = letters
+            .next()
+            .filter(|_| i >= tail && c.is_ascii_alphanumeric());
+        fresh.unwrap_or(c)
+    });
+    renamed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_keep_their_shape() {
+        let fresh = fresh_slug("dazzling-leaping-leaf");
+        assert_eq!(fresh.len(), 21);
+        assert!(fresh.starts_with("dazzling-leapin") && fresh != "dazzling-leaping-leaf");
+    }
 }

@@ -6,9 +6,7 @@ use serde::Deserialize;
 
 use crate::jsonl::{Edit, Span, encode, lookup};
 use crate::rewrite::{Action, Place as Spot, Plan, Refusal, Transform};
-use crate::session::{
-    BlockKind, Entry, Kind, Place, Session, TurnSpec, prompt_words, window_tokens,
-};
+use crate::session::{BlockKind, Calibration, Entry, Kind, Place, Session, TurnSpec, prompt_words};
 
 use super::agents::agents_gone;
 use super::digest::digest;
@@ -172,7 +170,7 @@ impl Lines {
             session.string(before, &["uuid"])
         };
         let logical = logical.map_or("null".to_owned(), |u| encode(&u));
-        let pre = window_tokens(session, 0);
+        let pre = Calibration::of(session).window();
         let post = (summary.len() as u64 / 4).min(pre);
         let boundary = format!(
             r#"{{"parentUuid":null,"logicalParentUuid":{logical},"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false,"timestamp":"{}","uuid":"{boundary_uuid}","level":"info","compactMetadata":{{"trigger":"manual","preTokens":{pre},"durationMs":0,"postTokens":{post},"cumulativeDroppedTokens":{}}}{common}}}"#,

@@ -9,6 +9,8 @@ use crate::session::{Glance, Id, Kind, PromptKind, Session};
 pub struct Finish {
     /// A title to give it.
     pub title: Option<String>,
+    /// Whether the leaf is named even where no `last-prompt` is left: the original had one.
+    pub name_leaf: bool,
 }
 
 impl Transform for Finish {
@@ -20,7 +22,7 @@ impl Transform for Finish {
         let mut plan = Plan::default();
         drop_offsets(session, &mut plan);
         let id = session_id(session);
-        name_leaf(session, &id, &mut plan);
+        name_leaf(session, &id, self.name_leaf, &mut plan);
         if let Some(title) = &self.title {
             let line = format!(
                 r#"{{"type":"custom-title","customTitle":{},"sessionId":{}}}"#,
@@ -66,26 +68,27 @@ fn drop_offsets(session: &Session, plan: &mut Plan) {
 /// Where the last of the `last-prompt` entries does not lead to the leaf, a new one does.
 ///
 /// Only sessions that have such entries get one: for others, the last entry is the leaf.
-fn name_leaf(session: &Session, id: &str, plan: &mut Plan) {
+fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
     let Some(leaf) = session.graph().leaf() else {
         return;
     };
-    let Some(last) = session
+    let leaf_entry = &session.entries()[leaf];
+    match session
         .entries()
         .iter()
         .rfind(|e| e.kind == Kind::LastPrompt)
-    else {
-        return;
-    };
-    let leaf_entry = &session.entries()[leaf];
-    if last.names == leaf_entry.uuid
-        || last.names != Id::NONE
-            && session
-                .graph()
-                .find(last.names)
-                .is_some_and(|n| session.graph().descends(leaf, n))
     {
-        return;
+        None if !always => return,
+        Some(last)
+            if last.names != Id::NONE
+                && session
+                    .graph()
+                    .find(last.names)
+                    .is_some_and(|n| session.graph().descends(leaf, n)) =>
+        {
+            return;
+        }
+        _ => {}
     }
     let Some(uuid) = session.string(leaf_entry, &["uuid"]) else {
         return;

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::rewrite::{Action, Change, Measure};
 
+use super::secrets::mask;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 use super::text::{clean, fit, pad, short_path, width};
 use crate::human::{bytes, count, signed_bytes, tokens};
@@ -64,6 +65,8 @@ pub struct Preview<'a> {
     pub home: Option<&'a std::path::Path>,
     /// Columns of the terminal.
     pub columns: usize,
+    /// Whether keys and tokens are shown as they are.
+    pub show_secrets: bool,
 }
 
 /// How many rows of one group are shown before the rest is counted.
@@ -93,7 +96,7 @@ impl Preview<'_> {
             "{}  {}  “{}”",
             paint(BOLD, self.operation),
             clean(&id),
-            fit(&clean(self.title), room)
+            fit(&self.words(self.title), room)
         );
         let project = short_path(
             std::path::Path::new(self.project),
@@ -169,8 +172,13 @@ impl Preview<'_> {
             .map(|c| width(&clean(&c.what)))
             .max()
             .unwrap_or(0) as i32;
+        let turn_width = if shown.iter().any(|c| c.turn.is_some_and(|t| t > 0)) {
+            9
+        } else {
+            0
+        };
         for change in &shown {
-            let _ = writeln!(out, "  {}", self.row(change, what_width));
+            let _ = writeln!(out, "  {}", self.row(change, turn_width, what_width));
         }
         if named.len() > shown.len() {
             let rest = named.len() - shown.len();
@@ -205,7 +213,7 @@ impl Preview<'_> {
         }
     }
 
-    fn row(&self, change: &Change, what_width: i32) -> String {
+    fn row(&self, change: &Change, turn_width: i32, what_width: i32) -> String {
         let (style, sign) = match change.action {
             Action::Drop => (RED, "−"),
             Action::Edit => (YELLOW, "~"),
@@ -222,15 +230,19 @@ impl Preview<'_> {
         } else {
             String::new()
         };
+        let turn = if turn_width == 0 {
+            turn
+        } else {
+            pad(&turn, turn_width + 1)
+        };
         let head = format!(
-            "{} {} {} {}",
-            pad(&turn, 9),
+            "{turn}{} {} {}",
             pad(&clean(&change.what), what_width),
             pad(&signed_bytes(change.bytes), -9),
             pad(&weight, -13)
         );
         let room = self.columns.saturating_sub(width(&head) + 9);
-        let gist = clean(&change.gist);
+        let gist = self.words(&change.gist);
         let gist = if gist.is_empty() || room < 12 {
             String::new()
         } else {
@@ -242,6 +254,14 @@ impl Preview<'_> {
             head.trim_end(),
             paint(DIM, gist)
         )
+    }
+
+    fn words(&self, text: &str) -> String {
+        if self.show_secrets {
+            clean(text)
+        } else {
+            clean(&mask(text))
+        }
     }
 
     fn file_rows(&self, out: &mut String) {
@@ -257,6 +277,18 @@ impl Preview<'_> {
             slot.0 += 1;
             slot.1 += file.len;
         }
+        let named = |n: usize, what: &str| {
+            if n == 1 {
+                what.to_owned()
+            } else {
+                format!("{} × {what}", count(n as u64))
+            }
+        };
+        let what_width = groups
+            .iter()
+            .map(|((_, what), (n, ..))| width(&named(*n, what)))
+            .max()
+            .unwrap_or(0) as i32;
         for ((action, what), (n, len, path)) in groups {
             let verb = match action {
                 FileAction::Write => "write",
@@ -268,15 +300,10 @@ impl Preview<'_> {
             } else {
                 path.parent().map(PathBuf::from).unwrap_or_default()
             };
-            let what = if n == 1 {
-                what.to_owned()
-            } else {
-                format!("{} × {what}", count(n as u64))
-            };
             let head = format!(
                 "{} {} {}",
                 pad(verb, 5),
-                pad(&what, 18),
+                pad(&named(n, what), what_width),
                 pad(&bytes(len), -9)
             );
             let room = self.columns.saturating_sub(width(&head) + 4);

@@ -21,6 +21,70 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// The text with its lines and indentation, and all else made safe: tabs become blanks, a carriage
+/// return goes, other control characters are replaced.
+pub fn clean_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut column = 0;
+    for c in text.chars() {
+        match c {
+            '\n' => {
+                out.push('\n');
+                column = 0;
+                continue;
+            }
+            '\t' => {
+                let blanks = 4 - column % 4;
+                out.extend(std::iter::repeat_n(' ', blanks));
+                column += blanks;
+                continue;
+            }
+            '\r' => continue,
+            c => out.push(if is_unsafe(c) { '\u{fffd}' } else { c }),
+        }
+        column += c.width().unwrap_or(1);
+    }
+    out
+}
+
+/// Breaks clean lines so that none is wider than `columns`, at blanks where there are some.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    for line in text.split('\n') {
+        let mut rest = line.trim_end();
+        while width(rest) > columns && columns > 1 {
+            let mut taken = 0;
+            let mut end = rest.len();
+            for (i, c) in rest.char_indices() {
+                let w = c.width().unwrap_or(0);
+                if taken + w > columns {
+                    end = i;
+                    break;
+                }
+                taken += w;
+            }
+            // A word longer than half a line is broken; so is indentation that fills one.
+            let blank = rest[..end]
+                .rfind(' ')
+                .filter(|&b| b > end / 2 && !rest[..b].trim().is_empty());
+            let cut = if rest[end..].starts_with(' ') {
+                end
+            } else {
+                blank.unwrap_or(end)
+            };
+            let cut = if cut == 0 {
+                rest.chars().next().map_or(1, char::len_utf8)
+            } else {
+                cut
+            };
+            out.push(rest[..cut].trim_end().to_owned());
+            rest = rest[cut..].trim_start_matches(' ');
+        }
+        out.push(rest.to_owned());
+    }
+    out
+}
+
 /// Controls, and formatting characters that reorder or hide text.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
@@ -98,6 +162,14 @@ mod tests {
         );
         assert_eq!(clean("  a \t b  "), "a b");
         assert_eq!(clean("\u{9b}31m"), "\u{fffd}31m");
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        assert_eq!(clean_lines("a\tb\r\n\t\x1b[2Jc"), "a   b\n    \u{fffd}[2Jc");
+        assert_eq!(wrap("one two three\n\nx", 8), ["one two", "three", "", "x"]);
+        assert_eq!(wrap("日本語テキスト", 6), ["日本語", "テキス", "ト"]);
+        assert_eq!(wrap("aaaaaaaaaa", 4), ["aaaa", "aaaa", "aa"]);
     }
 
     #[test]

@@ -8,11 +8,14 @@ use memchr::memmem::Finder;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::jsonl::{Span, decode, encode, lookup};
+use crate::jsonl::{Span, decode, encode};
 use crate::session::{Entry, Id, LineState, Session, visit_ids};
 
 /// How many bytes of lines one worker renames at a time.
 const PIECE: usize = 1 << 20;
+
+/// The note on where an entry came from: around the session's id and the entry's.
+const FORK: [&str; 3] = [r#","forkedFrom":{"sessionId":"#, r#","messageUuid":"#, "}"];
 
 /// What is renamed in a copy.
 #[derive(Debug, Default)]
@@ -27,20 +30,45 @@ pub struct Renames {
     forked_from: bool,
 }
 
-/// Bytes that are replaced wherever they stand, words of the conversation included: parts of paths
-/// of files that the copy has its own of.
+/// A name that is replaced wherever it stands between certain neighbours, words of the conversation
+/// included: in paths of files that the copy has its own of, and where a subagent is called by its name.
 #[derive(Debug)]
 struct Word {
     finder: Finder<'static>,
-    /// The text must go on with one of these.
-    then: Vec<Vec<u8>>,
     with: Vec<u8>,
+    /// What must stand before and behind it; the first pair that fits counts.
+    neighbours: Vec<Neighbours>,
 }
 
+#[derive(Debug)]
+struct Neighbours {
+    before: Vec<u8>,
+    behind: Vec<u8>,
+    /// What takes the place of `before`.
+    becomes: Vec<u8>,
+}
+
+impl Neighbours {
+    fn new(before: &str, behind: &str) -> Self {
+        Self::moving(before, before, behind)
+    }
+
+    fn moving(before: &str, becomes: &str, behind: &str) -> Self {
+        Self {
+            before: before.into(),
+            behind: behind.into(),
+            becomes: becomes.into(),
+        }
+    }
+}
+
+/// How folders are set apart in a path inside a JSON string.
+const SEPARATORS: [&str; 2] = ["/", "\\\\"];
+
 impl Renames {
-    /// Renames session `old` to `new`.
+    /// Makes all entries those of session `new`, whatever they were, and has forks come from `old`.
+    /// Where else `old` is named, it is an id like any other.
     pub fn session(&mut self, old: &str, new: &str) {
-        self.id(old, new.to_owned());
         self.session = Some((old.to_owned(), new.to_owned()));
     }
 
@@ -58,49 +86,59 @@ impl Renames {
             if !e.uuid.is_some() || self.ids.contains_key(&e.uuid) {
                 continue;
             }
-            let text = session.text(e);
-            if let Some(span) = lookup(text, &["uuid"]) {
-                self.lengths |= 1 << (span.len() - 2).min(127);
-                self.ids.insert(e.uuid, fresh());
-            }
+            let len = if e.uuid.is_uuid() {
+                36
+            } else {
+                session.string(e, &["uuid"]).map_or(0, |u| u.len())
+            };
+            self.lengths |= 1 << len.min(127);
+            self.ids.insert(e.uuid, fresh());
         }
     }
 
-    /// Replaces the bytes `old` by `new` wherever one of `then` follows, also in the words of the
-    /// conversation: parts of paths, and names of subagents.
-    pub fn word(&mut self, old: &str, new: &str, then: &[&str]) {
-        self.words.push(Word {
-            finder: Finder::new(old.as_bytes()).into_owned(),
-            then: then.iter().map(|t| t.as_bytes().to_vec()).collect(),
-            with: new.as_bytes().to_vec(),
-        });
+    /// Leads paths of a session's own files to the copy's, whose folders are `from` and `to`.
+    pub fn paths(&mut self, old: &str, new: &str, from: &str, to: &str) {
+        let mut neighbours = Vec::new();
+        for separator in SEPARATORS {
+            let (from, to) = (format!("{from}{separator}"), format!("{to}{separator}"));
+            for folder in ["tool-results", "subagents"] {
+                let behind = format!("{separator}{folder}");
+                neighbours.push(Neighbours::moving(&from, &to, &behind));
+                neighbours.push(Neighbours::new(separator, &behind));
+            }
+            // A summary that tells the model where the full transcript is must mean the copy's.
+            neighbours.push(Neighbours::moving(&from, &to, ".jsonl"));
+        }
+        self.word(old, new, neighbours);
     }
 
     /// Gives a plan's slug another name, in its field and in the paths of its files.
     pub fn slug(&mut self, old: &str, new: &str) {
         self.slugs.push((old.to_owned(), new.to_owned()));
-        for separator in ["/", "\\\\"] {
-            self.word(
-                &format!("plans{separator}{old}"),
-                &format!("plans{separator}{new}"),
-                &[".md", "-agent-"],
-            );
-        }
+        let neighbours = SEPARATORS.iter().flat_map(|separator| {
+            let before = format!("plans{separator}");
+            [".md", "-agent-"].map(|behind| Neighbours::new(&before, behind))
+        });
+        self.word(old, new, neighbours.collect());
     }
 
     /// Gives a subagent another name, wherever it is called by it.
     pub fn agent(&mut self, old: &str, new: &str) {
-        for (before, after) in [
+        let neighbours = [
             ("\"agentId\":\"", "\""),
             ("agentId: ", ""),
             ("agent-", ".jsonl"),
-        ] {
-            self.word(
-                &format!("{before}{old}"),
-                &format!("{before}{new}"),
-                &[after],
-            );
-        }
+        ];
+        let neighbours = neighbours.map(|(before, behind)| Neighbours::new(before, behind));
+        self.word(old, new, neighbours.into());
+    }
+
+    fn word(&mut self, old: &str, new: &str, neighbours: Vec<Neighbours>) {
+        self.words.push(Word {
+            finder: Finder::new(old.as_bytes()).into_owned(),
+            with: new.as_bytes().to_vec(),
+            neighbours,
+        });
     }
 
     /// Moves `cwd` from one folder, or below it, to another.
@@ -126,6 +164,26 @@ impl Renames {
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
+    }
+
+    /// Whether whatever is renamed has as many bytes as before.
+    fn keep_lengths(&self) -> bool {
+        self.cwd.is_none()
+            && self.slugs.iter().all(|(old, new)| old.len() == new.len())
+            && self.lengths == 1 << 36
+            && self
+                .words
+                .iter()
+                .all(|w| w.finder.needle().len() == w.with.len())
+    }
+
+    /// How many bytes the note on an entry's origin takes.
+    fn fork_len(&self) -> usize {
+        let session = self
+            .session
+            .as_ref()
+            .map_or(0, |(old, _)| encode(old).len());
+        FORK.iter().map(|part| part.len()).sum::<usize>() + session + 38
     }
 
     /// Writes a renamed line to `out`.
@@ -228,13 +286,9 @@ impl Renames {
             return;
         };
         let quoted = &text[uuid.start as usize - 1..uuid.end as usize + 1];
-        let mut with = format!(
-            ",\"forkedFrom\":{{\"sessionId\":{},\"messageUuid\":",
-            encode(old)
-        )
-        .into_bytes();
+        let mut with = [FORK[0], &encode(old), FORK[1]].concat().into_bytes();
         with.extend_from_slice(quoted);
-        with.push(b'}');
+        with.extend_from_slice(FORK[2].as_bytes());
         patches.push(Patch::new(end as u32, end as u32, with));
     }
 
@@ -258,12 +312,13 @@ impl Renames {
         for word in &self.words {
             let len = word.finder.needle().len();
             for at in word.finder.find_iter(text) {
-                if word
-                    .then
-                    .iter()
-                    .any(|then| text[at + len..].starts_with(then))
-                {
-                    patches.push(Patch::new(at as u32, (at + len) as u32, &word.with[..]));
+                let (head, tail) = (&text[..at], &text[at + len..]);
+                let fits =
+                    |n: &&Neighbours| head.ends_with(&n.before) && tail.starts_with(&n.behind);
+                if let Some(n) = word.neighbours.iter().find(fits) {
+                    let start = at - n.before.len();
+                    let with = [&n.becomes[..], &word.with].concat();
+                    patches.push(Patch::new(start as u32, (at + len) as u32, with));
                 }
             }
         }
@@ -332,6 +387,49 @@ pub fn emit(
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+/// How many bytes [`emit`] would write.
+///
+/// Told without writing where all that is renamed keeps its length, as it does but for odd ids, plans,
+/// paths into another project, and subagents beside the transcript.
+pub fn emitted_len(session: &Session, renames: Option<&Renames>) -> u64 {
+    let len = session.document().len();
+    let Some(renames) = renames else { return len };
+    if renames.keep_lengths()
+        && session
+            .entries()
+            .iter()
+            .all(|e| plain(e.uuid) && plain(e.session))
+    {
+        let forks = session
+            .entries()
+            .iter()
+            .filter(|e| renames.forked_from && e.is_chained() && !e.flags.forked())
+            .count();
+        return len + (forks * renames.fork_len()) as u64;
+    }
+    let mut counted = Counted(0);
+    emit(session, Some(renames), &mut counted).map_or(len, |()| counted.0)
+}
+
+/// Whether an id is missing, or has 36 bytes like every fresh one.
+fn plain(id: Id) -> bool {
+    !id.is_some() || id.is_uuid()
+}
+
+/// Counts what is written to it.
+struct Counted(u64);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Cuts the lines into stretches of about [`PIECE`] bytes.

@@ -261,9 +261,12 @@ impl StandIns {
                 session.entries()[i as usize].kind == Kind::User
                     && !plan.drops(session.entries()[i as usize].line)
             });
+        // Where results are chained one behind the other, one that hangs on this one cannot stand in for it.
+        let free = |&i: &u32| !session.graph().descends(i as usize, at);
         results
+            .filter(free)
             .max()
-            .or_else(|| lines.iter().copied().max())
+            .or_else(|| lines.iter().copied().filter(free).max())
             .map(|i| i as usize)
     }
 
@@ -282,5 +285,68 @@ impl StandIns {
             stack.extend(children);
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jsonl::Document;
+
+    /// Two calls of one message with their results, and an answer; results hang on `(a, b)`.
+    fn parallel(a: &str, b: &str, answer: &str) -> Session {
+        let lines = [
+            r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"go"},"uuid":"p"}"#.to_owned(),
+            r#"{"parentUuid":"p","type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"A","name":"Bash","input":{}}]},"uuid":"ca"}"#.to_owned(),
+            r#"{"parentUuid":"ca","type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"B","name":"Bash","input":{}}]},"uuid":"cb"}"#.to_owned(),
+            format!(r#"{{"parentUuid":"{a}","type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"A","content":"a"}}]}},"uuid":"ra"}}"#),
+            format!(r#"{{"parentUuid":"{b}","type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"B","content":"b"}}]}},"uuid":"rb"}}"#),
+            format!(r#"{{"parentUuid":"{answer}","type":"assistant","message":{{"id":"n","role":"assistant","content":[{{"type":"text","text":"done"}}]}},"uuid":"d"}}"#),
+        ];
+        Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()))
+    }
+
+    /// The parents of what stays, after the lines with these uuids went.
+    fn parents(session: &Session, gone: &[&str]) -> Vec<String> {
+        let mut plan = Plan::default();
+        for uuid in gone {
+            let at = session
+                .graph()
+                .find(Id::of(uuid.as_bytes()))
+                .expect("an entry");
+            plan.drop_line(session.entries()[at].line);
+        }
+        let next = session.successor(plan.carry_out(session).expect("a sound plan"));
+        let field = |e, key| next.string(e, &[key]).unwrap_or_default();
+        let pairs = next.entries().iter();
+        pairs
+            .map(|e| format!("{}<{}", field(e, "parentUuid"), field(e, "uuid")))
+            .collect()
+    }
+
+    #[test]
+    fn one_of_two_results_in_a_chain() {
+        let session = parallel("cb", "ra", "rb");
+        assert_eq!(
+            parents(&session, &["ca", "ra"]),
+            ["<p", "p<cb", "cb<rb", "rb<d"]
+        );
+        assert_eq!(
+            parents(&session, &["cb", "rb"]),
+            ["<p", "p<ca", "ca<ra", "ra<d"]
+        );
+    }
+
+    #[test]
+    fn one_of_two_results_side_by_side() {
+        let session = parallel("ca", "cb", "rb");
+        assert_eq!(
+            parents(&session, &["ca", "ra"]),
+            ["<p", "p<cb", "cb<rb", "rb<d"]
+        );
+        assert_eq!(
+            parents(&session, &["cb", "rb"]),
+            ["<p", "p<ca", "ca<ra", "ra<d"]
+        );
     }
 }

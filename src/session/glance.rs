@@ -34,37 +34,25 @@ impl Glance {
 
     /// Looks at a session, or at the pieces of one.
     pub fn of(session: &Session) -> Self {
-        let mut out = Self::default();
         let mut titles = Titles::default();
         for e in session.entries() {
-            out.take(session, e, &mut titles);
+            titles.take(session, e);
         }
-        out.title = titles.best();
-        out
-    }
-
-    fn take(&mut self, session: &Session, e: &Entry, titles: &mut Titles) {
-        self.has_messages |= e.is_message() && e.uuid.is_some();
-        let keep = |slot: &mut Option<String>, field: &str| {
-            if let Some(value) = session.string(e, &[field]) {
-                *slot = Some(value);
-            }
+        let messages = || session.entries().iter().filter(|e| e.is_message());
+        let last = |field: &str| messages().rev().find_map(|e| session.string(e, &[field]));
+        let first_prompt = |kind: PromptKind| {
+            messages()
+                .filter(|e| e.prompt == kind && !e.flags.sidechain())
+                .find_map(|e| prompt_words(session, e))
         };
-        match e.kind {
-            Kind::CustomTitle => keep(&mut titles.custom, "customTitle"),
-            Kind::AiTitle => keep(&mut titles.ai, "aiTitle"),
-            Kind::Summary => keep(&mut titles.summary, "summary"),
-            Kind::User | Kind::Assistant => {
-                if self.cwd.is_none() {
-                    keep(&mut self.cwd, "cwd");
-                }
-                keep(&mut self.version, "version");
-                keep(&mut self.branch, "gitBranch");
-            }
-            _ => {}
-        }
-        if self.first_prompt.is_none() && e.prompt == PromptKind::Words && !e.flags.sidechain() {
-            self.first_prompt = prompt_words(session, e);
+        Self {
+            cwd: messages().find_map(|e| session.string(e, &["cwd"])),
+            title: titles.best(),
+            first_prompt: first_prompt(PromptKind::Words)
+                .or_else(|| first_prompt(PromptKind::Command).map(|w| spoken(&w))),
+            has_messages: messages().any(|e| e.uuid.is_some()),
+            version: last("version"),
+            branch: last("gitBranch"),
         }
     }
 }
@@ -77,12 +65,33 @@ struct Titles {
 }
 
 impl Titles {
+    /// Takes a title, if the entry is one; the last of its kind wins.
+    fn take(&mut self, session: &Session, e: &Entry) {
+        let (slot, field) = match e.kind {
+            Kind::CustomTitle => (&mut self.custom, "customTitle"),
+            Kind::AiTitle => (&mut self.ai, "aiTitle"),
+            // Many summaries at a file's head are of other sessions.
+            Kind::Summary if names_own_entry(session, e) => (&mut self.summary, "summary"),
+            _ => return,
+        };
+        if let Some(title) = session.string(e, &[field]) {
+            *slot = Some(title);
+        }
+    }
+
     fn best(self) -> Option<String> {
         [self.custom, self.ai, self.summary]
             .into_iter()
             .flatten()
             .find(|t| !t.trim().is_empty())
     }
+}
+
+/// Whether what an entry names is in this file.
+fn names_own_entry(session: &Session, e: &Entry) -> bool {
+    e.names
+        .some()
+        .is_some_and(|id| session.graph().find(id).is_some())
 }
 
 /// The words of a prompt; of several texts, the first that is not the editor's.
@@ -104,4 +113,26 @@ pub fn prompt_words(session: &Session, e: &Entry) -> Option<String> {
         !t.trim_start().starts_with("<ide_") && !t.trim_start().starts_with("<system-reminder>")
     });
     own.or(texts.first()).cloned()
+}
+
+/// A prompt as a person would say it: of a slash command its name and arguments, of a shell command the
+/// command, of anything else the words themselves.
+pub fn spoken(words: &str) -> String {
+    let between = |open: &str, close: &str| {
+        let rest = &words[words.find(open)? + open.len()..];
+        Some(rest[..rest.find(close)?].trim())
+    };
+    let head = words.trim_start();
+    if head.starts_with("<command-name>") || head.starts_with("<command-message>") {
+        let arguments = between("<command-args>", "</command-args>").unwrap_or_default();
+        if let Some(name) = between("<command-name>", "</command-name>") {
+            return format!("{name} {arguments}").trim_end().to_owned();
+        }
+    }
+    if head.starts_with("<bash-input>")
+        && let Some(command) = between("<bash-input>", "</bash-input>")
+    {
+        return format!("! {command}");
+    }
+    words.to_owned()
 }

@@ -27,34 +27,48 @@ impl Id {
         self != Self::NONE
     }
 
+    /// Whether it is a UUID in its canonical form of 36 bytes.
+    pub fn is_uuid(self) -> bool {
+        self.is_some() && self.0 >> 76 & 0xf != 0xf
+    }
+
     /// `None` for [`Id::NONE`].
     pub fn some(self) -> Option<Self> {
         self.is_some().then_some(self)
     }
 }
 
+/// The value of each hexadecimal digit in lower case; 0xff for what is none.
+const DIGITS: [u8; 256] = {
+    let mut table = [0xff; 256];
+    let mut i = 0;
+    while i < 16 {
+        table[b"0123456789abcdef"[i] as usize] = i as u8;
+        i += 1;
+    }
+    table
+};
+
 /// Reads the 36 characters of a lower-case hyphenated UUID.
 fn canonical(text: &[u8]) -> Option<Id> {
-    if text.len() != 36 {
+    let text: &[u8; 36] = text.try_into().ok()?;
+    if [text[8], text[13], text[18], text[23]] != [b'-'; 4] {
         return None;
     }
     let mut value: u128 = 0;
-    for (i, &byte) in text.iter().enumerate() {
-        if matches!(i, 8 | 13 | 18 | 23) {
-            if byte != b'-' {
-                return None;
-            }
-            continue;
+    let mut any = 0;
+    for range in [0..8, 9..13, 14..18, 19..23, 24..36] {
+        let mut part: u64 = 0;
+        let len = range.len();
+        for &byte in &text[range] {
+            let digit = DIGITS[byte as usize];
+            any |= digit;
+            part = part << 4 | u64::from(digit & 0xf);
         }
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            _ => return None,
-        };
-        value = value << 4 | u128::from(digit);
+        value = value << (4 * len) | u128::from(part);
     }
     // The version nibble of hashes is kept for them; nil means none.
-    (value != 0 && value >> 76 & 0xf != 0xf).then_some(Id(value))
+    (any < 0x10 && value != 0 && value >> 76 & 0xf != 0xf).then_some(Id(value))
 }
 
 #[cfg(test)]

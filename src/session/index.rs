@@ -119,6 +119,32 @@ impl Session {
             .then(|| crate::jsonl::decode(raw).into_owned())
     }
 
+    /// The different values of a string field over all entries, in the order of their first occurrence.
+    pub fn distinct(&self, key: &str) -> Vec<String> {
+        let finder = memchr::memmem::Finder::new(&format!("\"{key}\":\"")).into_owned();
+        let mut seen: Vec<&[u8]> = Vec::new();
+        let mut out: Vec<String> = Vec::new();
+        for e in &self.entries {
+            let text = self.text(e);
+            // The bytes behind the key tell a new value from an old one without reading the line.
+            let Some(at) = finder.find(text) else {
+                continue;
+            };
+            let value = &text[at + finder.needle().len()..];
+            if seen.iter().any(|s| value.starts_with(s)) {
+                continue;
+            }
+            let end = memchr::memchr(b'"', value).map_or(value.len(), |i| i + 1);
+            seen.push(&value[..end]);
+            if let Some(value) = self.string(e, &[key])
+                && !out.contains(&value)
+            {
+                out.push(value);
+            }
+        }
+        out
+    }
+
     /// The session id that most entries carry.
     pub fn session_id(&self) -> Option<Id> {
         let mut counts: rustc_hash::FxHashMap<Id, (usize, usize)> =

@@ -31,7 +31,7 @@ impl Candidate {
         target: &Path,
         fill: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> io::Result<()>,
     ) -> Result<Self, PublishError> {
-        let folder = target.parent().unwrap_or(Path::new("."));
+        let folder = folder_of(target);
         let failed = |source| PublishError::Write {
             path: target.to_owned(),
             source,
@@ -113,7 +113,16 @@ fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     builder.prefix(".ccsurgery-").suffix(".tmp");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600));
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder).map_err(without_path)
+}
+
+/// The system's own words: the name of a temp file tells nobody anything.
+fn without_path(error: io::Error) -> io::Error {
+    let words = error.to_string();
+    match words.split_once(" at path ") {
+        Some((words, _)) => io::Error::new(error.kind(), words),
+        None => error,
+    }
 }
 
 /// Writes a small private file whole.
@@ -175,10 +184,27 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// The folder that a file is in; a bare name is in the working folder.
+fn folder_of(target: &Path) -> &Path {
+    let folder = target.parent().filter(|f| !f.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 fn sync_parent(target: &Path) -> Result<(), PublishError> {
-    let folder = target.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(target);
     sync_folder(folder).map_err(|source| PublishError::Folder {
         folder: folder.to_owned(),
         source,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_name_is_in_the_working_folder() {
+        assert_eq!(folder_of(Path::new("x.jsonl")), Path::new("."));
+        assert_eq!(folder_of(Path::new("a/x.jsonl")), Path::new("a"));
+    }
 }

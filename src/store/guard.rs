@@ -1,5 +1,6 @@
 //! Is a session live, and has a file changed.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -12,6 +13,8 @@ use super::config::Config;
 pub struct Live {
     /// Its process.
     pub pid: u32,
+    /// Whether it says that it is at work, if it says.
+    pub busy: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -20,20 +23,47 @@ struct Running {
     pid: u32,
     session_id: Option<String>,
     proc_start: Option<serde_json::Value>,
+    status: Option<String>,
 }
 
 /// The running client that has this session open, if any.
 pub fn live(config: &Config, session_id: &str) -> Option<Live> {
-    let entries = fs_err::read_dir(config.join("sessions")).ok()?;
-    let mut found: Vec<u32> = entries
-        .filter_map(Result::ok)
-        .filter(|e| e.path().extension().is_some_and(|x| x == "json"))
-        .filter_map(|e| serde_json::from_slice::<Running>(&fs_err::read(e.path()).ok()?).ok())
-        .filter(|r| r.session_id.as_deref() == Some(session_id) && is_running(r))
-        .map(|r| r.pid)
-        .collect();
-    found.sort_unstable();
-    found.first().map(|&pid| Live { pid })
+    running(config).remove(session_id)
+}
+
+/// The sessions that running clients have open.
+pub fn running(config: &Config) -> BTreeMap<String, Live> {
+    let mut out: BTreeMap<String, Live> = BTreeMap::new();
+    let Ok(entries) = fs_err::read_dir(config.join("sessions")) else {
+        return out;
+    };
+    for entry in entries.filter_map(Result::ok) {
+        if entry.path().extension().is_none_or(|x| x != "json") {
+            continue;
+        }
+        let Ok(bytes) = fs_err::read(entry.path()) else {
+            continue;
+        };
+        let Ok(client) = serde_json::from_slice::<Running>(&bytes) else {
+            continue;
+        };
+        if !is_running(&client) {
+            continue;
+        }
+        let Some(session) = client.session_id else {
+            continue;
+        };
+        let live = Live {
+            pid: client.pid,
+            busy: client.status.map(|s| s == "busy"),
+        };
+        // Of several, the one with the lowest number, so that the answer does not depend on the folder's order.
+        let slot = out.entry(session).or_insert_with(|| live.clone());
+        if live.pid < slot.pid {
+            *slot = live;
+        }
+    }
+    out
 }
 
 /// Whether the process still runs, and is not another one that was given its number.

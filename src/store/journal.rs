@@ -123,7 +123,7 @@ pub struct Operation {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum JournalError {
-    #[error("the journal in `{}`: {source}", folder.display())]
+    #[error("cannot use the journal in `{}`: {source}", folder.display())]
     Io { folder: PathBuf, source: io::Error },
     #[error(transparent)]
     Publish(#[from] PublishError),

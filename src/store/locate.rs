@@ -55,7 +55,7 @@ pub enum LocateError {
     },
     #[error("this project has no sessions (looked in `{}`)", folder.display())]
     NoneHere { folder: PathBuf },
-    #[error("this project has only {count} sessions")]
+    #[error("this project has only {count} session{}", if *count == 1 { "" } else { "s" })]
     TooFew { count: usize },
     #[error("`{name}` could be any of {}", candidates.len())]
     Ambiguous {

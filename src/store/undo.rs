@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::atomic::{PublishError, copy_private, create_private_dirs, sync_folder};
+use super::index_file::remove_from_index;
 use super::journal::{FileState, Journal, JournalError, Operation, State};
 
 /// Why an operation cannot be taken back, or done again.
@@ -88,6 +89,12 @@ pub fn undo(
     for dir in operation.created_dirs.iter().rev() {
         // A folder into which something else was put stays.
         let _ = fs_err::remove_dir(dir);
+    }
+    if let Some(folder) = operation.target.parent()
+        && !operation.created.is_empty()
+    {
+        // Clients take out by themselves what is gone; a list that cannot be written is no failure.
+        let _ = remove_from_index(folder, &operation.target_id);
     }
     operation.state = State::Undone;
     journal.record(&operation)?;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::{self, Recording};
 use crate::scenarios::{How, Scenario};
 use crate::script::{Turn, text, turn};
+use crate::seen;
 use crate::view::{self, Shown};
 
 /// What is asked to see what a client makes of a session.
@@ -23,6 +24,12 @@ pub(crate) struct Case {
     pub(crate) compacted: usize,
     /// Calls of each message that has any, with their tools' names.
     pub(crate) calls: Vec<Vec<(String, String)>>,
+    /// Those that the model should be shown, by turn.
+    live: Vec<(usize, String)>,
+    /// The calls of the last turn, where the client was killed before it ended.
+    pub(crate) awaited: Vec<String>,
+    /// All that the model said.
+    said: Vec<String>,
     pub(crate) untouched: Seen,
 }
 
@@ -42,6 +49,9 @@ impl Case {
             prompts: Vec::new(),
             compacted: 0,
             calls: Vec::new(),
+            live: Vec::new(),
+            awaited: Vec::new(),
+            said: Vec::new(),
             untouched: Seen {
                 shown: Vec::new(),
                 faults: Vec::new(),
@@ -49,15 +59,8 @@ impl Case {
             recording,
         };
         case.lay_out(scenario)?;
-        let kept = case.recording.file(&format!("untouched by {by}.json"));
-        case.untouched = if kept.exists() {
-            serde_json::from_slice(&fs_err::read(&kept)?)?
-        } else {
-            case.recording.restore()?;
-            let seen = case.resume(&case.recording.session, &case.recording.work())?;
-            fs_err::write(&kept, serde_json::to_vec(&seen)?)?;
-            seen
-        };
+        case.recording.restore()?;
+        case.untouched = case.look(&case.recording.session, &case.recording.work())?;
         Ok(case)
     }
 
@@ -71,24 +74,41 @@ impl Case {
                     .position(|p| p == prompt)
                     .context("rewound to no turn")?;
                 self.prompts.truncate(at + 1);
+                self.live.retain(|(turn, _)| *turn <= at + 1);
             }
             for turn in step.turns {
                 if turn.prompt == "/compact" {
                     self.compacted = self.prompts.len();
+                    self.live.clear();
                     continue;
                 }
-                self.calls.extend(turn.answers.iter().map(|blocks| {
-                    let calls = blocks.iter().filter(|b| b["type"] == "tool_use");
-                    let field = |b: &serde_json::Value, name: &str| {
-                        b[name].as_str().unwrap_or_default().to_owned()
-                    };
-                    calls.map(|b| (field(b, "id"), field(b, "name"))).collect()
-                }));
+                let calls: Vec<Vec<_>> = turn.answers.iter().map(|blocks| calls(blocks)).collect();
                 self.prompts.push(turn.prompt);
+                let texts = turn.answers.iter().flatten().map(|b| &b["text"]);
+                self.said
+                    .extend(texts.filter_map(|t| Some(t.as_str()?.to_owned())));
+                let ids = calls.iter().flatten().map(|(id, _)| id.clone());
+                if matches!(step.how, How::Killed(_)) {
+                    self.awaited.extend(ids);
+                } else {
+                    self.live.extend(ids.map(|id| (self.prompts.len(), id)));
+                }
+                self.calls.extend(calls);
             }
         }
         self.calls.retain(|calls| !calls.is_empty());
         self.recording.restore()
+    }
+
+    /// What the model is shown of a session: by the client, or as remembered if nothing has changed since.
+    pub(crate) fn look(&self, session: &str, work: &std::path::Path) -> Result<Seen> {
+        let place = seen::place(&self.recording, &self.by, session, work)?;
+        if let Some(seen) = seen::recall(&place) {
+            return Ok(seen);
+        }
+        let seen = self.resume(session, work)?;
+        seen::keep(&place, &seen)?;
+        Ok(seen)
     }
 
     /// Resumes a session with the probe, and tells what the model was shown.
@@ -115,6 +135,34 @@ impl Case {
         })
     }
 
+    /// What the client does wrong with the untouched session already.
+    pub(crate) fn own_faults(&self) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        let is_lost = |id: &str| self.untouched.shown.iter().all(|s| s.block["id"] != id);
+        let lost = self.live.iter().filter(|(_, id)| is_lost(id)).count();
+        if lost > 0 {
+            found.push(format!(
+                "client {} shows the model {} of {} calls of the session that nobody touched",
+                self.by,
+                self.live.len() - lost,
+                self.live.len()
+            ));
+        }
+        if let Some(fault) = self.untouched.faults.first() {
+            found.push(format!(
+                "client {}'s request from the session that nobody touched is refused: {fault}",
+                self.by
+            ));
+        }
+        found
+    }
+
+    /// Whether a block was put into the model's mouth by the client, which does so behind an unanswered user entry.
+    pub(crate) fn is_filler(&self, shown: &Shown) -> bool {
+        let said = |text: &str| self.said.iter().any(|s| s == text);
+        shown.role == "assistant" && shown.text().is_some_and(|t| !said(t))
+    }
+
     /// Where the probe begins in a view; reminders right before it came with it.
     pub(crate) fn probe_at(shown: &[Shown]) -> usize {
         let mut at = shown
@@ -138,4 +186,11 @@ impl Case {
     pub(crate) fn plan_path(&self) -> PathBuf {
         self.recording.file("plan.toml")
     }
+}
+
+/// The calls among blocks, with their tools' names.
+fn calls(blocks: &[serde_json::Value]) -> Vec<(String, String)> {
+    let field = |b: &serde_json::Value, name: &str| b[name].as_str().unwrap_or_default().to_owned();
+    let calls = blocks.iter().filter(|b| b["type"] == "tool_use");
+    calls.map(|b| (field(b, "id"), field(b, "name"))).collect()
 }

@@ -20,9 +20,18 @@ pub(crate) fn same(case: &Case) -> Result<Vec<Shown>> {
 
 #[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
 pub(crate) fn stripped(case: &Case) -> Result<Vec<Shown>> {
-    let mut shown = case.untouched.shown.clone();
-    shown.retain(|s| !is_thinking(s));
-    Ok(shown)
+    let shown = &case.untouched.shown;
+    let end = unfinished_at(case, shown);
+    let (finished, rest) = shown.split_at(end);
+    let kept = finished.iter().filter(|s| !is_thinking(s));
+    Ok(kept.chain(rest).cloned().collect())
+}
+
+/// Where the last turn begins, if it is unfinished; the API wants its thinking when it goes on.
+fn unfinished_at(case: &Case, shown: &[Shown]) -> usize {
+    let last = case.turn_at(shown, case.prompts.len());
+    last.filter(|_| !case.awaited.is_empty())
+        .unwrap_or(shown.len())
 }
 
 fn is_thinking(shown: &Shown) -> bool {
@@ -76,10 +85,25 @@ pub(crate) fn one_of_two(case: &Case) -> Option<&str> {
         .then_some(parallel[0].0.as_str())
 }
 
+/// The last call of that message, where the client shows its companions too: their results must not go with it.
+pub(crate) fn other_of_two(case: &Case) -> Option<&str> {
+    let parallel = case.calls.iter().rev().find(|calls| calls.len() > 1)?;
+    let shown = |id: &str| case.untouched.shown.iter().any(|s| s.block["id"] == id);
+    let all = parallel.iter().all(|(id, _)| shown(id));
+    all.then_some(parallel.last()?.0.as_str())
+}
+
+/// Whether the model is shown an output that a note would shorten.
+pub(crate) fn any_long_output(case: &Case) -> bool {
+    let mut outputs = case.untouched.shown.iter().filter(|s| s.is("tool_result"));
+    outputs.any(|s| s.block["content"].to_string().len() > NOTE_LENGTH)
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
 pub(crate) fn stubbed(case: &Case) -> Result<Vec<Shown>> {
     let mut shown = case.untouched.shown.clone();
-    for result in shown.iter_mut().filter(|s| s.is("tool_result")) {
+    let end = unfinished_at(case, &shown);
+    for result in shown[..end].iter_mut().filter(|s| s.is("tool_result")) {
         result.block["content"] = json!(NOTE);
     }
     Ok(shown)

@@ -23,11 +23,14 @@ mod ledger;
 mod matrix;
 mod operations;
 mod record;
+mod report;
 mod results;
 mod rules;
+mod rules_check;
 mod scenarios;
 mod script;
 mod scrub;
+mod seen;
 mod signature;
 mod view;
 mod worker;
@@ -58,6 +61,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["slice", ref only @ ..] => matrix::run(false, &program()?, only),
         ["cell", version, scenario, operation] => matrix::one(version, scenario, operation),
         ["record", version, scenario] => record(version, scenario),
+        ["report"] => report::write(&program()?),
         ["record-fixtures"] => fixtures::write(),
         _ => by_default(),
     }
@@ -65,6 +69,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
 
 /// What a plain test run does: nothing slow, unless it is asked for.
 fn by_default() -> Result<()> {
+    rules_check::check()?;
     fixtures::check()?;
     let wish = std::env::var("CCSURGERY_CONFORMANCE").unwrap_or_default();
     match wish.as_str() {

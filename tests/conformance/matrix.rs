@@ -16,13 +16,67 @@ use crate::scenarios::{SCENARIOS, Scenario, scenario};
 const CARRIED: &[&str] = &["basic", "edits", "compacted"];
 
 /// Scenarios of the slice; with them every operation has an occasion.
-const SLICE: &[&str] = &["basic", "compacted"];
+const SLICE: &[&str] = &["basic", "compacted", "big"];
 
-/// A recorded session and the client that resumes it.
+/// Operations that the slice tries on a scenario that is there for their sake alone.
+const ONLY_IN_SLICE: &[(&str, &[&str])] = &[("big", &["drop-tools-stub"])];
+
+/// A recorded session, the client that resumes it, and what is done to it.
 struct Row {
     version: &'static str,
     by: &'static str,
     scenario: &'static Scenario,
+    cells: Vec<(&'static Operation, Form)>,
+}
+
+/// What a run is narrowed to, each kind of name where any of it is given.
+struct Only<'a> {
+    versions: Vec<&'a str>,
+    scenarios: Vec<&'a str>,
+    operations: Vec<&'a str>,
+    forms: Vec<&'a str>,
+}
+
+impl<'a> Only<'a> {
+    fn new(named: &[&'a str]) -> Result<Self> {
+        let of = |known: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
+            named.iter().copied().filter(|n| known(n)).collect()
+        };
+        let only = Self {
+            versions: of(&|n| VERSIONS.contains(&n)),
+            scenarios: of(&|n| scenario(n).is_some()),
+            operations: of(&|n| OPERATIONS.iter().any(|o| o.name == n)),
+            forms: of(&|n| Form::ALL.iter().any(|f| f.name() == n)),
+        };
+        let lists = [
+            &only.versions,
+            &only.scenarios,
+            &only.operations,
+            &only.forms,
+        ];
+        if lists.iter().map(|l| l.len()).sum::<usize>() < named.len() {
+            bail!(
+                "no version, scenario or operation has one of these names: {}",
+                named.join(" ")
+            );
+        }
+        Ok(only)
+    }
+
+    fn allows(names: &[&str], name: &str) -> bool {
+        names.is_empty() || names.contains(&name)
+    }
+
+    fn narrow(&self, rows: &mut Vec<Row>) {
+        rows.retain_mut(|row| {
+            row.cells.retain(|(o, f)| {
+                Self::allows(&self.operations, o.name) && Self::allows(&self.forms, f.name())
+            });
+            Self::allows(&self.versions, row.version)
+                && Self::allows(&self.scenarios, row.scenario.name)
+                && !row.cells.is_empty()
+        });
+    }
 }
 
 fn newest() -> &'static str {
@@ -33,21 +87,24 @@ fn all() -> Vec<Row> {
     let mut rows = Vec::new();
     for version in VERSIONS {
         for scenario in SCENARIOS {
-            rows.push(Row {
+            let row = |by| Row {
                 version,
-                by: version,
+                by,
                 scenario,
-            });
+                cells: pairs().collect(),
+            };
+            rows.push(row(version));
             if *version != newest() && CARRIED.contains(&scenario.name) {
-                rows.push(Row {
-                    version,
-                    by: newest(),
-                    scenario,
-                });
+                rows.push(row(newest()));
             }
         }
     }
     rows
+}
+
+/// How many cells the whole matrix has.
+pub(crate) fn size() -> usize {
+    all().iter().map(|r| r.cells.len()).sum()
 }
 
 fn slice() -> Vec<Row> {
@@ -56,23 +113,24 @@ fn slice() -> Vec<Row> {
     rows.retain(|r| {
         r.version == r.by && versions.contains(&r.version) && SLICE.contains(&r.scenario.name)
     });
+    for row in &mut rows {
+        let only = ONLY_IN_SLICE
+            .iter()
+            .find(|(name, _)| *name == row.scenario.name);
+        if let Some((_, names)) = only {
+            row.cells.retain(|(o, _)| names.contains(&o.name));
+        }
+    }
     rows
 }
 
 /// Runs the whole matrix, or the slice of it; what has passed with this program already is not run again.
 ///
-/// Where operations are named, the others are left out.
+/// Where versions, scenarios or operations are named, others are left out.
 pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
-    let operations: Vec<_> = OPERATIONS
-        .iter()
-        .filter(|o| named.is_empty() || named.contains(&o.name))
-        .collect();
-    let rows = if whole { all() } else { slice() };
-    let total = rows.len()
-        * operations
-            .iter()
-            .map(|o| cells::forms(o).len())
-            .sum::<usize>();
+    let mut rows = if whole { all() } else { slice() };
+    Only::new(named)?.narrow(&mut rows);
+    let total = rows.iter().map(|r| r.cells.len()).sum();
     let state = Mutex::new(Tally {
         results: Results::load(program)?,
         done: 0,
@@ -96,7 +154,7 @@ pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
                         return;
                     };
                     for row in group {
-                        run_row(row, &operations, &state);
+                        run_row(row, &state);
                     }
                 }
             });
@@ -123,7 +181,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn note(&mut self, key: Key, verdict: &Verdict, seconds: f64) {
+    fn note(&mut self, key: Key, verdict: &Verdict, asides: Option<Vec<String>>, seconds: f64) {
         self.done += 1;
         let place = format!("[{}/{}] {key}", self.done, self.total);
         match verdict {
@@ -140,36 +198,46 @@ impl Tally {
                 println!("{place}: skipped, {why}");
             }
         }
-        if let Err(error) = self.results.note(key, verdict) {
+        // Without a client at hand, what is known of the cell already stands.
+        if let Some(asides) = asides
+            && let Err(error) = self.results.note(key, verdict, asides)
+        {
             eprintln!("results could not be kept: {error:#}");
         }
     }
 }
 
-fn run_row(row: &Row, operations: &[&Operation], state: &Mutex<Tally>) {
+fn run_row(row: &Row, state: &Mutex<Tally>) {
     let mut case = None;
-    for operation in operations {
-        for form in cells::forms(operation) {
-            let key = Key {
-                version: row.version.to_owned(),
-                by: row.by.to_owned(),
-                scenario: row.scenario.name.to_owned(),
-                operation: format!("{}{}", operation.name, form.suffix()),
-            };
-            let began = Instant::now();
-            let verdict = if state.lock().unwrap().results.settled(&key) {
-                Verdict::Passed
-            } else {
-                match case.get_or_insert_with(|| open(row)) {
-                    Ok(case) => cells::judge(case, operation, *form, false),
-                    Err(verdict) => verdict.clone(),
+    for &(operation, form) in &row.cells {
+        let key = Key {
+            version: row.version.to_owned(),
+            by: row.by.to_owned(),
+            scenario: row.scenario.name.to_owned(),
+            operation: format!("{}{}", operation.name, form.suffix()),
+        };
+        let began = Instant::now();
+        let settled = state.lock().unwrap().results.settled(&key);
+        let (verdict, asides) = if settled {
+            (Verdict::Passed, None)
+        } else {
+            match case.get_or_insert_with(|| open(row)) {
+                Ok(case) => {
+                    let verdict = cells::judge(case, operation, form, false);
+                    let own = operation.name == "untouched";
+                    (
+                        verdict,
+                        Some(if own { case.own_faults() } else { Vec::new() }),
+                    )
                 }
-            };
-            state
-                .lock()
-                .unwrap()
-                .note(key, &verdict, began.elapsed().as_secs_f64());
-        }
+                Err(verdict @ Verdict::Skipped(_)) => (verdict.clone(), None),
+                Err(verdict) => (verdict.clone(), Some(Vec::new())),
+            }
+        };
+        state
+            .lock()
+            .unwrap()
+            .note(key, &verdict, asides, began.elapsed().as_secs_f64());
     }
 }
 
@@ -196,10 +264,12 @@ pub(crate) fn one(version: &str, name: &str, operation: &str) -> Result<()> {
 }
 
 fn named(name: &str) -> Option<(&'static Operation, Form)> {
-    let pairs = OPERATIONS
+    pairs().find(|(o, f)| format!("{}{}", o.name, f.suffix()) == name)
+}
+
+/// Every operation in every form that it has.
+fn pairs() -> impl Iterator<Item = (&'static Operation, Form)> {
+    OPERATIONS
         .iter()
-        .flat_map(|o| cells::forms(o).iter().map(move |f| (o, *f)));
-    pairs
-        .into_iter()
-        .find(|(o, f)| format!("{}{}", o.name, f.suffix()) == name)
+        .flat_map(|o| cells::forms(o).iter().map(move |f| (o, *f)))
 }

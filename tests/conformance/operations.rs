@@ -15,10 +15,19 @@ pub(crate) struct Operation {
     pub(crate) args: fn(&Case) -> Option<Vec<String>>,
     /// What the model should be shown afterwards.
     pub(crate) expect: fn(&Case) -> Result<Vec<Shown>>,
-    /// Whether the client may word its reminders anew: it counts turns and calls to decide on them.
-    pub(crate) reminders_vary: bool,
+    pub(crate) reminders: Reminders,
     /// Whether there is a form of it that rewrites the session itself.
     pub(crate) in_place: bool,
+}
+
+/// What may become of the client's own reminders; it counts entries and calls to decide on them.
+pub(crate) enum Reminders {
+    /// All as they were.
+    Same,
+    /// Those that come with the next prompt may be others.
+    NewOnes,
+    /// Any may be others.
+    Vary,
 }
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -26,21 +35,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         name: "untouched",
         args: |_| Some(Vec::new()),
         expect: expect::same,
-        reminders_vary: false,
+        reminders: Reminders::Same,
         in_place: false,
     },
     Operation {
         name: "clone",
         args: |_| words(&["clone"]),
         expect: expect::same,
-        reminders_vary: false,
+        reminders: Reminders::Same,
         in_place: false,
     },
     Operation {
         name: "clone-at",
         args: |case| cut(case, "clone"),
         expect: expect::truncated,
-        reminders_vary: true,
+        reminders: Reminders::Vary,
         in_place: false,
     },
     Operation {
@@ -53,21 +62,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ])
         },
         expect: expect::same,
-        reminders_vary: true,
+        reminders: Reminders::Vary,
         in_place: false,
     },
     Operation {
         name: "strip-thinking",
         args: |_| words(&["strip-thinking"]),
         expect: expect::stripped,
-        reminders_vary: false,
+        reminders: Reminders::NewOnes,
         in_place: true,
     },
     Operation {
         name: "drop-tools",
         args: |case| (!case.calls.is_empty()).then(|| words(&["drop-tools"]))?,
-        expect: |case| Ok(expect::dropped(case, &case.untouched.shown, |_, _| true)),
-        reminders_vary: true,
+        expect: |case| {
+            Ok(expect::dropped(case, &case.untouched.shown, |id, _| {
+                is_settled(case, id)
+            }))
+        },
+        reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
@@ -77,11 +90,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             any.then(|| words(&["drop-tools", "--tool", "Bash"]))?
         },
         expect: |case| {
-            Ok(expect::dropped(case, &case.untouched.shown, |_, name| {
-                name == "Bash"
+            Ok(expect::dropped(case, &case.untouched.shown, |id, name| {
+                name == "Bash" && is_settled(case, id)
             }))
         },
-        reminders_vary: true,
+        reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
@@ -92,28 +105,39 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 Some(id) == expect::one_of_two(case)
             }))
         },
-        reminders_vary: true,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
+        name: "drop-tools-other",
+        args: |case| words(&["drop-tools", "--id", expect::other_of_two(case)?]),
+        expect: |case| {
+            Ok(expect::dropped(case, &case.untouched.shown, |id, _| {
+                Some(id) == expect::other_of_two(case)
+            }))
+        },
+        reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
         name: "drop-tools-stub",
-        args: |case| (!case.calls.is_empty()).then(|| words(&["drop-tools", "--stub"]))?,
+        args: |case| expect::any_long_output(case).then(|| words(&["drop-tools", "--stub"]))?,
         expect: expect::stubbed,
-        reminders_vary: true,
+        reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
         name: "truncate",
         args: |case| cut(case, "truncate"),
         expect: expect::truncated,
-        reminders_vary: true,
+        reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
         name: "truncate-early",
         args: |case| (case.compacted > 1).then(|| words(&["truncate", "--at", "1"]))?,
         expect: expect::before_boundary,
-        reminders_vary: true,
+        reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
@@ -123,7 +147,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 .then(|| words(&["compact", "--keep-last", "1", "--summary", SUMMARY]))?
         },
         expect: expect::compacted,
-        reminders_vary: true,
+        reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
@@ -140,7 +164,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             (case.prompts.len() > 1).then(|| words(&args))?
         },
         expect: expect::compacted,
-        reminders_vary: true,
+        reminders: Reminders::Vary,
         in_place: true,
     },
     Operation {
@@ -150,10 +174,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             words(&["run", &case.plan_path().to_string_lossy()])
         },
         expect: expect::planned,
-        reminders_vary: true,
+        reminders: Reminders::Vary,
         in_place: true,
     },
 ];
+
+/// Calls of an unfinished last turn are left alone unless they are named.
+fn is_settled(case: &Case, id: &str) -> bool {
+    case.awaited.iter().all(|awaited| awaited != id)
+}
 
 /// The plan of three that `run` is given.
 pub(crate) fn plan(case: &Case) -> String {

@@ -40,6 +40,9 @@ pub(crate) struct Kept {
     pub(crate) passed: bool,
     pub(crate) skipped: bool,
     pub(crate) why: String,
+    /// Faults of the client's own, seen with the untouched session.
+    #[serde(default)]
+    pub(crate) asides: Vec<String>,
 }
 
 #[derive(Default)]
@@ -71,7 +74,16 @@ impl Results {
             .is_some_and(|k| k.program == self.program && k.passed)
     }
 
-    pub(crate) fn note(&mut self, key: Key, verdict: &Verdict) -> Result<()> {
+    /// What was found with this program.
+    pub(crate) fn current(&self) -> impl Iterator<Item = &Kept> {
+        self.cells.values().filter(|k| k.program == self.program)
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "nothing of a user's is published here"
+    )]
+    pub(crate) fn note(&mut self, key: Key, verdict: &Verdict, asides: Vec<String>) -> Result<()> {
         let (passed, skipped, why) = match verdict {
             Verdict::Passed => (true, false, String::new()),
             Verdict::Failed(why) => (false, false, why.clone()),
@@ -85,12 +97,14 @@ impl Results {
                 passed,
                 skipped,
                 why,
+                asides,
             },
         );
         let all: Vec<&Kept> = self.cells.values().collect();
-        Ok(fs_err::write(
-            folders::recordings()?.join("results.json"),
-            serde_json::to_vec_pretty(&all)?,
-        )?)
+        // In one step, for a run may be broken off at any time.
+        let path = folders::recordings()?.join("results.json");
+        let next = path.with_extension("new");
+        fs_err::write(&next, serde_json::to_vec_pretty(&all)?)?;
+        Ok(fs_err::rename(next, path)?)
     }
 }

@@ -1,14 +1,181 @@
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use anstream::AutoStream;
+use clap::{Args, CommandFactory as _, Parser as _};
 
+use crate::render::{BOLD, DIM, age, bytes, clean, count, fit, pad, paint, tokens, width};
+use crate::session::{Calibration, Glance, Session};
+use crate::store::{Config, Journal, Locator, create_private_dirs, write_private};
+
+use super::super::args::Cli;
 use super::super::context::Context;
 use super::super::error::CliError;
 
 /// Spend a first minute with the tool, on a session of its own
+///
+/// Everything happens in a temporary folder that is gone afterwards; your own sessions are neither
+/// read nor touched.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {}
 
-pub(crate) fn run(_args: &DemoArgs, _context: &mut Context) -> Result<ExitCode, CliError> {
+/// The session that it is shown on: made up, four turns, one of them with a large output.
+const SESSION: &str = include_str!("../../../fixtures/demo.jsonl");
+const ID: &str = "3f9c2a71-5d0e-4b8a-9c64-1e7d52ab0c93";
+/// Where it says that it was held. No such folder is needed.
+const PROJECT: &str = "/home/you/weather";
+
+pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    if context.json {
+        return Err(CliError::usage(
+            "usage",
+            "demo is for people and has no JSON",
+            "leave out --json; every other command has it",
+        ));
+    }
+    let home = tempfile::Builder::new()
+        .prefix("ccsurgery-demo-")
+        .tempdir()?;
+    let mut stage = stage(context, home.path())?;
+    say(
+        &mut stage,
+        "This is a session, made up for you. It lives in a temporary folder that is gone when the demo is over; your own sessions are not touched.",
+    )?;
+    list(&mut stage)?;
+    say(
+        &mut stage,
+        "What would it be without the model's thinking? Ask first: -n shows everything and writes nothing.",
+    )?;
+    play(&mut stage, &["strip-thinking", "3f9c", "-n"])?;
+    say(
+        &mut stage,
+        "Turn 4 was a detour. A copy that ends before it has ids and files of its own; what is printed is the command to go on with.",
+    )?;
+    play(&mut stage, &["clone", "3f9c", "--at", "3", "--quiet"])?;
+    say(&mut stage, "The original is as it was, and both are there:")?;
+    list(&mut stage)?;
+    next(&mut stage)?;
+    stage.out.flush()?;
+    home.close()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A context whose folders are all below `home`, on the streams of the real one.
+fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
+    let config = Config::new(home.join(".claude"));
+    let folder = config.project(Path::new(PROJECT));
+    create_private_dirs(&folder)?;
+    write_private(&folder.join(format!("{ID}.jsonl")), SESSION.as_bytes())?;
+    Ok(Context {
+        out: AutoStream::new(io::stdout(), context.out.current_choice()),
+        err: AutoStream::new(io::stderr(), context.err.current_choice()),
+        config,
+        project: PathBuf::from(PROJECT),
+        home: Some(home.to_owned()),
+        journal: Journal::new(home.join("state")),
+        json: false,
+        quiet: false,
+        columns: context.columns.min(100),
+        now: context.now,
+        interactive: false,
+        on_screen: false,
+        show_secrets: false,
+        progress: false,
+        command_line: Vec::new(),
+    })
+}
+
+/// Words of the demo itself, broken at the page's width.
+fn say(stage: &mut Context, words: &str) -> Result<(), CliError> {
+    let mut line = String::new();
+    writeln!(stage.out)?;
+    for word in words.split(' ') {
+        if !line.is_empty() && width(&line) + 1 + width(word) > stage.columns.min(80) {
+            writeln!(stage.out, "{line}")?;
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    Ok(writeln!(stage.out, "{line}\n")?)
+}
+
+/// Shows a command as a person would type it, and runs it.
+fn play(stage: &mut Context, arguments: &[&str]) -> Result<(), CliError> {
+    let line = format!("ccsurgery {}", arguments.join(" "));
+    writeln!(stage.out, "{} {}", paint(DIM, "$"), paint(BOLD, line))?;
+    let parsed = Cli::try_parse_from(["ccsurgery"].iter().chain(arguments));
+    let cli = parsed.map_err(|e| {
+        CliError::failed(
+            "bug",
+            format!("the demo's own command is wrong: {e}"),
+            "please report this",
+        )
+    })?;
+    stage.quiet = cli.global.quiet;
+    super::super::run(cli.command, stage)?;
+    stage.quiet = false;
+    Ok(())
+}
+
+/// Whether the program has a command of this name.
+fn has(name: &str) -> bool {
+    Cli::command().find_subcommand(name).is_some()
+}
+
+/// The sessions of the stage's project.
+fn list(stage: &mut Context) -> Result<(), CliError> {
+    if has("ls") {
+        return play(stage, &["ls"]);
+    }
+    let found = Locator::new(&stage.config, &stage.project).here();
+    for found in found.map_err(|e| CliError::failed("bug", e.to_string(), "please report this"))? {
+        let session = Session::open(&found.path)?;
+        let figures = format!(
+            "{} turns  ~{} tokens  {}  {}",
+            count(session.turns().len() as u64),
+            pad(&tokens(Calibration::of(&session).window()), -5),
+            pad(&bytes(found.len), -8),
+            age(found.modified, stage.now)
+        );
+        let room = stage.columns.saturating_sub(width(&figures) + 14);
+        let name = fit(&clean(Glance::of(&session).name()), room);
+        writeln!(
+            stage.out,
+            "  {}  {}  {}",
+            &found.id[..8],
+            pad(&name, room as i32),
+            paint(DIM, figures)
+        )?;
+    }
+    Ok(())
+}
+
+/// What to try next.
+fn next(stage: &mut Context) -> Result<(), CliError> {
+    let commands = [
+        ("ls", "", "your sessions here, newest first"),
+        ("inspect", "", "where the window and the bytes go"),
+        ("doctor", "", "what is wrong with what does not resume"),
+        ("strip-thinking", " -n", "what your newest session would be"),
+        ("clone", "", "a copy of it, and how to go on"),
+        ("undo", "", "and all as it was"),
+    ];
+    say(
+        stage,
+        "Your turn: go to a project in which you have used Claude Code, and try",
+    )?;
+    for (command, more, what) in commands.iter().filter(|(command, ..)| has(command)) {
+        let command = pad(&format!("ccsurgery {command}{more}"), 28);
+        writeln!(stage.out, "  {}  {what}", paint(BOLD, command))?;
+    }
+    let all = pad("ccsurgery --help", 28);
+    Ok(writeln!(
+        stage.out,
+        "  {}  everything else",
+        paint(BOLD, all)
+    )?)
 }

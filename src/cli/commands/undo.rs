@@ -90,6 +90,13 @@ pub(super) fn finish(
     Ok(ExitCode::SUCCESS)
 }
 
+fn entries_added(count: usize) -> String {
+    match count {
+        1 => "one entry was added".to_owned(),
+        n => format!("{n} entries were added"),
+    }
+}
+
 /// An error of the way back, with a way on.
 pub(super) fn explain(error: UndoError, operation: &Operation) -> CliError {
     let message = error.to_string();
@@ -99,15 +106,13 @@ pub(super) fn explain(error: UndoError, operation: &Operation) -> CliError {
         } => {
             let entries = added.iter().filter(|&&b| b == b'\n').count().max(1);
             let hint = if operation.replaced.is_empty() {
-                format!(
-                    "the session was used after it was made; keep it, or remove it yourself once you do not need those {entries} entries"
-                )
+                "the session was used after it was made; keep it, or remove it yourself once you do not need what was added".to_owned()
             } else {
                 "to keep them: ccsurgery undo --onto-current".to_owned()
             };
             CliError::refused(
                 "changed",
-                format!("{message}: {entries} entries were added"),
+                format!("{message}: {}", entries_added(entries)),
                 hint,
             )
         }

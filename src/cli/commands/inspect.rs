@@ -1,0 +1,360 @@
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::render::{
+    BOLD, DIM, GREEN, YELLOW, bar, bytes, fit, pad, paint, signed_bytes, sparkline, tokens, width,
+};
+use crate::session::{
+    Calibration, Glance, Large, Part, Place, Session, TurnFacts, file_parts, largest, window_parts,
+};
+use crate::store::Found;
+
+use super::super::advice::{Advice, advise};
+use super::super::args::SessionArg;
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::{names, pager};
+
+/// How many of the largest entries are named.
+const LARGEST: usize = 8;
+
+/// X-ray a session: where the window and the bytes go, and what would save some
+///
+/// The window is what the model is shown at the next request; the file also holds what it is shown no
+/// more, and what it never was.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ccsurgery inspect              the newest session of this project\n  ccsurgery inspect 3d73 --json  the same numbers for a script"
+)]
+pub(crate) struct InspectArgs {
+    #[command(flatten)]
+    session: SessionArg,
+}
+
+/// Everything that is said of a session.
+struct Xray {
+    id: String,
+    calibration: Calibration,
+    window: Vec<(Part, u64)>,
+    file: Vec<(Part, u64)>,
+    shown_bytes: u64,
+    largest: Vec<Large>,
+    turns: Vec<TurnFacts>,
+    advice: Vec<Advice>,
+}
+
+pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    let found = names::find(context, &args.session)?;
+    let session = names::open(&found)?;
+    let calibration = Calibration::of(&session);
+    let window = window_parts(&session, &calibration);
+    let id: String = found.id.chars().take(8).collect();
+    let xray = Xray {
+        file: file_parts(&session),
+        shown_bytes: shown_bytes(&session),
+        largest: largest(&session, &calibration, LARGEST),
+        turns: TurnFacts::all(&session),
+        advice: advise(&session, &id, &calibration, &window),
+        id,
+        window,
+        calibration,
+    };
+    if context.json {
+        let document = document(context, &found, &session, &xray);
+        context.print_json(&document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = render(context, &session, &xray);
+    pager::show(context, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Bytes of lines that the model is shown something of.
+fn shown_bytes(session: &Session) -> u64 {
+    let lines = session.document().lines();
+    let shown = |i: &usize| session.graph().is_shown(*i);
+    (0..session.entries().len())
+        .filter(shown)
+        .map(|i| lines[session.entries()[i].line as usize])
+        .map(|l| l.raw_end() - l.start)
+        .sum()
+}
+
+fn render(context: &Context, session: &Session, xray: &Xray) -> String {
+    let c = &xray.calibration;
+    let glance = Glance::of(session);
+    let mut out = format!(
+        "{}  “{}”\n",
+        paint(BOLD, context.words(&xray.id)),
+        fit(
+            &context.words(glance.name()),
+            context.columns.saturating_sub(12)
+        )
+    );
+    let boundaries = session
+        .graph()
+        .path()
+        .iter()
+        .filter(|&&i| session.entries()[i as usize].is_boundary())
+        .count();
+    let compacted = if boundaries > 0 {
+        format!(", compacted {boundaries}×")
+    } else {
+        String::new()
+    };
+    let summary = format!(
+        "{} turns, {} entries, {}{compacted}",
+        session.turns().len(),
+        session.entries().len(),
+        bytes(session.document().len())
+    );
+    let _ = writeln!(out, "{}", paint(DIM, summary));
+
+    let about = if c.recorded.is_some() { "" } else { "about " };
+    let _ = writeln!(
+        out,
+        "\n{}",
+        paint(
+            BOLD,
+            format!("The window: {about}{} tokens", tokens(c.window()))
+        )
+    );
+    chart(context, &mut out, &xray.window, &tokens);
+    let _ = writeln!(out, "{}", paint(DIM, format!("  {}", trust(c))));
+
+    let whole = session.document().len();
+    let _ = writeln!(
+        out,
+        "\n{}",
+        paint(BOLD, format!("The file: {}", bytes(whole)))
+    );
+    chart(context, &mut out, &xray.file, &bytes);
+    let hidden = whole - xray.shown_bytes;
+    let branches = session
+        .entries()
+        .iter()
+        .enumerate()
+        .any(|(i, _)| matches!(session.graph().place(i), Place::Branch(_)));
+    let why = match (boundaries > 0, branches) {
+        (true, true) => "before the last compaction, on other branches, or the client's own",
+        (true, false) => "before the last compaction, or the client's own",
+        (false, true) => "on other branches, or the client's own",
+        (false, false) => "the client's own",
+    };
+    let _ = writeln!(
+        out,
+        "{}",
+        paint(
+            DIM,
+            format!(
+                "  {} of it in lines that the model is not shown: {why}",
+                bytes(hidden)
+            )
+        )
+    );
+
+    growth(context, &mut out, &xray.turns);
+    entries(context, &mut out, &xray.largest);
+    operations(context, &mut out, &xray.advice, c.window());
+    out
+}
+
+/// Bars, a line each.
+fn chart(context: &Context, out: &mut String, parts: &[(Part, u64)], say: &dyn Fn(u64) -> String) {
+    let whole: u64 = parts.iter().map(|p| p.1).sum();
+    let names: Vec<String> = parts
+        .iter()
+        .map(|p| fit(&context.words(&p.0.name()), 28))
+        .collect();
+    let name_width = names.iter().map(|n| width(n)).max().unwrap_or(0) as i32;
+    let room = context
+        .columns
+        .saturating_sub(name_width as usize + 24)
+        .clamp(8, 60);
+    let top = parts.iter().map(|p| p.1).max().unwrap_or(0);
+    for (name, (_, size)) in names.iter().zip(parts) {
+        let share = *size as f64 / whole.max(1) as f64 * 100.0;
+        let share = if share < 0.95 {
+            "<1%".to_owned()
+        } else {
+            format!("{share:.0}%")
+        };
+        let _ = writeln!(
+            out,
+            "  {}  {}  {}  {}",
+            pad(name, name_width),
+            pad(&say(*size), -9),
+            pad(&share, -4),
+            paint(GREEN, bar(*size, top, room))
+        );
+    }
+}
+
+/// How good the numbers are.
+fn trust(c: &Calibration) -> String {
+    let ratio = format!("{:.1} bytes a token", c.bytes_per_token);
+    match (c.recorded, c.error()) {
+        (Some(recorded), Some(error)) if c.measured => {
+            let n = c.records;
+            format!(
+                "measured on {n} requests: {ratio}; at the last one the record says {}, the estimate is {:.1}% off",
+                tokens(recorded),
+                error.abs() * 100.0
+            )
+        }
+        (Some(recorded), _) => format!(
+            "the last request took {}; the parts assume {ratio}, as its {} records do not tell",
+            tokens(recorded),
+            c.records
+        ),
+        (None, _) => format!("no record of the window as it is now; estimated at {ratio}"),
+    }
+}
+
+/// The window at each turn's last request.
+fn growth(context: &Context, out: &mut String, turns: &[TurnFacts]) {
+    let turns: Vec<&TurnFacts> = turns.iter().filter(|t| t.number > 0).collect();
+    let mut last = 0;
+    let values: Vec<u64> = turns
+        .iter()
+        .map(|t| {
+            last = t.window.unwrap_or(last);
+            last
+        })
+        .collect();
+    let Some(highest) = values
+        .iter()
+        .copied()
+        .max()
+        .filter(|&h| h > 0 && values.len() > 1)
+    else {
+        return;
+    };
+    let columns = context.columns.saturating_sub(4).min(values.len());
+    let _ = writeln!(
+        out,
+        "\n{}",
+        paint(
+            BOLD,
+            format!(
+                "Its growth, turn by turn: at most {} tokens",
+                tokens(highest)
+            )
+        )
+    );
+    let _ = writeln!(out, "  {}", paint(GREEN, sparkline(&values, columns)));
+    let mut marks = vec![' '; columns];
+    for (i, _) in turns.iter().enumerate().filter(|(_, t)| t.compacted) {
+        marks[i * columns / values.len()] = '▲';
+    }
+    if marks.contains(&'▲') {
+        let line: String = marks.into_iter().collect();
+        let _ = writeln!(
+            out,
+            "  {}  {}",
+            paint(YELLOW, line.trim_end()),
+            paint(DIM, "▲ compacted")
+        );
+    }
+}
+
+fn entries(context: &Context, out: &mut String, largest: &[Large]) {
+    let _ = writeln!(out, "\n{}", paint(BOLD, "The largest entries"));
+    for large in largest {
+        let turn = match large.turn {
+            Some(0) => "start".to_owned(),
+            Some(n) => format!("turn {n}"),
+            None => "–".to_owned(),
+        };
+        let weight = if large.tokens > 0 {
+            format!("~{}", tokens(large.tokens))
+        } else {
+            "not shown".to_owned()
+        };
+        let head = format!(
+            "  {}  {}  {}  {}",
+            pad(&turn, 8),
+            pad(&bytes(large.bytes), -9),
+            pad(&weight, -9),
+            pad(&fit(&context.words(&large.part.name()), 24), 24)
+        );
+        let room = context.columns.saturating_sub(width(&head) + 2);
+        let gist = if room < 8 {
+            String::new()
+        } else {
+            fit(&context.words(&large.gist), room)
+        };
+        let _ = writeln!(
+            out,
+            "{}",
+            format!("{head}  {}", paint(DIM, gist)).trim_end()
+        );
+    }
+}
+
+fn operations(context: &Context, out: &mut String, advice: &[Advice], window: u64) {
+    if advice.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", paint(BOLD, "What would save some"));
+    for a in advice {
+        let share = (a.tokens as f64 / window.max(1) as f64 * 100.0).min(100.0);
+        let saved = format!(
+            "window −{} ({share:.0}%), file {}: {}",
+            tokens(a.tokens),
+            signed_bytes(-a.bytes),
+            a.what
+        );
+        let _ = writeln!(
+            out,
+            "  ccsurgery {}\n  {}",
+            a.command,
+            paint(
+                DIM,
+                format!("  {}", fit(&saved, context.columns.saturating_sub(4)))
+            )
+        );
+    }
+}
+
+fn document(context: &Context, found: &Found, session: &Session, xray: &Xray) -> Value {
+    let c = &xray.calibration;
+    let parts = |parts: &[(Part, u64)], unit: &str| -> Vec<Value> {
+        parts
+            .iter()
+            .map(|(part, n)| {
+                let mut value = json!(part);
+                value[unit] = json!(n);
+                value
+            })
+            .collect()
+    };
+    let largest: Vec<Value> = xray
+        .largest
+        .iter()
+        .map(|l| {
+            let e = &session.entries()[l.entry as usize];
+            json!({"line": e.line + 1, "uuid": session.string(e, &["uuid"]), "turn": l.turn, "part": l.part, "bytes": l.bytes, "tokens": l.tokens, "gist": context.masked(&l.gist)})
+        })
+        .collect();
+    let growth: Vec<Value> = xray
+        .turns
+        .iter()
+        .filter(|t| t.number > 0)
+        .map(|t| json!({"turn": t.number, "window": t.window, "compacted": t.compacted}))
+        .collect();
+    let operations: Vec<Value> = xray.advice.iter().map(|a| json!({"command": format!("ccsurgery {}", a.command), "tokens": a.tokens, "bytes": a.bytes})).collect();
+    json!({
+        "session_id": found.id, "path": found.path,
+        "turns": session.turns().len(), "entries": session.entries().len(),
+        "window": {
+            "tokens": c.window(), "recorded": c.recorded, "estimated": c.estimated, "error": c.error(),
+            "bytes_per_token": c.bytes_per_token, "measured": c.measured, "records": c.records, "parts": parts(&xray.window, "tokens"),
+        },
+        "file": {"bytes": session.document().len(), "not_shown": session.document().len() - xray.shown_bytes, "parts": parts(&xray.file, "bytes")},
+        "largest": largest, "growth": growth, "operations": operations,
+    })
+}

@@ -1,0 +1,217 @@
+//! Turns to read: text, calls in one line each, results shortened.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::render::{BOLD, DIM, GREEN, RED, YELLOW, bytes, fit, paint, wrap};
+use crate::session::Item;
+
+use super::context::Context;
+
+/// How many lines of a result, of thinking and of the client's notes are shown, if not all.
+const RESULT: usize = 8;
+const THINKING: usize = 6;
+const NOTE: usize = 3;
+
+/// One turn.
+pub(super) fn turn(context: &Context, number: u32, items: &[Item], full: bool) -> String {
+    let title = if number == 0 {
+        "before the first prompt".to_owned()
+    } else {
+        format!("turn {number}")
+    };
+    let rule = "─".repeat(context.columns.saturating_sub(title.len() + 4).min(60));
+    let mut out = format!(
+        "{} {}\n",
+        paint(BOLD, format!("── {title}")),
+        paint(DIM, rule)
+    );
+    for item in items {
+        item_lines(context, item, full, &mut out);
+    }
+    out
+}
+
+fn item_lines(context: &Context, item: &Item, full: bool, out: &mut String) {
+    let limit = |lines: usize| if full { usize::MAX } else { lines };
+    match item {
+        Item::Prompt { text } => {
+            out.push('\n');
+            for (i, line) in lines(context, text, 2).iter().enumerate() {
+                let mark = if i == 0 {
+                    paint(GREEN.bold(), "❯ ")
+                } else {
+                    "  ".to_owned()
+                };
+                let _ = writeln!(out, "{mark}{}", paint(BOLD, line));
+            }
+            out.push('\n');
+        }
+        Item::Answer { text } => {
+            for line in lines(context, text, 0) {
+                let _ = writeln!(out, "{line}");
+            }
+            out.push('\n');
+        }
+        Item::Thinking { text } if text.is_empty() => {
+            let _ = writeln!(out, "{}\n", paint(DIM, "✻ (thinking, redacted)"));
+        }
+        Item::Thinking { text } => {
+            shortened(
+                out,
+                &lines(context, text, 2),
+                limit(THINKING),
+                "✻ ",
+                "  ",
+                &|l| paint(DIM.italic(), l),
+            );
+            out.push('\n');
+        }
+        Item::Call {
+            tool, gist, input, ..
+        } => {
+            let tool = context.words(tool);
+            let room = context
+                .columns
+                .saturating_sub(crate::render::width(&tool) + 5);
+            let gist = context.words(gist);
+            let _ = writeln!(
+                out,
+                "{} {}  {}",
+                paint(YELLOW, "●"),
+                paint(BOLD, &tool),
+                fit(&gist, if full { usize::MAX } else { room })
+            );
+            if full {
+                let pretty = serde_json::from_str::<Value>(input)
+                    .ok()
+                    .and_then(|v| serde_json::to_string_pretty(&v).ok());
+                shortened(
+                    out,
+                    &lines(context, &pretty.unwrap_or_else(|| input.clone()), 4),
+                    usize::MAX,
+                    "    ",
+                    "    ",
+                    &|l| paint(DIM, l),
+                );
+            }
+        }
+        Item::Result { text, error } => {
+            let style = if *error { RED } else { DIM };
+            let all = lines(context, text.trim_end(), 4);
+            let all = if text.trim().is_empty() {
+                vec!["(nothing)".to_owned()]
+            } else {
+                all
+            };
+            shortened(out, &all, limit(RESULT), "  ⎿ ", "    ", &|l| {
+                paint(style, l)
+            });
+            out.push('\n');
+        }
+        Item::Image {
+            format,
+            width,
+            height,
+            bytes: size,
+        } => {
+            let _ = writeln!(
+                out,
+                "  {}\n",
+                paint(DIM, image(&context.words(format), *width, *height, *size))
+            );
+        }
+        Item::Note { what, text } => {
+            let what = format!("[{}] ", context.words(what));
+            let all = lines(context, text.trim(), crate::render::width(&what));
+            shortened(
+                out,
+                &all,
+                limit(NOTE),
+                &what,
+                &" ".repeat(crate::render::width(&what)),
+                &|l| paint(DIM, l),
+            );
+        }
+    }
+}
+
+/// `[image 640×480 png 84 KB]`.
+fn image(format: &str, width: Option<u32>, height: Option<u32>, size: u64) -> String {
+    match (width, height) {
+        (Some(w), Some(h)) => format!("[image {w}×{h} {format} {}]", bytes(size)),
+        _ => format!("[image {format} {}]", bytes(size)),
+    }
+}
+
+/// The lines of a text, safe and broken to fit behind an indentation.
+fn lines(context: &Context, text: &str, indent: usize) -> Vec<String> {
+    wrap(
+        &context.lines(text),
+        context.columns.saturating_sub(indent).max(10),
+    )
+}
+
+fn shortened(
+    out: &mut String,
+    lines: &[String],
+    limit: usize,
+    first: &str,
+    rest: &str,
+    style: &dyn Fn(&str) -> String,
+) {
+    // One line more than is allowed is not worth a note about itself.
+    let shown = if lines.len() <= limit.saturating_add(1) {
+        lines.len()
+    } else {
+        limit
+    };
+    for (i, line) in lines.iter().take(shown).enumerate() {
+        let lead = if i == 0 { first } else { rest };
+        let _ = writeln!(
+            out,
+            "{}",
+            format!("{}{}", paint(DIM, lead), style(line)).trim_end()
+        );
+    }
+    if shown < lines.len() {
+        let _ = writeln!(
+            out,
+            "{rest}{}",
+            paint(DIM, format!("… {} more lines", lines.len() - shown))
+        );
+    }
+}
+
+/// Texts alone, a blank line between them; calls a line each.
+pub(super) fn plain<'i>(context: &Context, items: impl Iterator<Item = &'i Item>) -> String {
+    let mut out = String::new();
+    for item in items {
+        match item {
+            Item::Prompt { text } | Item::Answer { text } => {
+                let gap = if out.is_empty() { "" } else { "\n" };
+                let _ = writeln!(out, "{gap}{}", context.lines(text).trim_end());
+            }
+            Item::Call { tool, gist, .. } => {
+                let _ = writeln!(out, "{}  {}", context.words(tool), context.words(gist));
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// An item as data, masked.
+pub(super) fn document(context: &Context, item: &Item) -> Value {
+    let mut document = serde_json::to_value(item).unwrap_or_default();
+    for key in ["text", "gist"] {
+        if let Some(Value::String(text)) = document.get(key) {
+            document[key] = json!(context.masked(text));
+        }
+    }
+    if let Item::Call { input, .. } = item {
+        document["input"] = serde_json::from_str(&context.masked(input)).unwrap_or_default();
+    }
+    document
+}

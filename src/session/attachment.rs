@@ -1,0 +1,118 @@
+//! What of an attachment the model is shown.
+
+use crate::jsonl::{elements, lookup};
+
+use super::entry::{Entry, Kind};
+use super::index::Session;
+use super::payload::Role;
+
+/// Attachments that the newest client does not show again, whatever they hold.
+const HIDDEN: [&[u8]; 16] = [
+    b"\"session_context\"",
+    b"\"prompt_snapshot\"",
+    b"\"hook_success\"",
+    b"\"todo_reminder\"",
+    b"\"compaction_reminder\"",
+    b"\"companion_intro\"",
+    b"\"echo_activities\"",
+    b"\"pen_mode_enter\"",
+    b"\"pen_mode_exit\"",
+    b"\"verify_plan_reminder\"",
+    b"\"fold_nudge\"",
+    b"\"context_tip\"",
+    b"\"audio_transcript\"",
+    b"\"new_file\"",
+    b"\"new_directory\"",
+    b"\"hook_non_blocking_error\"",
+];
+
+/// Where clients before `rendered` keep the words of an attachment that they show.
+const WORDS: [&[&str]; 6] = [
+    &["content", "file", "content"],
+    &["content", "text"],
+    &["content"],
+    &["snippet"],
+    &["prompt"],
+    &["message"],
+];
+
+/// An attachment's texts: in whose name, and each as a JSON string of the line.
+pub(super) struct Attached<'a> {
+    pub(super) role: Role,
+    pub(super) texts: Vec<&'a [u8]>,
+}
+
+/// What an attachment says to the model.
+///
+/// The newest clients record the words they sent; of older ones' attachments the content is taken,
+/// without the phrases that the client would put around it.
+pub(super) fn attached<'a>(session: &'a Session, e: &Entry) -> Option<Attached<'a>> {
+    if e.kind != Kind::Attachment {
+        return None;
+    }
+    let line = session.text(e);
+    let fields = crate::jsonl::fields(line).ok()?;
+    let value = |key: &[u8]| {
+        fields
+            .iter()
+            .rfind(|f| f.key.of(line) == key)
+            .map(|f| f.value.of(line))
+    };
+    let attachment = value(b"attachment")?;
+    let kind = lookup(attachment, &["type"])
+        .map(|s| s.of(attachment))
+        .unwrap_or_default();
+    if HIDDEN[2..].contains(&kind) && kind != b"\"hook_success\"" {
+        return None;
+    }
+    let role = if value(b"renderedRole") == Some(b"\"system\"") {
+        Role::System
+    } else {
+        Role::User
+    };
+    if let Some(rendered) = value(b"rendered").filter(|r| r.starts_with(b"[")) {
+        let mut texts = Vec::new();
+        for element in elements(rendered).ok()? {
+            let element = element.of(rendered);
+            let content = lookup(element, &["content"])
+                .map(|s| s.of(element))
+                .unwrap_or_default();
+            gather(content, &mut texts);
+        }
+        return (!texts.is_empty()).then_some(Attached { role, texts });
+    }
+    if HIDDEN.contains(&kind) {
+        return None;
+    }
+    let mut texts = Vec::new();
+    for path in WORDS {
+        if let Some(found) = lookup(attachment, path) {
+            gather(found.of(attachment), &mut texts);
+        }
+        if !texts.is_empty() {
+            break;
+        }
+    }
+    (!texts.is_empty()).then_some(Attached {
+        role: Role::User,
+        texts,
+    })
+}
+
+/// A string, or the texts of a list of blocks.
+fn gather<'a>(content: &'a [u8], texts: &mut Vec<&'a [u8]>) {
+    match content.first() {
+        Some(b'"') if content.len() > 2 => texts.push(content),
+        Some(b'[') => {
+            for block in elements(content).unwrap_or_default() {
+                let block = block.of(content);
+                texts.extend(
+                    lookup(block, &["text"])
+                        .map(|s| s.of(block))
+                        .filter(|t| t.starts_with(b"\"")),
+                );
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,332 @@
+//! What the model would be shown if the session went on.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::jsonl::lookup;
+
+use super::attachment::attached;
+use super::entry::{BlockKind, Entry, Kind, Subtype};
+use super::id::Id;
+use super::index::Session;
+use super::rows::rows;
+use super::shown::{Form, Shown, made_up_result};
+
+/// Who speaks in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Role {
+    User,
+    Assistant,
+    System,
+}
+
+impl Role {
+    /// Its name in the API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::System => "system",
+        }
+    }
+}
+
+/// One message of the API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub blocks: Vec<Shown<'a>>,
+}
+
+impl Message<'_> {
+    /// The message as JSON, its blocks as the file spells them.
+    pub fn json(&self) -> Vec<u8> {
+        let mut out = format!(r#"{{"role":"{}","content":["#, self.role.name()).into_bytes();
+        for (i, block) in self.blocks.iter().enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(&block.json());
+        }
+        out.extend_from_slice(b"]}");
+        out
+    }
+}
+
+/// The messages that the newest client makes of a session on resume; with `upto`, of the session as
+/// it was at the end of that turn.
+///
+/// From the last compaction of the path on. What the client adds for the prompt that comes next is not
+/// part of it.
+pub fn payload(session: &Session, upto: Option<u32>) -> Vec<Message<'_>> {
+    let rows = rows(session, upto);
+    let answers = Assembly::new(session, &rows);
+    answers.messages()
+}
+
+/// Turns rows into messages.
+struct Assembly<'a, 'r> {
+    session: &'a Session,
+    rows: &'r [u32],
+    /// The first block that makes each call, and the first that answers it, among the rows.
+    uses: FxHashMap<Id, u32>,
+    results: FxHashMap<Id, u32>,
+    /// The model in use, as JSON: thinking of another one's is left out.
+    model: Option<&'a [u8]>,
+    /// Calls at the very end whose results the client makes up.
+    open_end: FxHashSet<u32>,
+}
+
+/// What gathers between two answers of the model's.
+#[derive(Default)]
+struct UserTurn<'a> {
+    results: Vec<Vec<Shown<'a>>>,
+    reminders: Vec<Vec<Shown<'a>>>,
+    texts: Vec<Vec<Shown<'a>>>,
+    system: Vec<(u32, &'a [u8])>,
+}
+
+impl<'a, 'r> Assembly<'a, 'r> {
+    fn new(session: &'a Session, rows: &'r [u32]) -> Self {
+        let entries = session.entries();
+        let (mut uses, mut results) = (FxHashMap::default(), FxHashMap::default());
+        for &row in rows {
+            let e = &entries[row as usize];
+            for number in e.blocks.0..e.blocks.1 {
+                let block = session.block(number);
+                match block.kind {
+                    BlockKind::ToolUse if e.kind == Kind::Assistant => {
+                        uses.entry(block.tool).or_insert(number)
+                    }
+                    BlockKind::ToolResult if e.kind == Kind::User => {
+                        results.entry(block.tool).or_insert(number)
+                    }
+                    _ => continue,
+                };
+            }
+        }
+        let model = rows
+            .iter()
+            .rev()
+            .map(|&r| &entries[r as usize])
+            .find(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
+        let model = model.and_then(|e| model_of(session, e));
+        let last = rows.iter().rposition(|&r| entries[r as usize].is_message());
+        let open_end = match last.map(|l| &entries[rows[l] as usize]) {
+            Some(e) if e.kind == Kind::Assistant => {
+                let same = rows.iter().copied().filter(|&r| {
+                    r == rows[last.unwrap_or(0)]
+                        || e.message_id.is_some() && entries[r as usize].message_id == e.message_id
+                });
+                same.collect()
+            }
+            _ => FxHashSet::default(),
+        };
+        Self {
+            session,
+            rows,
+            uses,
+            results,
+            model,
+            open_end,
+        }
+    }
+
+    fn messages(&self) -> Vec<Message<'a>> {
+        let entries = self.session.entries();
+        let mut out: Vec<Message<'a>> = Vec::new();
+        let mut user = UserTurn::default();
+        let mut at = 0;
+        while at < self.rows.len() {
+            let row = self.rows[at];
+            let e = &entries[row as usize];
+            if e.kind != Kind::Assistant {
+                self.take(row, e, &mut user);
+                at += 1;
+                continue;
+            }
+            let mut end = at + 1;
+            while end < self.rows.len()
+                && e.message_id.is_some()
+                && entries[self.rows[end] as usize].message_id == e.message_id
+            {
+                end += 1;
+            }
+            let (blocks, made_up) = self.answer(&self.rows[at..end]);
+            at = end;
+            if blocks.is_empty() {
+                continue;
+            }
+            std::mem::take(&mut user).close(&mut out);
+            out.push(Message {
+                role: Role::Assistant,
+                blocks,
+            });
+            user.results
+                .extend((!made_up.is_empty()).then_some(made_up));
+        }
+        user.close(&mut out);
+        out
+    }
+
+    /// The blocks of one answer, and the results that the client makes up for its calls.
+    fn answer(&self, lines: &[u32]) -> (Vec<Shown<'a>>, Vec<Shown<'a>>) {
+        let session = self.session;
+        let (mut blocks, mut made_up) = (Vec::new(), Vec::new());
+        for &row in lines {
+            let e = &session.entries()[row as usize];
+            if e.flags.api_error() {
+                continue;
+            }
+            let text = session.text(e);
+            if e.flags.string_content() {
+                blocks.push(Shown::words(row, e.content.of(text)));
+                continue;
+            }
+            let numbers = e.blocks.0..e.blocks.1;
+            let is_call = |n: &u32| session.block(*n).kind == BlockKind::ToolUse;
+            let answered = |n: u32| self.results.contains_key(&session.block(n).tool);
+            let unanswered = numbers.clone().filter(is_call).all(|n| !answered(n))
+                && numbers.clone().any(|n| is_call(&n));
+            if unanswered && !self.open_end.contains(&row) {
+                continue;
+            }
+            let foreign = self.model.is_some() && model_of(session, e) != self.model;
+            for n in numbers {
+                let block = session.block(n);
+                let raw = block.span.of(text);
+                if block.kind == BlockKind::Thinking && foreign {
+                    continue;
+                }
+                if block.kind == BlockKind::ToolUse {
+                    if self.uses.get(&block.tool) != Some(&n) {
+                        continue;
+                    }
+                    if !answered(n) {
+                        made_up.extend(made_up_result(row, block.tool, raw));
+                    }
+                }
+                blocks.push(Shown::raw(row, block.kind, block.tool, raw));
+            }
+        }
+        blocks.retain(|b| !b.is_blank());
+        if blocks.iter().all(|b| b.kind.is_thinking()) {
+            blocks.clear();
+        }
+        (blocks, made_up)
+    }
+
+    /// Adds what a row that is not the model's says.
+    fn take(&self, row: u32, e: &Entry, user: &mut UserTurn<'a>) {
+        let text = self.session.text(e);
+        match e.kind {
+            Kind::User if e.flags.string_content() => {
+                user.texts.push(vec![Shown::words(row, e.content.of(text))]);
+            }
+            Kind::User => {
+                let mut blocks = Vec::new();
+                let mut answers = false;
+                for n in e.blocks.0..e.blocks.1 {
+                    let block = self.session.block(n);
+                    if block.kind == BlockKind::ToolResult {
+                        if self.results.get(&block.tool) != Some(&n)
+                            || !self.uses.contains_key(&block.tool)
+                        {
+                            continue;
+                        }
+                        answers = true;
+                    }
+                    blocks.push(Shown::raw(row, block.kind, block.tool, block.span.of(text)));
+                }
+                if answers {
+                    user.results.push(blocks);
+                } else {
+                    user.texts.push(blocks);
+                }
+            }
+            Kind::System if e.subtype == Subtype::LocalCommand => {
+                let content = lookup(text, &["content"])
+                    .map(|s| s.of(text))
+                    .filter(|c| c.starts_with(b"\""));
+                user.texts
+                    .extend(content.map(|c| vec![Shown::words(row, c)]));
+            }
+            Kind::Attachment => {
+                let Some(found) = attached(self.session, e) else {
+                    return;
+                };
+                if found.role == Role::System {
+                    user.system
+                        .extend(found.texts.into_iter().map(|t| (row, t)));
+                } else {
+                    user.reminders.push(
+                        found
+                            .texts
+                            .into_iter()
+                            .map(|t| Shown::words(row, t))
+                            .collect(),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'a> UserTurn<'a> {
+    /// Ends the message: results come first, then reminders, then words; what the system says follows
+    /// as a message of its own.
+    fn close(self, out: &mut Vec<Message<'a>>) {
+        let mut parts: Vec<Vec<Shown<'a>>> = self
+            .results
+            .into_iter()
+            .chain(self.reminders)
+            .chain(self.texts)
+            .collect();
+        for part in &mut parts {
+            part.retain(|b| !b.is_blank());
+        }
+        parts.retain(|p| !p.is_empty());
+        for i in 1..parts.len() {
+            let texts = |p: &[Shown<'_>]| p.iter().any(|b| b.kind == BlockKind::Text);
+            if texts(&parts[i])
+                && let Some(last) = parts[i - 1]
+                    .last_mut()
+                    .filter(|b| b.kind == BlockKind::Text)
+            {
+                last.newline = true;
+            }
+        }
+        let blocks: Vec<Shown<'a>> = parts.into_iter().flatten().collect();
+        if !blocks.is_empty() {
+            match out.last_mut().filter(|m| m.role == Role::User) {
+                Some(message) => message.blocks.extend(blocks),
+                None => out.push(Message {
+                    role: Role::User,
+                    blocks,
+                }),
+            }
+        }
+        if let Some(&(entry, _)) = self.system.first() {
+            let form = Form::Reminders(self.system.into_iter().map(|(_, t)| t).collect());
+            let block = Shown {
+                entry,
+                kind: BlockKind::Text,
+                tool: Id::NONE,
+                newline: false,
+                form,
+            };
+            out.push(Message {
+                role: Role::System,
+                blocks: vec![block],
+            });
+        }
+    }
+}
+
+fn model_of<'a>(session: &'a Session, e: &Entry) -> Option<&'a [u8]> {
+    let text = session.text(e);
+    lookup(text, &["message", "model"]).map(|s| s.of(text))
+}

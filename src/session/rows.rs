@@ -1,0 +1,157 @@
+//! Which entries the client shows, in which order.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::jsonl::{elements, lookup};
+
+use super::entry::{BlockKind, Entry, Kind};
+use super::graph::Place;
+use super::id::Id;
+use super::index::Session;
+
+/// The entries of which the payload is made, in order: the path from its last boundary on, with kept
+/// messages behind the summary, and what stands beside the path where the client gathers it.
+pub(super) fn rows(session: &Session, upto: Option<u32>) -> Vec<u32> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let path = graph.path();
+    let end = match upto {
+        Some(turn) => session
+            .turns()
+            .get(turn)
+            .map_or(path.len(), |t| t.path.1 as usize),
+        None => path.len(),
+    };
+    let path = &path[..end];
+    let boundary = path
+        .iter()
+        .rposition(|&i| entries[i as usize].is_boundary());
+    let first = boundary.unwrap_or(0);
+    let mut rows: Vec<u32> = path[first..].to_vec();
+    if upto.is_none() {
+        rows.extend(tail(session));
+    }
+    if let Some((anchor, kept)) =
+        boundary.and_then(|b| preserved(session, &entries[path[b] as usize]))
+    {
+        let listed: FxHashSet<u32> = kept.iter().copied().collect();
+        rows.retain(|r| !listed.contains(r));
+        let behind = rows
+            .iter()
+            .position(|&r| entries[r as usize].uuid == anchor)
+            .map_or(rows.len().min(1), |p| p + 1);
+        rows.splice(behind..behind, kept);
+    }
+    rows.retain(|&r| !entries[r as usize].flags.sidechain());
+    gather(session, &rows, first as u32, end as u32)
+}
+
+/// What follows the leaf without being a message: the client shows it with the next prompt.
+fn tail(session: &Session) -> Vec<u32> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let mut out = Vec::new();
+    let mut at = graph.leaf();
+    while let Some(i) = at {
+        at = graph
+            .children(i)
+            .filter(|&c| {
+                !entries[c].is_message()
+                    && !entries[c].is_boundary()
+                    && matches!(graph.place(c), Place::Beside(_))
+            })
+            .last();
+        out.extend(at.map(|i| i as u32));
+        if out.len() > entries.len() {
+            break;
+        }
+    }
+    out
+}
+
+/// The messages that a boundary keeps, and the entry they follow; nothing if one of them is gone.
+fn preserved(session: &Session, boundary: &Entry) -> Option<(Id, Vec<u32>)> {
+    let line = session.text(boundary);
+    let meta = lookup(line, &["compactMetadata"])?.of(line);
+    let id = |raw: &[u8]| {
+        raw.starts_with(b"\"")
+            .then(|| Id::of(crate::jsonl::decode(raw).as_bytes()))
+    };
+    let graph = session.graph();
+    if let Some(kept) = lookup(meta, &["preservedMessages"]).map(|s| s.of(meta)) {
+        let anchor = id(lookup(kept, &["anchorUuid"])?.of(kept))?;
+        let list = lookup(kept, &["uuids"])?.of(kept);
+        let uuids: Option<Vec<u32>> = elements(list)
+            .ok()?
+            .into_iter()
+            .map(|s| graph.find(id(s.of(list))?).map(|i| i as u32))
+            .collect();
+        return Some((anchor, uuids?));
+    }
+    let segment = lookup(meta, &["preservedSegment"])?.of(meta);
+    let named = |key: &str| id(lookup(segment, &[key])?.of(segment));
+    let (head, tail) = (
+        graph.find(named("headUuid")?)?,
+        graph.find(named("tailUuid")?)?,
+    );
+    let mut kept = vec![tail as u32];
+    while *kept.last()? != head as u32 {
+        let above = graph.parent(*kept.last()? as usize)? as u32;
+        if kept.len() > session.entries().len() {
+            return None;
+        }
+        kept.push(above);
+    }
+    kept.reverse();
+    Some((named("anchorUuid")?, kept))
+}
+
+/// Puts the lines of each answer together, and behind them the results of its calls, both in the
+/// file's order and wherever they hang.
+fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let mut lines: FxHashMap<Id, Vec<u32>> = FxHashMap::default();
+    let on_path: FxHashSet<u32> = rows.iter().copied().collect();
+    let beside = |i: u32| {
+        matches!(graph.place(i as usize), Place::Beside(p) if (from..to).contains(&p))
+            && !entries[i as usize].flags.sidechain()
+    };
+    for (i, e) in entries.iter().enumerate() {
+        let i = i as u32;
+        if e.kind == Kind::Assistant
+            && e.message_id.is_some()
+            && (on_path.contains(&i) || beside(i))
+        {
+            lines.entry(e.message_id).or_default().push(i);
+        }
+    }
+    let mut out = Vec::with_capacity(rows.len());
+    let mut done: FxHashSet<u32> = FxHashSet::default();
+    for &row in rows {
+        if done.contains(&row) {
+            continue;
+        }
+        let e = &entries[row as usize];
+        let group = match lines.get(&e.message_id) {
+            Some(group) if e.kind == Kind::Assistant => group.as_slice(),
+            _ => std::slice::from_ref(&row),
+        };
+        out.extend_from_slice(group);
+        done.extend(group);
+        if e.kind != Kind::Assistant {
+            continue;
+        }
+        let calls = group
+            .iter()
+            .flat_map(|&g| session.blocks(&entries[g as usize]))
+            .filter(|b| b.kind == BlockKind::ToolUse);
+        let mut results: Vec<u32> = calls
+            .filter_map(|b| session.calls().find(b.tool))
+            .flat_map(|c| c.results.iter().map(|at| at.entry))
+            .filter(|&r| !done.contains(&r) && (on_path.contains(&r) || beside(r)))
+            .collect();
+        results.sort_unstable();
+        results.dedup();
+        done.extend(&results);
+        out.extend(results);
+    }
+    out
+}

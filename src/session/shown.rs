@@ -1,0 +1,173 @@
+//! One block of what the model is shown, as spans of the file.
+
+use std::borrow::Cow;
+
+use crate::jsonl::{Edit, apply_edits, encode, lookup};
+
+use super::entry::BlockKind;
+use super::id::Id;
+
+/// How the client wraps a reminder that it sends in the user's name, as it stands in JSON.
+const OPEN: &[u8] = br"<system-reminder>\n";
+const CLOSE: &[u8] = br"\n</system-reminder>";
+
+/// One content block of an API message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown<'a> {
+    /// The entry that it comes from; of reminders that are joined, the first.
+    pub entry: u32,
+    /// What it is.
+    pub kind: BlockKind,
+    /// The call that it is or answers.
+    pub tool: Id,
+    /// Whether the client ends its text with a line break, to set it off from the next.
+    pub(super) newline: bool,
+    pub(super) form: Form<'a>,
+}
+
+/// Where a block's JSON is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Form<'a> {
+    /// A block, as the file has it.
+    Raw(&'a [u8]),
+    /// A JSON string that is the text of a block.
+    Words(&'a [u8]),
+    /// JSON strings, each in a reminder's wrapping, that become one text without it.
+    Reminders(Vec<&'a [u8]>),
+    /// A block that the client makes up.
+    Made(Vec<u8>),
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn raw(entry: u32, kind: BlockKind, tool: Id, raw: &'a [u8]) -> Self {
+        Self {
+            entry,
+            kind,
+            tool,
+            newline: false,
+            form: Form::Raw(raw),
+        }
+    }
+
+    pub(super) fn words(entry: u32, raw: &'a [u8]) -> Self {
+        Self {
+            entry,
+            kind: BlockKind::Text,
+            tool: Id::NONE,
+            newline: false,
+            form: Form::Words(raw),
+        }
+    }
+
+    /// Whether the client makes it up, so that no line of the file holds it.
+    pub fn is_made_up(&self) -> bool {
+        matches!(self.form, Form::Made(_))
+    }
+
+    /// The bytes of the file that it is made of.
+    pub fn len(&self) -> usize {
+        match &self.form {
+            Form::Raw(raw) | Form::Words(raw) => raw.len(),
+            Form::Reminders(all) => all.iter().map(|r| r.len()).sum(),
+            Form::Made(made) => made.len(),
+        }
+    }
+
+    /// Whether it is made of nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The block as JSON, in the file's own spelling.
+    pub fn json(&self) -> Cow<'a, [u8]> {
+        match &self.form {
+            Form::Raw(raw) if self.newline => Cow::Owned(with_newline(raw)),
+            Form::Raw(raw) => renamed(raw, self.kind),
+            Form::Words(raw) => {
+                let inner = raw.strip_suffix(b"\"").unwrap_or(raw);
+                let ending: &[u8] = if self.newline { br"\n" } else { b"" };
+                Cow::Owned([br#"{"type":"text","text":"#, inner, ending, b"\"}"].concat())
+            }
+            Form::Reminders(all) => {
+                let mut out = br#"{"type":"text","text":""#.to_vec();
+                for (i, raw) in all.iter().enumerate() {
+                    if i > 0 {
+                        out.extend_from_slice(br"\n\n");
+                    }
+                    out.extend_from_slice(unwrapped(raw));
+                }
+                out.extend_from_slice(b"\"}");
+                Cow::Owned(out)
+            }
+            Form::Made(made) => Cow::Owned(made.clone()),
+        }
+    }
+
+    /// Whether it is a text of nothing but white space, which the API refuses.
+    pub(super) fn is_blank(&self) -> bool {
+        if self.kind != BlockKind::Text {
+            return false;
+        }
+        let words = match &self.form {
+            Form::Raw(raw) => lookup(raw, &["text"]).map(|s| s.of(raw)),
+            Form::Words(raw) => Some(*raw),
+            Form::Reminders(_) | Form::Made(_) => return false,
+        };
+        // Anything longer than this is hardly blank, and not worth decoding.
+        words.is_none_or(|w| w.len() < 4096 && crate::jsonl::decode(w).trim().is_empty())
+    }
+}
+
+/// A result in the place of one that was never written. The client's own words are longer.
+pub(super) fn made_up_result(entry: u32, tool: Id, call: &[u8]) -> Option<Shown<'static>> {
+    let id = lookup(call, &["id"])?.of(call);
+    let words = encode("[no result was recorded; the client makes one up]");
+    let made = [
+        br#"{"type":"tool_result","content":"#,
+        words.as_bytes(),
+        br#","is_error":true,"tool_use_id":"#,
+        id,
+        b"}",
+    ]
+    .concat();
+    Some(Shown {
+        entry,
+        kind: BlockKind::ToolResult,
+        tool,
+        newline: false,
+        form: Form::Made(made),
+    })
+}
+
+fn with_newline(raw: &[u8]) -> Vec<u8> {
+    let Some(text) = lookup(raw, &["text"]) else {
+        return raw.to_vec();
+    };
+    let words = text.of(raw);
+    let ended = [words.strip_suffix(b"\"").unwrap_or(words), br#"\n""#].concat();
+    apply_edits(raw, &[Edit::new(text, ended)]).unwrap_or_else(|_| raw.to_vec())
+}
+
+/// The newest client calls the tool of old that starts subagents by its new name.
+fn renamed(raw: &[u8], kind: BlockKind) -> Cow<'_, [u8]> {
+    if kind == BlockKind::ToolUse
+        && let Some(name) = lookup(raw, &["name"])
+        && name.of(raw) == b"\"Task\""
+        && let Ok(made) = apply_edits(raw, &[Edit::new(name, *b"\"Agent\"")])
+    {
+        return Cow::Owned(made);
+    }
+    Cow::Borrowed(raw)
+}
+
+/// The words of a reminder, still escaped, without quotes and wrapping.
+fn unwrapped(raw: &[u8]) -> &[u8] {
+    let inner = raw
+        .strip_prefix(b"\"")
+        .and_then(|r| r.strip_suffix(b"\""))
+        .unwrap_or(raw);
+    inner
+        .strip_prefix(OPEN)
+        .and_then(|r| r.strip_suffix(CLOSE))
+        .unwrap_or(inner)
+}

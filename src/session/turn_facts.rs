@@ -1,0 +1,130 @@
+//! A turn in figures.
+
+use super::entry::{BlockKind, Kind, Subtype};
+use super::gist::CallGist;
+use super::glance::{prompt_words, spoken};
+use super::graph::Place;
+use super::index::Session;
+use super::prompt::PromptKind;
+use super::tokens::{Weight, entry_weight, recorded_window};
+
+/// What there is to say of a turn in one line.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[allow(clippy::struct_excessive_bools)]
+pub struct TurnFacts {
+    /// Its number; 0 is what comes before the first prompt.
+    pub number: u32,
+    /// When it began, in milliseconds of the epoch.
+    pub time: Option<i64>,
+    /// The words of its prompt.
+    pub words: String,
+    /// Calls by tool, in the order of their first use.
+    pub calls: Vec<(String, u32)>,
+    /// Entries on and beside the path.
+    pub entries: u32,
+    /// Bytes of its lines.
+    pub bytes: u64,
+    /// What its messages weigh in the window, shown there still or not.
+    pub weight: Weight,
+    /// The window at its last request, as recorded.
+    pub window: Option<u64>,
+    /// Whether the model is still shown it.
+    pub shown: bool,
+    /// A compaction happened in it.
+    pub compacted: bool,
+    /// A person interrupted it.
+    pub interrupted: bool,
+    /// The API refused a request, or a call failed.
+    pub errors: u32,
+    /// A call has no result, or the model did not answer.
+    pub unfinished: bool,
+}
+
+impl TurnFacts {
+    /// The facts of every turn, what precedes the first included where there is something.
+    pub fn all(session: &Session) -> Vec<Self> {
+        let (entries, graph, turns) = (session.entries(), session.graph(), session.turns());
+        let mut out: Vec<Self> = (0..=turns.len() as u32)
+            .map(|number| Self {
+                number,
+                ..Self::default()
+            })
+            .collect();
+        for turn in turns.iter() {
+            let prompt = &entries[turn.prompt as usize];
+            let facts = &mut out[turn.number as usize];
+            facts.time = Some(prompt.time).filter(|&t| t != i64::MIN);
+            facts.words = prompt_words(session, prompt)
+                .or_else(|| session.string(prompt, &["attachment", "prompt"]))
+                .map(|w| spoken(&w))
+                .unwrap_or_default();
+        }
+        for (i, e) in entries.iter().enumerate() {
+            let (Place::Path(position) | Place::Beside(position)) = graph.place(i) else {
+                continue;
+            };
+            let facts = &mut out[turns.at_position(position) as usize];
+            facts.entries += 1;
+            facts.bytes += session.document().lines()[e.line as usize].len() as u64 + 1;
+            facts.weight += entry_weight(session, e);
+            facts.shown |= position >= graph.window();
+            facts.compacted |= e.is_boundary();
+            facts.errors += u32::from(e.flags.api_error());
+            facts.window = recorded_window(session, e).or(facts.window);
+            facts.count_blocks(session, e);
+            let marker = e.kind == Kind::User && e.prompt == PromptKind::Machine;
+            facts.interrupted |= marker
+                && prompt_words(session, e)
+                    .is_some_and(|w| w.trim_start().starts_with("[Request interrupted by user"));
+        }
+        for turn in turns.iter() {
+            let path = &graph.path()[turn.path.0 as usize..turn.path.1 as usize];
+            let answered = path
+                .iter()
+                .any(|&i| entries[i as usize].kind == Kind::Assistant);
+            let last = turn.number as usize == turns.len();
+            let ended = path
+                .iter()
+                .rev()
+                .map(|&i| &entries[i as usize])
+                .find(|e| e.is_message());
+            let awaits = last
+                && ended.is_some_and(|e| e.kind == Kind::User && e.prompt != PromptKind::Machine);
+            let queued = entries[turn.prompt as usize].subtype == Subtype::QueuedCommand;
+            let facts = &mut out[turn.number as usize];
+            facts.unfinished |= awaits || !answered && !facts.interrupted && !queued;
+        }
+        if out[0].entries == 0 {
+            out.remove(0);
+        }
+        out
+    }
+
+    fn count_blocks(&mut self, session: &Session, e: &super::entry::Entry) {
+        let text = session.text(e);
+        for block in session.blocks(e) {
+            let raw = block.span.of(text);
+            match block.kind {
+                kind if kind.is_call() => {
+                    let tool = CallGist::of(raw).tool;
+                    match self.calls.iter_mut().find(|(t, _)| *t == tool) {
+                        Some((_, n)) => *n += 1,
+                        None => self.calls.push((tool, 1)),
+                    }
+                    let results = session
+                        .calls()
+                        .find(block.tool)
+                        .map_or(0, |c| c.results.len());
+                    self.unfinished |= kind == BlockKind::ToolUse && results == 0;
+                }
+                BlockKind::ToolResult => self.errors += u32::from(is_error(raw)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether a result says that its call failed.
+pub(super) fn is_error(result: &[u8]) -> bool {
+    crate::jsonl::lookup(result, &["is_error"]).is_some_and(|s| s.of(result) == b"true")
+}

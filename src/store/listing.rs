@@ -1,0 +1,111 @@
+//! Many sessions at a glance, without reading all of them.
+
+use std::io;
+
+use rayon::prelude::*;
+
+use crate::session::{Calibration, Glance, Kind, Outlook, PromptKind, Session, prompt_words};
+
+use super::glance::ends;
+use super::locate::Found;
+
+/// Bytes that are read in whole for one listing, newest sessions first. Of the rest only the ends are
+/// read: with thousands of sessions that is the difference between a blink and a coffee.
+const BUDGET: u64 = 48 << 20;
+
+/// How much of either end is read where the whole is not.
+const END: u64 = 32 << 10;
+
+/// How closely to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// As closely as is quick: the newest in whole, the ends of the others.
+    Quick,
+    /// At every prompt of every session.
+    Prompts,
+}
+
+/// One session of a listing.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Where it is.
+    pub found: Found,
+    /// Its names and where it was held.
+    pub glance: Glance,
+    /// How it ends.
+    pub outlook: Outlook,
+    /// Turns of the live path; `None` if only the ends were read.
+    pub turns: Option<u64>,
+    /// Compactions of the live path; `None` if only the ends were read.
+    pub compactions: Option<u64>,
+    /// Tokens in the window.
+    pub tokens: u64,
+    /// Whether a record of the session's says so, and it is not all estimated.
+    pub recorded: bool,
+    /// Every prompt, where that was asked for.
+    pub prompts: Vec<String>,
+    /// When its first and last entries were made, in milliseconds of the epoch.
+    pub times: Option<(i64, i64)>,
+}
+
+/// Looks at sessions, which are given newest first. What cannot be read, or holds no conversation, is
+/// left out.
+pub fn list(found: Vec<Found>, depth: Depth) -> Vec<Listed> {
+    let mut left = BUDGET;
+    let planned: Vec<(Found, bool)> = found
+        .into_iter()
+        .map(|f| {
+            let whole = depth == Depth::Prompts || f.len <= left;
+            left = left.saturating_sub(f.len);
+            (f, whole)
+        })
+        .collect();
+    planned
+        .into_par_iter()
+        .filter_map(|(found, whole)| look(found, whole, depth).ok().flatten())
+        .collect()
+}
+
+fn look(found: Found, whole: bool, depth: Depth) -> io::Result<Option<Listed>> {
+    let (session, whole) = if whole {
+        (Session::open(&found.path)?, true)
+    } else {
+        ends(&found.path, END)?
+    };
+    let glance = Glance::of(&session);
+    if !glance.has_messages {
+        return Ok(None);
+    }
+    let calibration = Calibration::of(&session);
+    let path = session.graph().path();
+    let boundaries = path
+        .iter()
+        .filter(|&&i| session.entries()[i as usize].is_boundary());
+    let times = session
+        .entries()
+        .iter()
+        .map(|e| e.time)
+        .filter(|&t| t != i64::MIN);
+    let prompts = match depth {
+        Depth::Quick => Vec::new(),
+        Depth::Prompts => session
+            .entries()
+            .iter()
+            .filter(|e| {
+                e.kind == Kind::User && matches!(e.prompt, PromptKind::Words | PromptKind::Command)
+            })
+            .filter_map(|e| prompt_words(&session, e))
+            .collect(),
+    };
+    Ok(Some(Listed {
+        outlook: Outlook::of(&session),
+        turns: whole.then(|| session.turns().len() as u64),
+        compactions: whole.then(|| boundaries.count() as u64),
+        tokens: calibration.window(),
+        recorded: calibration.recorded.is_some(),
+        prompts,
+        times: times.clone().min().zip(times.max()),
+        glance,
+        found,
+    }))
+}

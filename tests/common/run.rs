@@ -1,0 +1,181 @@
+//! One run of the program, and what a person sees of it.
+
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use super::Home;
+
+/// A run that is about to happen.
+pub(crate) struct Command<'a> {
+    home: &'a Home,
+    arguments: Vec<String>,
+    folder: PathBuf,
+    columns: usize,
+    environment: Vec<(String, String)>,
+}
+
+impl<'a> Command<'a> {
+    pub(super) fn new(home: &'a Home, arguments: &[&str]) -> Self {
+        let arguments = arguments.iter().map(|&a| a.to_owned()).collect();
+        Self {
+            home,
+            arguments,
+            folder: home.project(),
+            columns: 200,
+            environment: Vec::new(),
+        }
+    }
+
+    /// Runs it in another folder.
+    pub(crate) fn within(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
+    /// Runs it on a narrower page; the default is wide enough to cut no path.
+    pub(crate) fn columns(mut self, columns: usize) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<Path>) -> Self {
+        let value = value.as_ref().to_string_lossy().into_owned();
+        self.environment.push((name.to_owned(), value));
+        self
+    }
+
+    /// The process, ready to be started with other streams.
+    pub(crate) fn process(&self) -> std::process::Command {
+        self.process_under(&[])
+    }
+
+    /// The process with another program in front of it.
+    pub(crate) fn process_under(&self, front: &[&str]) -> std::process::Command {
+        let own = env!("CARGO_BIN_EXE_ccsurgery");
+        let words: Vec<&str> = front.iter().copied().chain([own]).collect();
+        let mut process = std::process::Command::new(words[0]);
+        process
+            .args(&words[1..])
+            .args(&self.arguments)
+            .current_dir(&self.folder)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home.path(""))
+            .env("CLAUDE_CONFIG_DIR", self.home.config())
+            .env("CCSURGERY_STATE_DIR", self.home.state())
+            .env("COLUMNS", self.columns.to_string())
+            .env("NO_COLOR", "1")
+            .envs(self.environment.iter().cloned())
+            .stdin(Stdio::null());
+        process
+    }
+
+    pub(crate) fn run(&self) -> Run {
+        let output = self.process().output().expect("the program starts");
+        Run::new(self.home, &output)
+    }
+
+    /// Runs it as a user for whom modes of files count.
+    pub(crate) fn run_unprivileged(&self) -> Run {
+        let front = [
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+        ];
+        let output = self.process_under(&front).output();
+        Run::new(self.home, &output.expect("the program starts"))
+    }
+}
+
+/// What came of a run.
+pub(crate) struct Run {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+    names: Vec<(String, &'static str)>,
+}
+
+impl Run {
+    pub(crate) fn new(home: &Home, output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+        let slug = |path: &Path| {
+            let folder = home.folder_of(path);
+            let name = folder.file_name().expect("a slug");
+            name.to_string_lossy().into_owned()
+        };
+        let root = home.path("").display().to_string();
+        let names = vec![
+            (slug(&home.project()), "[slug]"),
+            (slug(&home.path("elsewhere")), "[slug-elsewhere]"),
+            (format!("{}/", root.trim_end_matches('/')), "[home]/"),
+            (root.trim_end_matches('/').to_owned(), "[home]"),
+        ];
+        Self {
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+            code: output.status.code().unwrap_or(-1),
+            names,
+        }
+    }
+
+    /// What a person sees besides the result, with what differs from run to run replaced.
+    pub(crate) fn stderr_seen(&self) -> String {
+        self.named(self.stderr.clone())
+    }
+
+    /// All that a person sees, with what differs from run to run replaced.
+    pub(crate) fn seen(&self) -> String {
+        let mut out = String::new();
+        for (name, text) in [("", &self.stdout), ("--- stderr\n", &self.stderr)] {
+            if !text.is_empty() {
+                let _ = write!(out, "{name}{text}");
+            }
+        }
+        let _ = write!(out, "--- exit code {}", self.code);
+        self.named(out)
+    }
+
+    fn named(&self, mut text: String) -> String {
+        for (from, to) in &self.names {
+            text = text.replace(from, to);
+        }
+        without_fresh_ids(&text)
+    }
+
+    pub(crate) fn last_line(&self) -> &str {
+        self.stdout.lines().last().unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.seen())
+    }
+}
+
+/// Ids that the program minted, told from those of the tests by their last group, become `[fresh]`.
+fn without_fresh_ids(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = (0..rest.len()).find(|&at| is_uuid(&rest.as_bytes()[at..])) {
+        let id = &rest[at..at + 36];
+        out.push_str(&rest[..at]);
+        out.push_str(if id.contains("-4bbb-8ccc-") {
+            id
+        } else {
+            "[fresh]"
+        });
+        rest = &rest[at + 36..];
+    }
+    out + rest
+}
+
+fn is_uuid(bytes: &[u8]) -> bool {
+    bytes.len() >= 36
+        && bytes[..36].iter().enumerate().all(|(i, b)| match i {
+            8 | 13 | 18 | 23 => *b == b'-',
+            _ => b.is_ascii_hexdigit(),
+        })
+}

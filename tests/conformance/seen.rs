@@ -1,0 +1,129 @@
+//! Remembers what clients made of results, so that a result that comes out the same need not be shown to them again.
+//!
+//! Results come out the same but for their random ids; those are counted instead of named.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use sha2::{Digest as _, Sha256};
+
+use crate::case::Seen;
+use crate::folders;
+use crate::record::{Recording, slug};
+
+/// Where the view of a session in its present state is kept.
+///
+/// It is that of one client on one day, for clients tell the model the date.
+pub(crate) fn place(
+    recording: &Recording,
+    by: &str,
+    session: &str,
+    work: &Path,
+) -> Result<PathBuf> {
+    let mut digest = Sha256::new();
+    let mut field = |text: &[u8]| {
+        digest.update(text.len().to_le_bytes());
+        digest.update(text);
+    };
+    field(by.as_bytes());
+    field(today().as_bytes());
+    field(work.as_os_str().as_encoded_bytes());
+    let mut ids = Ids::default();
+    let transcript = recording
+        .config()
+        .join("projects")
+        .join(slug(work))
+        .join(format!("{session}.jsonl"));
+    if transcript.exists() {
+        field(ids.counted(&fs_err::read(transcript)?).as_bytes());
+    }
+    let (was, is) = (
+        recording.pristine().join("home/.claude"),
+        recording.config(),
+    );
+    let mut others = Vec::new();
+    for file in folders::files(&is)? {
+        let inside = file.strip_prefix(&is)?;
+        let old = was.join(inside);
+        let bytes = fs_err::read(&file)?;
+        if !old.exists() || fs_err::read(&old)? != bytes {
+            others.push((ids.counted(inside.as_os_str().as_encoded_bytes()), bytes));
+        }
+    }
+    others.sort();
+    for (name, bytes) in &others {
+        field(name.as_bytes());
+        field(ids.counted(bytes).as_bytes());
+    }
+    for file in folders::files(&was)? {
+        let inside = file.strip_prefix(&was)?;
+        if !is.join(inside).exists() {
+            field(inside.as_os_str().as_encoded_bytes());
+        }
+    }
+    let hex = digest
+        .finalize()
+        .iter()
+        .take(12)
+        .fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    Ok(recording.file("seen").join(format!("{hex}.json")))
+}
+
+/// The day, as clients reckon it.
+pub(crate) fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
+
+pub(crate) fn recall(path: &Path) -> Option<Seen> {
+    serde_json::from_slice(&fs_err::read(path).ok()?).ok()
+}
+
+pub(crate) fn keep(path: &Path, seen: &Seen) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs_err::create_dir_all(folder)?;
+    }
+    Ok(fs_err::write(path, serde_json::to_vec(seen)?)?)
+}
+
+/// Ids by the order in which they first appear.
+#[derive(Default)]
+struct Ids(BTreeMap<String, usize>);
+
+impl Ids {
+    fn counted(&mut self, bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes);
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for (dash, _) in text.match_indices('-') {
+            let Some(start) = dash.checked_sub(8).filter(|s| *s >= done) else {
+                continue;
+            };
+            let Some(candidate) = text.get(start..start + 36) else {
+                continue;
+            };
+            if uuid::Uuid::try_parse(candidate).is_ok() {
+                let next = self.0.len();
+                let number = *self.0.entry(candidate.to_owned()).or_insert(next);
+                out.push_str(&text[done..start]);
+                let _ = write!(out, "#{number}");
+                done = start + 36;
+            }
+        }
+        out.push_str(&text[done..]);
+        without_slugs(&out)
+    }
+}
+
+/// A copy's plan has a name of its own, made up anew each time.
+fn without_slugs(text: &str) -> String {
+    let mut parts = text.split(r#""slug":""#);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.split_once('"').map_or(part, |(_, rest)| rest);
+        out.push_str(r#""slug":"#);
+        out.push_str(rest);
+    }
+    out
+}

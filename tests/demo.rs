@@ -1,0 +1,114 @@
+//! `demo`: the first minute with the tool.
+
+mod common;
+
+use common::{Home, Run};
+use insta::assert_snapshot;
+use unicode_width::UnicodeWidthStr as _;
+
+fn demo(home: &Home, more: &[&str]) -> Run {
+    fs_err::create_dir_all(home.path("tmp")).expect("a folder");
+    let arguments = [&["demo"], more].concat();
+    let command = home.command(&arguments).columns(80);
+    command.env("TMPDIR", home.path("tmp")).run()
+}
+
+#[test]
+fn shows_a_list_a_preview_and_a_copy() {
+    let home = Home::new();
+    let run = demo(&home, &[]);
+    // The copy's id is fresh, wherever it is shown and however it is cut.
+    let id = run.stdout.split_once("--resume ").expect("a copy").1;
+    let seen = run.seen().replace(&id[..8], "[fresh8]");
+    let cut = |line: &str| match line.split_once("~/.claude/") {
+        Some((front, _)) => format!("{front}~/.claude/[…]"),
+        None => line.to_owned(),
+    };
+    let seen: Vec<String> = seen.lines().map(cut).collect();
+    assert_snapshot!(seen.join("\n").trim_start(), @r"
+    This is a session, made up for you. It lives in a temporary folder that is gone
+    when the demo is over; your own sessions are not touched.
+
+      3f9c2a71  4999 °C at night          4 turns  ~12.0k tokens   33.7 KB  just now
+
+    What would it be without the model's thinking? Ask first: -n shows everything
+    and writes nothing.
+
+    $ ccsurgery strip-thinking 3f9c -n
+    strip-thinking  3f9c2a71  “4999 °C at night”
+    project  /home/you/weather
+
+      turns          4 →       4
+      entries       30 →      26  −4
+      size     33.7 KB → 31.3 KB  −2.4 KB
+      window    ~12.0k →  ~11.4k  −554 tokens
+
+      − turn 1    thinking    −472 B   ~131 tokens  “A value like 4999 smells of …”
+      − turn 1    thinking    −442 B   ~122 tokens  “Every night row before 05:00…”
+      − turn 2    thinking    −380 B   ~105 tokens  “Change the signature, then t…”
+      − turn 3    thinking    −342 B    ~95 tokens  “A gap in the line, not a zer…”
+      − turn 4    thinking    −356 B    ~98 tokens  “That is a big detour; still,…”
+      +           title       +126 B  “4999 °C at night (strip-thin…”
+      ~ 5 re-parented
+      ~ 20 fresh ids
+
+      write transcript   31.3 KB  ~/.claude/[…]
+
+    Dry run: nothing was written.
+
+    Turn 4 was a detour. A copy that ends before it has ids and files of its own;
+    what is printed is the command to go on with.
+
+    $ ccsurgery clone 3f9c --at 3 --quiet
+    claude --resume [fresh]
+
+    The original is as it was, and both are there:
+
+      [fresh8]  4999 °C at night (clone)  3 turns  ~11.9k tokens   34.0 KB  just now
+      3f9c2a71  4999 °C at night          4 turns  ~12.0k tokens   33.7 KB  just now
+
+    Your turn: go to a project in which you have used Claude Code, and try
+
+      ccsurgery strip-thinking -n   what your newest session would be
+      ccsurgery clone               a copy of it, and how to go on
+      ccsurgery undo                and all as it was
+      ccsurgery --help              everything else
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn fits_a_terminal_of_eighty_columns() {
+    let run = demo(&Home::new(), &[]);
+    for line in run.stdout.lines() {
+        assert!(line.width() <= 80, "{line}");
+    }
+    assert!(run.stdout.lines().count() <= 60, "two screens at most");
+}
+
+#[test]
+fn touches_nothing_and_leaves_nothing() {
+    let home = Home::with(&Home::new().start(common::SESSION).prompt("mine"));
+    fs_err::create_dir_all(home.path("tmp")).expect("a folder");
+    let before = home.everything();
+    demo(&home, &[]);
+    assert!(before == home.everything());
+}
+
+#[test]
+fn is_coloured_where_colour_is_wanted() {
+    let home = Home::new();
+    assert!(!demo(&home, &[]).stdout.contains('\x1b'));
+    assert!(
+        demo(&home, &["--color", "always"])
+            .stdout
+            .contains("\x1b[31m−")
+    );
+}
+
+#[test]
+fn has_no_json() {
+    let run = demo(&Home::new(), &["--json"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stdout.starts_with(r#"{"error":{"kind":"usage""#));
+}

@@ -1,0 +1,170 @@
+//! `--in-place`: asked for, confirmed, refused where it would do harm, and taken back to the byte.
+
+mod common;
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use common::{Home, SESSION, Transcript, records};
+use insta::assert_snapshot;
+use serde_json::json;
+
+fn session(home: &Home) -> Transcript {
+    home.start(SESSION)
+        .prompt("first")
+        .thinking("hm")
+        .answer("one")
+        .prompt("second")
+        .answer("two")
+}
+
+fn home() -> Home {
+    let home = Home::new();
+    home.add(&session(&home));
+    home
+}
+
+/// What a file is, but for which one.
+fn state(path: &Path) -> (Vec<u8>, SystemTime, u32) {
+    let time = fs_err::metadata(path).expect("a file").modified();
+    (
+        fs_err::read(path).expect("a file"),
+        time.expect("a time"),
+        mode(path),
+    )
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    common::mode(path)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Path) -> u32 {
+    0
+}
+
+const STRIP: [&str; 3] = ["strip-thinking", SESSION, "--in-place"];
+
+#[test]
+fn asks_first() {
+    let home = home();
+    let before = home.everything();
+    let run = home.run(&STRIP);
+    assert_eq!(run.code, 3);
+    assert_snapshot!(run.stderr_seen(), @r"
+    Refused: --in-place rewrites the session, and there is no terminal to ask on
+    Hint: give --yes to go ahead, or leave out --in-place to write a new session
+    ");
+    assert!(before == home.everything(), "nothing is written");
+}
+
+#[test]
+fn ids_stay() {
+    let home = home();
+    let run = home.run(&[&STRIP[..], &["--yes"]].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(run.last_line(), format!("claude --resume {SESSION}"));
+    let before = session(&home);
+    let after = records(&home.transcript(SESSION));
+    let spoken: Vec<_> = after.iter().filter(|l| l.get("uuid").is_some()).collect();
+    assert_eq!(*spoken[0], before.lines[0]);
+    assert_eq!(spoken[1]["uuid"], before.lines[2]["uuid"]);
+    assert_eq!(spoken[1]["parentUuid"], before.lines[0]["uuid"]);
+    assert_eq!(
+        spoken[2..],
+        before.lines[3..].iter().collect::<Vec<_>>()[..]
+    );
+}
+
+#[test]
+fn undo_brings_back_bytes_mode_and_time() {
+    let home = home();
+    let path = home.transcript(SESSION);
+    common::set_mode(&path, 0o640);
+    let before = state(&path);
+    home.run(&[&STRIP[..], &["--yes"]].concat());
+    assert_ne!(state(&path).0, before.0);
+    let undone = home.run(&["undo", "--yes"]);
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(state(&path), before);
+    let again = home.run(&["redo"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert_ne!(state(&path).0, before.0);
+}
+
+#[test]
+fn undo_of_a_clone_leaves_nothing_of_it() {
+    let home = home();
+    let before = home.names();
+    home.clone(&[SESSION]);
+    assert_ne!(before, home.names());
+    assert_eq!(home.run(&["undo", "--yes"]).code, 0);
+    assert_eq!(before, home.names());
+}
+
+#[test]
+fn undo_loses_nothing_that_came_after() {
+    let home = home();
+    let path = home.transcript(SESSION);
+    home.run(&[&STRIP[..], &["--yes"]].concat());
+    let more = session(&home).prompt("third").lines.pop().expect("a line");
+    let mut text = fs_err::read_to_string(&path).expect("the session");
+    text.push_str(&format!("{more}\n"));
+    fs_err::write(&path, &text).expect("appended as a client would");
+    let refused = home.run(&["undo", "--yes"]);
+    assert_eq!(refused.code, 3);
+    assert_snapshot!(refused.stderr_seen(), @r"
+    Refused: `[home]/.claude/projects/[slug]/5e551000-aaaa-4bbb-8ccc-0123456789ab.jsonl` has changed since: one entry was added
+    Hint: to keep them: ccsurgery undo --onto-current
+    ");
+    assert_eq!(fs_err::read_to_string(&path).expect("the session"), text);
+    let kept = home.run(&["undo", "--yes", "--onto-current"]);
+    assert_eq!(kept.code, 0, "{kept:?}");
+    let wanted = format!("{}{more}\n", session(&home).text());
+    assert_eq!(fs_err::read_to_string(&path).expect("the session"), wanted);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn refuses_what_a_client_has_open() {
+    let home = home();
+    let mut client = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .expect("a process");
+    let note = |start: Option<String>| {
+        let note = json!({"pid": client.id(), "sessionId": SESSION, "cwd": home.project(), "procStart": start});
+        home.write(
+            format!(".claude/sessions/{}.json", client.id()),
+            note.to_string(),
+        );
+    };
+    note(ccsurgery::store::process_start(client.id()));
+    let before = home.everything();
+    let run = home.run(&[&STRIP[..], &["--yes"]].concat());
+    assert_eq!(run.code, 3, "{run:?}");
+    let shown = run.stderr_seen().replace(&client.id().to_string(), "[pid]");
+    assert_snapshot!(shown, @r"
+    Refused: session 5e551000-aaaa-4bbb-8ccc-0123456789ab is open in a running client (process [pid])
+    Hint: leave that client first, or drop --in-place to write a new session; --allow-live overrides
+    ");
+    assert!(before == home.everything(), "nothing is written");
+    assert_eq!(
+        home.run(&["clone", SESSION]).code,
+        0,
+        "reading it into a new session is fine"
+    );
+    assert_eq!(
+        home.run(&[&STRIP[..], &["--yes", "--allow-live"]].concat())
+            .code,
+        0
+    );
+    home.run(&["undo", "--yes"]);
+
+    // A note of a process that is gone, whose number another has now.
+    note(Some("1".to_owned()));
+    assert_eq!(home.run(&[&STRIP[..], &["--yes"]].concat()).code, 0);
+    client.kill().expect("it runs");
+    client.wait().expect("it ends");
+}

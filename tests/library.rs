@@ -1,0 +1,126 @@
+//! The library without the program: open, plan, look, verify, carry out.
+
+mod common;
+
+use ccsurgery::doctor::examine;
+use ccsurgery::jsonl::Document;
+use ccsurgery::ops::{StripThinking, Truncate};
+use ccsurgery::rewrite::{Action, Measure, Renames, Transform as _, emit, emitted_len, verify};
+use ccsurgery::session::{Calibration, Id, Session};
+use common::{Home, SESSION, Transcript};
+use serde_json::json;
+
+fn transcript() -> Transcript {
+    Transcript::new(SESSION, std::path::Path::new("/home/you/project"))
+        .prompt("first")
+        .thinking("hm")
+        .answer("one")
+        .prompt("second")
+        .call("toolu_1", "Bash", &json!({"command": "date"}))
+        .result("toolu_1", "Tuesday")
+        .answer("two")
+}
+
+#[test]
+fn opens_a_file_and_tells_what_is_in_it() {
+    let home = Home::new();
+    let session = Session::open(home.add(&transcript())).expect("a session");
+    assert_eq!(session.entries().len(), 7);
+    assert_eq!(session.turns().len(), 2);
+    assert_eq!(session.graph().path().len(), 7);
+    assert_eq!(session.session_id(), Some(Id::of(SESSION.as_bytes())));
+    let call = session.calls().iter().next().expect("a call");
+    assert_eq!((call.uses.len(), call.results.len()), (1, 1));
+    assert!(examine(&session).is_empty());
+}
+
+#[test]
+fn a_plan_is_looked_at_before_it_is_carried_out() {
+    let session = Session::new(Document::from_bytes(transcript().text()));
+    let mut plan = Truncate { at: 1.into() }.plan(&session).expect("a plan");
+    let dropped: Vec<u32> = plan.dropped().collect();
+    assert_eq!(dropped, [3, 4, 5, 6]);
+    assert!(plan.changes.iter().all(|c| c.action == Action::Drop));
+
+    let after = Session::new(plan.carry_out(&session).expect("a document"));
+    verify(&session, &after).expect("no new fault");
+    let measure = |s: &Session| Measure::of(s, Calibration::of(s).window());
+    assert_eq!((measure(&session).turns, measure(&after).turns), (2, 1));
+    assert!(measure(&after).bytes < measure(&session).bytes);
+    let text = transcript().text();
+    let kept: String = text.split_inclusive('\n').take(3).collect();
+    assert_eq!(
+        after.document().to_vec(),
+        kept.as_bytes(),
+        "what stays is untouched"
+    );
+}
+
+#[test]
+fn a_refusal_is_a_value_that_says_what_to_do() {
+    let session = Session::new(Document::from_bytes(transcript().text()));
+    let refusal = Truncate { at: 9.into() }
+        .plan(&session)
+        .expect_err("no such turn");
+    assert_eq!(refusal.kind, "no-such-turn");
+    assert!(!refusal.hint.is_empty());
+}
+
+#[test]
+fn transforms_can_follow_each_other() {
+    let session = Session::new(Document::from_bytes(transcript().text()));
+    let mut plan = StripThinking::default().plan(&session).expect("a plan");
+    let stripped = Session::new(plan.carry_out(&session).expect("a document"));
+    let mut plan = Truncate { at: 1.into() }.plan(&stripped).expect("a plan");
+    let after = Session::new(plan.carry_out(&stripped).expect("a document"));
+    assert_eq!(after.entries().len(), 2);
+    assert_eq!(
+        after.document().origin(1),
+        Some(2),
+        "lines know where they came from"
+    );
+    verify(&session, &after).expect("no new fault");
+}
+
+#[test]
+fn a_result_that_is_worse_is_not_let_through() {
+    let session = Session::new(Document::from_bytes(transcript().text()));
+    let text = transcript().text();
+    let without_call: String = text
+        .split_inclusive('\n')
+        .enumerate()
+        .filter(|(i, _)| *i != 4)
+        .map(|(_, l)| l)
+        .collect();
+    let fault = verify(&session, &Session::new(Document::from_bytes(without_call)))
+        .expect_err("a stray result");
+    assert_eq!((fault.before, fault.after), (0, 1));
+}
+
+#[test]
+fn ids_are_renamed_as_the_lines_go_out() {
+    let session = Session::new(Document::from_bytes(transcript().text()));
+    let mut renames = Renames::default();
+    let mut count = 0;
+    renames.id(SESSION, "00000000-0000-4000-8000-000000000000".to_owned());
+    renames.session(SESSION, "00000000-0000-4000-8000-000000000000");
+    renames.entries(&session, || {
+        count += 1;
+        format!("00000000-0000-4000-8000-{count:012}")
+    });
+    renames.mark_forks();
+    let mut out = Vec::new();
+    emit(&session, Some(&renames), &mut out).expect("memory takes all");
+    assert_eq!(out.len() as u64, emitted_len(&session, Some(&renames)));
+    let clone = Session::new(Document::from_bytes(out));
+    assert_eq!(clone.graph().path(), session.graph().path());
+    let first = &clone.entries()[0];
+    assert_eq!(
+        clone.string(first, &["uuid"]).as_deref(),
+        Some("00000000-0000-4000-8000-000000000001")
+    );
+    assert_eq!(
+        clone.string(first, &["forkedFrom", "sessionId"]).as_deref(),
+        Some(SESSION)
+    );
+}
