@@ -91,7 +91,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn made_sessions_are_healthy(shape in shapes()) {
@@ -238,4 +238,22 @@ fn only_what_was_asked_for_is_mended() {
     );
     let output = home.run(&["repair", ID, "--only", "nonsense"]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn records_glued_at_the_end_are_both_kept() {
+    let shape = Shape {
+        turns: vec![0, 1],
+        version: "2.1.45",
+        branches: true,
+        compacted: None,
+    };
+    let lines = made::lines(&shape);
+    let healthy = made::bytes(&lines);
+    let newline = healthy[..healthy.len() - 1]
+        .iter()
+        .rposition(|b| *b == b'\n')
+        .unwrap();
+    let glued = [&healthy[..newline], &healthy[newline + 1..]].concat();
+    assert_eq!(repair(&glued, false).bytes, healthy);
 }
