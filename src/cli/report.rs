@@ -150,7 +150,7 @@ fn resume_command(id: &str, project: Option<&Path>, here: &Path) -> String {
 }
 
 /// A word that a shell takes as it is, however it looks.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     if !word.is_empty()
         && word
             .chars()
