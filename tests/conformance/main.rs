@@ -30,6 +30,7 @@ mod rules_check;
 mod scenarios;
 mod script;
 mod scrub;
+mod sdk;
 mod seen;
 mod signature;
 mod view;
