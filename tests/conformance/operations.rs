@@ -43,7 +43,9 @@ impl Reminders {
             }
             Self::Vary => {
                 shown.retain(|s| !s.is_reminder());
-                shown.iter_mut().for_each(|s| *s = s.without_reminder());
+                for s in shown {
+                    *s = s.without_reminder();
+                }
             }
         }
     }

@@ -51,29 +51,31 @@ impl Notes {
 /// Writes `CONFORMANCE.md` from the results of this program.
 pub(crate) fn write(program: &str) -> Result<()> {
     let results = Results::load(program)?;
-    let cells: Vec<&Kept> = results.current().filter(|k| !k.skipped).collect();
+    let (skipped, cells): (Vec<&Kept>, Vec<&Kept>) = results.current().partition(|k| k.skipped);
     ensure!(!cells.is_empty(), "this program has not been judged yet");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("CONFORMANCE.md");
-    fs_err::write(&path, page(&cells))?;
+    fs_err::write(&path, page(&cells, skipped.len()))?;
     println!("{} cells in {}", cells.len(), path.display());
     Ok(())
 }
 
-fn page(cells: &[&Kept]) -> String {
+fn page(cells: &[&Kept], skipped: usize) -> String {
     let mut out = HEAD.to_owned();
     let passed = cells.iter().filter(|k| k.passed).count();
+    let all = matrix::size();
     let _ = writeln!(
         out,
-        "On {}, ccsurgery {}: {passed} of {} cells passed; {} cells of the matrix are possible where every session gives an \
-         occasion, and what is not counted here was not run or had none.\n",
+        "On {}, with ccsurgery {}: {passed} of {} cells passed. Of the {all} cells of the whole matrix, {skipped} more found a \
+         session that gives the operation no occasion, and {} were not run.\n",
         today(),
         env!("CARGO_PKG_VERSION"),
         cells.len(),
-        matrix::size()
+        all.saturating_sub(cells.len() + skipped)
     );
     out.push_str(
-        "Fields are cells passed of cells run, one a scenario. Columns are operations into a new session; `in place` and\n\
-         `undo` count all operations in that form. `a → b` was recorded by client a and resumed by client b.\n\n",
+        "Fields are cells passed of cells run, one a scenario; columns are operations into a new session, and `in place` and\n\
+         `undo` count all operations in that form. `a → b` was recorded by client a and resumed by client b. `–` was not run,\n\
+         or had no occasion. Notes say what a client does wrong by itself.\n\n",
     );
     let mut notes = Notes::default();
     let columns: Vec<Column> = OPERATIONS
