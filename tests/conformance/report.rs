@@ -81,7 +81,11 @@ fn page(cells: &[&Kept], skipped: usize) -> String {
     let columns: Vec<Column> = OPERATIONS
         .iter()
         .map(Column::New)
-        .chain([Column::Form(Form::InPlace), Column::Form(Form::Undo)])
+        .chain([
+            Column::Typed,
+            Column::Form(Form::InPlace),
+            Column::Form(Form::Undo),
+        ])
         .collect();
     let names: Vec<&str> = columns.iter().map(Column::name).collect();
     let _ = writeln!(out, "| client | {} |", names.join(" | "));
@@ -116,6 +120,7 @@ fn page(cells: &[&Kept], skipped: usize) -> String {
 
 enum Column {
     New(&'static Operation),
+    Typed,
     Form(Form),
 }
 
@@ -123,6 +128,7 @@ impl Column {
     fn name(&self) -> &'static str {
         match self {
             Self::New(operation) => operation.name,
+            Self::Typed => matrix::TYPED,
             Self::Form(Form::InPlace) => "in place",
             Self::Form(form) => form.name(),
         }
@@ -131,6 +137,7 @@ impl Column {
     fn holds(&self, key: &Key) -> bool {
         match self {
             Self::New(operation) => key.operation == operation.name,
+            Self::Typed => key.operation == matrix::TYPED,
             Self::Form(form) => key.operation.ends_with(form.suffix()),
         }
     }
