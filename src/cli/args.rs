@@ -1,5 +1,10 @@
 //! The shape of the command line: global options, and what commands that write share.
 
+#![allow(
+    clippy::doc_markdown,
+    reason = "these comments are the help, which is no Markdown"
+)]
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

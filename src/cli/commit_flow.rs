@@ -8,7 +8,9 @@ use serde_json::json;
 
 use crate::ops::{Finish, title_for};
 use crate::render::{YELLOW, paint};
-use crate::rewrite::{Action, Change, Measure, Plan, Transform, emit, emitted_len, verify};
+use crate::rewrite::{
+    Action, Change, Measure, Plan, Transform, emit, emitted_len, verify, verify_revealed,
+};
 use crate::session::{Calibration, Glance, Kind, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
 
@@ -141,9 +143,9 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
         return nothing_to_do(context, &job, &glance);
     }
     progress.phase("checking");
-    verify(before, result.revealed.as_ref(), &result.after)?;
+    verify_revealed(before, result.revealed.as_ref(), &result.after)?;
     let measured = Calibration::of(before);
-    let window = measured.window_of(&Calibration::of(&result.after));
+    let window = measured.window_of(before, &Calibration::of(&result.after));
     let mut figures = (
         Measure::of(before, measured.window()),
         Measure::of(&result.after, window),
@@ -272,8 +274,10 @@ fn plan(
         }
         touched = true;
         let next = carry_out(session, plan, &mut said)?;
-        if transform.reveals() {
-            revealed = Some(Session::new(next.document().clone()));
+        // Where a boundary went, what it hid is shown again, faults and all.
+        let uncovers = next.graph().window() < session.graph().window();
+        if transform.reveals() || uncovers {
+            revealed = Some(next.successor(next.document().clone()));
         }
         current = Some(next);
     }
@@ -348,7 +352,7 @@ fn operate_on_subagents(
             continue;
         }
         let after = session.successor(plan.carry_out(&session)?);
-        verify(&session, None, &after)?;
+        verify(&session, &after)?;
         let saved: i64 = plan.changes.iter().map(|c| c.bytes).sum();
         said.changes.push(Change {
             line: None,

@@ -27,6 +27,16 @@ pub(super) fn find(context: &mut Context, arg: &SessionArg) -> Result<Found, Cli
     Ok(found)
 }
 
+/// Says which session was meant, where nobody named one and the result itself does not say.
+pub(super) fn say_which(context: &mut Context, arg: &SessionArg, found: &Found, session: &Session) {
+    if arg.session.is_none() && !context.json {
+        let id: String = found.id.chars().take(8).collect();
+        let name = context.words(Glance::of(session).name());
+        let room = context.columns.saturating_sub(20);
+        context.tell(&format!("session {}  “{}”", clean(&id), fit(&name, room)));
+    }
+}
+
 /// Reads a transcript, and refuses what is none.
 pub(super) fn open(found: &Found) -> Result<Session, CliError> {
     let session = Session::open(&found.path).map_err(|e| CliError {

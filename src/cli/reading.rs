@@ -30,7 +30,8 @@ pub(super) fn turn(context: &Context, number: u32, items: &[Item], full: bool) -
     for item in items {
         item_lines(context, item, full, &mut out);
     }
-    out
+    out.truncate(out.trim_end().len());
+    out + "\n"
 }
 
 fn item_lines(context: &Context, item: &Item, full: bool, out: &mut String) {
@@ -76,13 +77,9 @@ fn item_lines(context: &Context, item: &Item, full: bool, out: &mut String) {
                 .columns
                 .saturating_sub(crate::render::width(&tool) + 5);
             let gist = context.words(gist);
-            let _ = writeln!(
-                out,
-                "{} {}  {}",
-                paint(YELLOW, "●"),
-                paint(BOLD, &tool),
-                fit(&gist, if full { usize::MAX } else { room })
-            );
+            let gist = fit(&gist, if full { usize::MAX } else { room });
+            let line = format!("{} {}  {gist}", paint(YELLOW, "●"), paint(BOLD, &tool));
+            let _ = writeln!(out, "{}", line.trim_end());
             if full {
                 let pretty = serde_json::from_str::<Value>(input)
                     .ok()
@@ -169,6 +166,10 @@ fn shortened(
     };
     for (i, line) in lines.iter().take(shown).enumerate() {
         let lead = if i == 0 { first } else { rest };
+        if line.is_empty() && i > 0 {
+            out.push('\n');
+            continue;
+        }
         let _ = writeln!(
             out,
             "{}",
@@ -194,7 +195,8 @@ pub(super) fn plain<'i>(context: &Context, items: impl Iterator<Item = &'i Item>
                 let _ = writeln!(out, "{gap}{}", context.lines(text).trim_end());
             }
             Item::Call { tool, gist, .. } => {
-                let _ = writeln!(out, "{}  {}", context.words(tool), context.words(gist));
+                let line = format!("{}  {}", context.words(tool), context.words(gist));
+                let _ = writeln!(out, "{}", line.trim_end());
             }
             _ => {}
         }

@@ -50,21 +50,40 @@ pub(super) fn segments(old: &str, new: &str) -> Vec<Segment> {
     } else {
         TextDiff::from_lines(old, new)
     };
-    let mut out: Vec<Segment> = Vec::new();
-    for change in diff.iter_all_changes() {
-        let op = match change.tag() {
-            ChangeTag::Equal => Op::Same,
-            ChangeTag::Delete => Op::Gone,
-            ChangeTag::Insert => Op::New,
-        };
-        match out.last_mut().filter(|s| s.op == op) {
-            Some(last) => last.text.push_str(change.value()),
-            None => out.push(Segment {
+    let mut out = Vec::new();
+    let (mut same, mut gone, mut new) = (String::new(), String::new(), String::new());
+    let mut push = |op: Op, text: &mut String| {
+        if !text.is_empty() {
+            out.push(Segment {
                 op,
-                text: change.value().to_owned(),
-            }),
+                text: std::mem::take(text),
+            });
         }
+    };
+    for change in diff.iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Delete => gone.push_str(change.value()),
+            ChangeTag::Insert => new.push_str(change.value()),
+            // Blanks between words that changed changed with them.
+            ChangeTag::Equal
+                if change.value().trim().is_empty() && !(gone.is_empty() && new.is_empty()) =>
+            {
+                gone.push_str(change.value());
+                new.push_str(change.value());
+                continue;
+            }
+            ChangeTag::Equal => {
+                push(Op::Gone, &mut gone);
+                push(Op::New, &mut new);
+                same.push_str(change.value());
+                continue;
+            }
+        }
+        push(Op::Same, &mut same);
     }
+    push(Op::Same, &mut same);
+    push(Op::Gone, &mut gone);
+    push(Op::New, &mut new);
     out
 }
 
@@ -83,6 +102,7 @@ pub(super) fn changed_words(context: &Context, old: &str, new: &str) -> Vec<Stri
         }
         match segment.op {
             Op::Same => text.push_str(&shortened(&words, i == 0, i + 1 == all.len())),
+            Op::Gone | Op::New if words.is_empty() => {}
             Op::Gone => {
                 let _ = write!(text, "[-{words}-]");
             }
@@ -90,7 +110,7 @@ pub(super) fn changed_words(context: &Context, old: &str, new: &str) -> Vec<Stri
                 let _ = write!(text, "{{+{words}+}}");
             }
         }
-        if after {
+        if after && !text.ends_with(' ') {
             text.push(' ');
         }
     }

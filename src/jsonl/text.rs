@@ -47,8 +47,7 @@ fn lossy(bytes: &[u8]) -> String {
         match chunk.invalid() {
             [] => {}
             // A surrogate half is ED A0..BF 80..BF; each of its bytes is a chunk of its own.
-            [0xa0..=0xbf] if joined.ends_with('\u{fffd}') && chunk.valid().is_empty() => {}
-            [0x80..=0x9f] if joined.ends_with('\u{fffd}') && chunk.valid().is_empty() => {}
+            [0x80..=0xbf] if joined.ends_with('\u{fffd}') && chunk.valid().is_empty() => {}
             _ => joined.push('\u{fffd}'),
         }
     }

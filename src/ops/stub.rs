@@ -128,11 +128,11 @@ fn words_of(raw: &[u8]) -> (String, Vec<String>) {
         let block = span.of(raw);
         match lookup(block, &["type"]).map(|s| s.of(block)) {
             Some(b"\"text\"") => {
-                words.extend(lookup(block, &["text"]).map(|s| decode(s.of(block)).into_owned()))
+                words.extend(lookup(block, &["text"]).map(|s| decode(s.of(block)).into_owned()));
             }
             Some(b"\"image\"") => media.push(format!("an image ({})", bytes(block.len() as u64))),
             Some(b"\"document\"") => {
-                media.push(format!("a document ({})", bytes(block.len() as u64)))
+                media.push(format!("a document ({})", bytes(block.len() as u64)));
             }
             _ => media.push(format!("{} more", bytes(block.len() as u64))),
         }

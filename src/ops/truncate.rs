@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec};
+use crate::session::{
+    BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec, turn_end,
+};
 
 use super::agents::agents_gone;
 
@@ -24,11 +26,15 @@ impl Transform for Truncate {
         let turns = session.turns();
         let mut plan = Plan::default();
         let at = self.at.resolve(session)?;
-        let Some(turn) = turns.get(at).filter(|_| (at as usize) < turns.len()) else {
+        let Some(turn) = turns.get(at) else {
             return Ok(plan);
         };
+        let end = turn_end(session, turn);
+        if end as usize == session.graph().path().len() {
+            return Ok(plan);
+        }
         refuse_unfinished(session, at)?;
-        let cut = Cut::new(session, turn.path.1);
+        let cut = Cut::new(session, end);
         for (line, state) in session.lines().iter().enumerate() {
             let line = line as u32;
             match state {

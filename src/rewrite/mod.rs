@@ -10,4 +10,4 @@ pub use plan::{Action, Change, Fate, Place, Plan, PlanError, Refusal, Transform,
 pub use rename::{Renames, emit, emitted_len};
 pub use reparent::{Mended, reparent};
 pub use report::Measure;
-pub use verify::{Fault, verify};
+pub use verify::{Fault, verify, verify_revealed};

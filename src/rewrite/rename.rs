@@ -263,7 +263,7 @@ impl Renames {
 
     fn patch_cwd(&self, text: &[u8], span: Span, patches: &mut Vec<Patch<'_>>) {
         let Some((old, new)) = &self.cwd else { return };
-        let raw = &text[span.start as usize - 1..span.end as usize + 1];
+        let raw = &text[(span.start as usize - 1)..=(span.end as usize)];
         let words = decode(raw);
         let Some(rest) = words.strip_prefix(old.as_str()) else {
             return;
@@ -285,7 +285,7 @@ impl Renames {
         let Some(end) = memchr::memrchr(b'}', text) else {
             return;
         };
-        let quoted = &text[uuid.start as usize - 1..uuid.end as usize + 1];
+        let quoted = &text[(uuid.start as usize - 1)..=(uuid.end as usize)];
         let mut with = [FORK[0], &encode(old), FORK[1]].concat().into_bytes();
         with.extend_from_slice(quoted);
         with.extend_from_slice(FORK[2].as_bytes());

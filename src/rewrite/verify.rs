@@ -22,10 +22,19 @@ pub struct Fault {
 }
 
 /// Compares what the doctor finds before and after.
+pub fn verify(before: &Session, after: &Session) -> Result<(), Fault> {
+    verify_revealed(before, None, after)
+}
+
+/// Compares what the doctor finds before and after, where something came to light in between.
 ///
 /// Where lines that could not be read were recovered on the way, or a conversation was found again,
 /// `revealed` is the session as it was then: its faults were there before, only nobody saw them.
-pub fn verify(before: &Session, revealed: Option<&Session>, after: &Session) -> Result<(), Fault> {
+pub fn verify_revealed(
+    before: &Session,
+    revealed: Option<&Session>,
+    after: &Session,
+) -> Result<(), Fault> {
     let count = |session: &Session| {
         let mut counts: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
         for finding in examine(session) {

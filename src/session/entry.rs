@@ -294,7 +294,7 @@ impl Reader<'_> {
                 }
                 b"sessionId" => self.entry.session = self.id(c)?,
                 b"logicalParentUuid" | b"leafUuid" | b"messageId" => {
-                    self.entry.names = self.id(c)?
+                    self.entry.names = self.id(c)?;
                 }
                 b"timestamp" => self.entry.time = self.time(c)?,
                 b"subtype" => {

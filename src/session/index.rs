@@ -47,6 +47,7 @@ impl Session {
     }
 
     /// Indexes what a plan made of this session, reading only the lines that it touched.
+    #[must_use]
     pub fn successor(&self, document: Document) -> Self {
         let mut index = Index::with_capacity(document.lines().len());
         let mut old = 0;

@@ -43,5 +43,5 @@ pub use tokens::{Calibration, Weight};
 pub use tools::{At, Call, Calls};
 pub use turn_facts::TurnFacts;
 pub use turn_spec::{TurnError, TurnRange, TurnSpec};
-pub use turns::{Turn, Turns};
+pub use turns::{Turn, Turns, turn_end};
 pub use xray::{Large, Part, file_parts, largest, window_parts};

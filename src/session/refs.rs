@@ -38,7 +38,7 @@ pub struct IdUse<'a> {
 impl IdUse<'_> {
     /// The id that it spells.
     pub fn id(&self, line: &[u8]) -> Id {
-        id_of_string(&line[self.span.start as usize - 1..self.span.end as usize + 1])
+        id_of_string(&line[(self.span.start as usize - 1)..=(self.span.end as usize)])
     }
 }
 

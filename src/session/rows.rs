@@ -8,6 +8,7 @@ use super::entry::{BlockKind, Entry, Kind};
 use super::graph::Place;
 use super::id::Id;
 use super::index::Session;
+use super::turns::turn_end;
 
 /// The entries of which the payload is made, in order: the path from its last boundary on, with kept
 /// messages behind the summary, and what stands beside the path where the client gathers it.
@@ -18,7 +19,7 @@ pub(super) fn rows(session: &Session, upto: Option<u32>) -> Vec<u32> {
         Some(turn) => session
             .turns()
             .get(turn)
-            .map_or(path.len(), |t| t.path.1 as usize),
+            .map_or(path.len(), |t| turn_end(session, t) as usize),
         None => path.len(),
     };
     let path = &path[..end];

@@ -78,6 +78,8 @@ pub struct Calibration {
     since: Weight,
     /// What is shown altogether.
     shown: Weight,
+    /// The last record itself.
+    last: Option<Point>,
 }
 
 impl Calibration {
@@ -110,6 +112,7 @@ impl Calibration {
                 images: samples.shown.images - at_last.images,
             },
             shown: samples.shown,
+            last: last.copied(),
         }
     }
 
@@ -128,9 +131,15 @@ impl Calibration {
         tokens.max(0.0) as u64
     }
 
-    /// The tokens in the window of what was made of this session. Its records are of what it was, so
-    /// what it lost and gained is taken off and added by this session's measure.
-    pub fn window_of(&self, result: &Calibration) -> u64 {
+    /// The tokens in the window of what was made of `session`, whose measure this is.
+    ///
+    /// The result's last record counts if all that was shown then is shown still. Else it is of what
+    /// the session was, and what was lost and gained is taken off and added by this measure.
+    pub fn window_of(&self, session: &Session, result: &Calibration) -> u64 {
+        let holds = |last: Point| Samples::of(session).points.contains(&last);
+        if result.last.is_some_and(holds) {
+            return result.window();
+        }
         let change = Weight {
             bytes: result.shown.bytes - self.shown.bytes,
             images: result.shown.images - self.shown.images,
@@ -146,7 +155,7 @@ impl Calibration {
 }
 
 /// The window at one request: what was shown, and how many tokens that made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Point {
     shown: Weight,
     tokens: f64,

@@ -2,6 +2,7 @@
 
 use super::entry::{Entry, Kind, Subtype};
 use super::graph::{Graph, Place};
+use super::index::Session;
 use super::prompt::PromptKind;
 
 /// One turn of the live path.
@@ -97,6 +98,23 @@ impl Turns {
             Place::Branch(_) | Place::Apart | Place::Metadata => None,
         }
     }
+}
+
+/// Where a turn ends on the path: where the next begins, or at a compaction in between.
+///
+/// What was compacted after the turn's last answer is no part of it: a copy that kept that boundary would
+/// show the model a summary instead of the turns that were asked for, and old clients nothing at all.
+pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
+    let (from, to) = turn.path;
+    let path = &session.graph().path()[from as usize..to as usize];
+    let entry = |&i: &u32| &session.entries()[i as usize];
+    let answered = path
+        .iter()
+        .map(entry)
+        .rposition(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
+    let tail = answered.map_or(0, |at| at + 1);
+    let boundary = path[tail..].iter().map(entry).position(Entry::is_boundary);
+    boundary.map_or(to, |at| from + (tail + at) as u32)
 }
 
 /// Whether the model answers before the next prompt.

@@ -58,7 +58,7 @@ impl Part {
             Part::Images => "images, documents".to_owned(),
             Part::Summaries => "summaries".to_owned(),
             Part::Reminders => "attachments, reminders".to_owned(),
-            Part::Duplicates => "duplicates for the client".to_owned(),
+            Part::Duplicates => "duplicates for client".to_owned(),
             Part::Metadata => "metadata".to_owned(),
             Part::Unreadable => "unreadable lines".to_owned(),
         }

@@ -267,7 +267,7 @@ impl Journal {
             }
             sweep(&operation);
             if !operation.replaced.is_empty() {
-                let done = operation.replaced.iter().all(|r| is_replaced(r));
+                let done = operation.replaced.iter().all(is_replaced);
                 for replaced in &mut operation.replaced {
                     if done {
                         replaced.after = FileState::of(&replaced.path).ok();
@@ -341,7 +341,7 @@ fn is_replaced(replaced: &Replaced) -> bool {
 pub fn process_start(pid: u32) -> Option<String> {
     #[cfg(target_os = "linux")]
     {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let stat = fs_err::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The second field is the name in parentheses, which may hold anything.
         let rest = &stat[stat.rfind(')')? + 1..];
         rest.split_ascii_whitespace().nth(19).map(str::to_owned)

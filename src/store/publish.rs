@@ -132,7 +132,8 @@ fn make_all(
     for file in sidecars {
         match &file.make {
             Make::Transcript(session) => {
-                Candidate::write(&file.target, |out| emit(session, Some(renames), out))?.create()?
+                Candidate::write(&file.target, |out| emit(session, Some(renames), out))?
+                    .create()?;
             }
             Make::Copy(from) => copy_private(from, &file.target)?,
             Make::Link(from) => drop(link_or_copy(from, &file.target)?),

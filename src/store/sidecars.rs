@@ -72,7 +72,7 @@ pub fn sidecars(
             kind: SidecarKind::FileHistory,
             path,
             len,
-        })
+        });
     })?;
     for dir in ["tasks", "session-env"] {
         tree(&config.join(dir).join(id), &mut |path, len| {
@@ -80,7 +80,7 @@ pub fn sidecars(
                 kind: SidecarKind::State,
                 path,
                 len,
-            })
+            });
         })?;
     }
     for entry in listed(&config.join("todos"))? {

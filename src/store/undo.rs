@@ -195,7 +195,7 @@ pub(super) fn restore(path: &Path, kept: &Path, state: &FileState) -> Result<(),
         copy_private(kept, &temp)?;
         state.apply_to(&temp)?;
     }
-    if let Err(error) = std::fs::rename(&temp, path) {
+    if let Err(error) = fs_err::rename(&temp, path) {
         let _ = fs_err::remove_file(&temp);
         return Err(error.into());
     }

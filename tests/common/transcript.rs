@@ -169,7 +169,17 @@ impl Transcript {
 
     /// The file's text.
     pub(crate) fn text(&self) -> String {
-        self.lines.iter().map(|l| format!("{l}\n")).collect()
+        self.lines
+            .iter()
+            .flat_map(|l| {
+                [
+                    l.to_string(),
+                    "
+"
+                    .to_owned(),
+                ]
+            })
+            .collect()
     }
 
     fn block(mut self, block: Value) -> Self {

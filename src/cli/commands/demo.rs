@@ -3,11 +3,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anstream::AutoStream;
-use clap::{Args, CommandFactory as _, Parser as _};
+use clap::{Args, Parser as _};
 
-use crate::render::{BOLD, DIM, age, bytes, clean, count, fit, pad, paint, tokens, width};
-use crate::session::{Calibration, Glance, Session};
-use crate::store::{Config, Journal, Locator, create_private_dirs, write_private};
+use crate::render::{BOLD, DIM, pad, paint, width};
+use crate::store::{Config, Journal, create_private_dirs, write_private};
 
 use super::super::args::Cli;
 use super::super::context::Context;
@@ -42,7 +41,7 @@ pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, C
         &mut stage,
         "This is a session, made up for you. It lives in a temporary folder that is gone when the demo is over; your own sessions are not touched.",
     )?;
-    list(&mut stage)?;
+    play(&mut stage, &["ls"])?;
     say(
         &mut stage,
         "What would it be without the model's thinking? Ask first: -n shows everything and writes nothing.",
@@ -54,7 +53,7 @@ pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, C
     )?;
     play(&mut stage, &["clone", "3f9c", "--at", "3", "--quiet"])?;
     say(&mut stage, "The original is as it was, and both are there:")?;
-    list(&mut stage)?;
+    play(&mut stage, &["ls"])?;
     next(&mut stage)?;
     stage.out.flush()?;
     home.close()?;
@@ -121,39 +120,6 @@ fn play(stage: &mut Context, arguments: &[&str]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Whether the program has a command of this name.
-fn has(name: &str) -> bool {
-    Cli::command().find_subcommand(name).is_some()
-}
-
-/// The sessions of the stage's project.
-fn list(stage: &mut Context) -> Result<(), CliError> {
-    if has("ls") {
-        return play(stage, &["ls"]);
-    }
-    let found = Locator::new(&stage.config, &stage.project).here();
-    for found in found.map_err(|e| CliError::failed("bug", e.to_string(), "please report this"))? {
-        let session = Session::open(&found.path)?;
-        let figures = format!(
-            "{} turns  ~{} tokens  {}  {}",
-            count(session.turns().len() as u64),
-            pad(&tokens(Calibration::of(&session).window()), -5),
-            pad(&bytes(found.len), -8),
-            age(found.modified, stage.now)
-        );
-        let room = stage.columns.saturating_sub(width(&figures) + 14);
-        let name = fit(&clean(Glance::of(&session).name()), room);
-        writeln!(
-            stage.out,
-            "  {}  {}  {}",
-            &found.id[..8],
-            pad(&name, room as i32),
-            paint(DIM, figures)
-        )?;
-    }
-    Ok(())
-}
-
 /// What to try next.
 fn next(stage: &mut Context) -> Result<(), CliError> {
     let commands = [
@@ -168,7 +134,7 @@ fn next(stage: &mut Context) -> Result<(), CliError> {
         stage,
         "Your turn: go to a project in which you have used Claude Code, and try",
     )?;
-    for (command, more, what) in commands.iter().filter(|(command, ..)| has(command)) {
+    for (command, more, what) in commands {
         let command = pad(&format!("ccsurgery {command}{more}"), 28);
         writeln!(stage.out, "  {}  {what}", paint(BOLD, command))?;
     }

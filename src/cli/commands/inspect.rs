@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::render::{
     BOLD, DIM, GREEN, YELLOW, bar, bytes, fit, pad, paint, signed_bytes, sparkline, tokens, width,
+    wrap,
 };
 use crate::session::{
     Calibration, Glance, Large, Part, Place, Session, TurnFacts, file_parts, largest, window_parts,
@@ -123,7 +124,7 @@ fn render(context: &Context, session: &Session, xray: &Xray) -> String {
         )
     );
     chart(context, &mut out, &xray.window, &tokens);
-    let _ = writeln!(out, "{}", paint(DIM, format!("  {}", trust(c))));
+    remark(context, &mut out, &trust(c));
 
     let whole = session.document().len();
     let _ = writeln!(
@@ -144,22 +145,24 @@ fn render(context: &Context, session: &Session, xray: &Xray) -> String {
         (false, true) => "on other branches, or the client's own",
         (false, false) => "the client's own",
     };
-    let _ = writeln!(
-        out,
-        "{}",
-        paint(
-            DIM,
-            format!(
-                "  {} of it in lines that the model is not shown: {why}",
-                bytes(hidden)
-            )
-        )
+    let remainder = bytes(hidden);
+    remark(
+        context,
+        &mut out,
+        &format!("{remainder} of it in lines that the model is not shown: {why}"),
     );
 
     growth(context, &mut out, &xray.turns);
     entries(context, &mut out, &xray.largest);
     operations(context, &mut out, &xray.advice, c.window());
     out
+}
+
+/// A sentence below a chart.
+fn remark(context: &Context, out: &mut String, text: &str) {
+    for line in wrap(text, context.columns.saturating_sub(2)) {
+        let _ = writeln!(out, "  {}", paint(DIM, line));
+    }
 }
 
 /// Bars, a line each.
@@ -263,6 +266,7 @@ fn growth(context: &Context, out: &mut String, turns: &[TurnFacts]) {
 
 fn entries(context: &Context, out: &mut String, largest: &[Large]) {
     let _ = writeln!(out, "\n{}", paint(BOLD, "The largest entries"));
+    let part_width = if context.columns < 80 { 12 } else { 22 };
     for large in largest {
         let turn = match large.turn {
             Some(0) => "start".to_owned(),
@@ -274,24 +278,17 @@ fn entries(context: &Context, out: &mut String, largest: &[Large]) {
         } else {
             "not shown".to_owned()
         };
+        let part = fit(&context.words(&large.part.name()), part_width);
         let head = format!(
             "  {}  {}  {}  {}",
             pad(&turn, 8),
             pad(&bytes(large.bytes), -9),
             pad(&weight, -9),
-            pad(&fit(&context.words(&large.part.name()), 24), 24)
+            pad(&part, part_width as i32)
         );
         let room = context.columns.saturating_sub(width(&head) + 2);
-        let gist = if room < 8 {
-            String::new()
-        } else {
-            fit(&context.words(&large.gist), room)
-        };
-        let _ = writeln!(
-            out,
-            "{}",
-            format!("{head}  {}", paint(DIM, gist)).trim_end()
-        );
+        let gist = fit(&context.words(&large.gist), room);
+        let _ = writeln!(out, "{head}  {}", paint(DIM, gist));
     }
 }
 

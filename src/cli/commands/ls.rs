@@ -245,7 +245,7 @@ fn table(context: &Context, rows: &[&Row]) -> String {
             .map(width)
             .max()
             .unwrap_or(0)
-            .min(18)
+            .clamp(6, 18)
     } else {
         0
     };
@@ -255,7 +255,7 @@ fn table(context: &Context, rows: &[&Row]) -> String {
             .map(width)
             .max()
             .unwrap_or(0)
-            .min(24)
+            .clamp(5, 24)
     } else {
         0
     };

@@ -58,6 +58,7 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context) -> Result<ExitCode, Cl
     if args.turns.is_none() && args.only.is_none() {
         return table(context, &found, &session);
     }
+    names::say_which(context, &args.session, &found, &session);
     let (from, to) = match &args.turns {
         Some(range) => range.resolve(&session)?,
         None => (0, session.turns().len() as u32),

@@ -104,7 +104,7 @@ pub(super) fn explain(error: UndoError, operation: &Operation) -> CliError {
         UndoError::Changed {
             added: Some(added), ..
         } => {
-            let entries = added.iter().filter(|&&b| b == b'\n').count().max(1);
+            let entries = memchr::memchr_iter(b'\n', &added).count().max(1);
             let hint = if operation.replaced.is_empty() {
                 "the session was used after it was made; keep it, or remove it yourself once you do not need what was added".to_owned()
             } else {
