@@ -140,7 +140,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     let is_clone = job.operation == "clone";
     if !result.touched && !is_clone {
         progress.done();
-        return nothing_to_do(context, &job, &glance);
+        return nothing_to_do(context, &job, &glance, &destination, &result.warnings);
     }
     progress.phase("checking");
     verify_revealed(before, result.revealed.as_ref(), &result.after)?;
@@ -379,26 +379,46 @@ fn carry_out(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Sessi
     Ok(session.successor(document))
 }
 
+/// Says that nothing is to be done, and why where a transform gave a reason. Whoever asked for the
+/// transcript on standard output gets it all the same.
 fn nothing_to_do(
     context: &mut Context,
     job: &Job<'_>,
     glance: &Glance,
+    destination: &Destination,
+    reasons: &[String],
 ) -> Result<ExitCode, CliError> {
-    if context.json {
+    let to_stdout = *destination == Destination::Stdout && !job.write.dry_run;
+    if context.json && !to_stdout {
         let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
+        let warnings: Vec<&str> = reasons
+            .iter()
+            .map(String::as_str)
+            .chain(["nothing to do"])
+            .collect();
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
             "source": {"session_id": job.found.id, "path": job.found.path},
-            "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": ["nothing to do"],
+            "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": warnings,
         });
         context.print_json(&document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
+    let mut text = format!(
+        "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.\n",
+        job.operation, job.found.id
+    );
+    for reason in reasons {
+        text += &format!("note: {}\n", crate::render::clean(reason));
+    }
+    if to_stdout {
+        context.err.write_all(text.as_bytes())?;
+        let mut out = std::io::BufWriter::with_capacity(1 << 20, std::io::stdout());
+        emit(&job.session, None, &mut out)?;
+        out.flush()?;
     } else {
-        let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
-        writeln!(
-            context.out,
-            "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.",
-            job.operation, job.found.id
-        )?;
+        context.out.write_all(text.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::sync::LazyLock;
 use std::sync::mpsc::sync_channel;
 
 use memchr::memmem::Finder;
@@ -61,6 +62,12 @@ impl Neighbours {
         }
     }
 }
+
+/// The key of a message inside an entry.
+static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"message\""));
+
+/// How an ASCII character looks that is spelt with an escape.
+static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u00"));
 
 /// How folders are set apart in a path inside a JSON string.
 const SEPARATORS: [&str; 2] = ["/", "\\\\"];
@@ -265,7 +272,7 @@ impl Renames {
         let plain = match entry.kind {
             Kind::User | Kind::Assistant | Kind::System => true,
             // Some carry whole messages, with words of their own.
-            Kind::Attachment => memchr::memmem::find(text, b"\"message\"").is_none(),
+            Kind::Attachment => MESSAGE.find(text).is_none(),
             _ => false,
         };
         if !plain || self.lengths != 1 << 36 || self.cwd.is_some() || entry.flags.forked() {
@@ -282,7 +289,7 @@ impl Renames {
         {
             let stretch = &text[from as usize..start.max(from) as usize];
             // An id may be spelt with escapes; nobody does, but the client would read it.
-            if memchr::memmem::find(stretch, b"\\u00").is_some() {
+            if ESCAPED.find(stretch).is_some() {
                 return None;
             }
             for quote in memchr::memchr_iter(b'"', stretch) {
