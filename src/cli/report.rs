@@ -6,10 +6,11 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::render::{FileRow, Preview};
+use crate::render::{FileRow, Preview, SessionDiff};
 use crate::rewrite::Measure;
 use crate::session::Glance;
 
+use super::args::DiffForm;
 use super::commit_flow::{Destination, Job, Outcome};
 use super::context::Context;
 use super::error::CliError;
@@ -49,6 +50,18 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
         show_secrets: context.show_secrets,
     }
     .render();
+    let diff = SessionDiff {
+        before: &report.job.session,
+        after: &report.result.after,
+        columns: context.columns,
+        show_secrets: context.show_secrets,
+    };
+    let diff = match report.job.write.diff {
+        None => String::new(),
+        Some(DiffForm::Words) => format!("\n{}", diff.words()),
+        Some(DiffForm::Raw) => format!("\n{}", diff.raw()),
+    };
+    let text = text + &diff;
     // Standard output is the transcript's where that was asked for.
     if *report.destination == Destination::Stdout && !report.job.write.dry_run {
         context.err.write_all(text.as_bytes())?;
@@ -137,7 +150,7 @@ fn resume_command(id: &str, project: Option<&Path>, here: &Path) -> String {
 }
 
 /// A word that a shell takes as it is, however it looks.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     if !word.is_empty()
         && word
             .chars()

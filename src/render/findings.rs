@@ -39,15 +39,25 @@ impl FindingList<'_> {
             paint(BOLD, clean(&id)),
             fit(&clean(self.title), room)
         );
-        let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut rows = Vec::new();
         for finding in self.findings {
-            let n = shown.entry(finding.check).or_default();
+            let n = seen.entry(finding.check).or_default();
             *n += 1;
             if *n <= ROWS {
-                let _ = writeln!(out, "  {}", self.row(finding));
+                rows.push((finding, cells(finding)));
             }
         }
-        for (check, n) in shown.into_iter().filter(|(_, n)| *n > ROWS) {
+        let widths = [0, 1, 2, 3].map(|c| {
+            rows.iter()
+                .map(|(_, cells)| width(&cells[c]))
+                .max()
+                .unwrap_or(0)
+        });
+        for (finding, cells) in &rows {
+            let _ = writeln!(out, "  {}", self.row(finding, cells, widths));
+        }
+        for (check, n) in seen.into_iter().filter(|(_, n)| *n > ROWS) {
             let _ = writeln!(
                 out,
                 "  {}",
@@ -61,39 +71,26 @@ impl FindingList<'_> {
         out
     }
 
-    fn row(&self, finding: &Finding) -> String {
+    fn row(&self, finding: &Finding, cells: &[String; 4], widths: [usize; 4]) -> String {
         let style = match finding.severity {
             Severity::Waste => DIM,
             Severity::RefusedByTheApi => YELLOW,
             Severity::LosesHistory | Severity::StopsResume => RED,
         };
-        let turn = finding
-            .turn
-            .filter(|&t| t > 0)
-            .map(|t| format!("turn {t}"))
-            .unwrap_or_default();
-        let line = if finding.line > 0 {
-            format!("line {}", finding.line)
-        } else {
-            String::new()
-        };
-        let severity = finding.severity.to_string();
-        let head = format!(
-            "{} {} {}",
-            pad(&turn, 8),
-            pad(&line, 9),
-            pad(finding.check, 18)
-        );
-        let used = 2 + 18 + 2 + width(&head) + 1;
-        let room = self.columns.saturating_sub(used).max(24);
-        let mut rows = wrap(&clean(&finding.message), room).into_iter();
-        let mut out = format!(
-            "{}  {head} {}",
-            paint(style, pad(&severity, 18)),
-            rows.next().unwrap_or_default()
-        );
+        let mut out = paint(style, pad(&cells[0], widths[0] as i32));
+        let mut used = 2 + widths[0];
+        for c in (1..4).filter(|&c| widths[c] > 0) {
+            let _ = write!(out, "  {}", pad(&cells[c], widths[c] as i32));
+            used += 2 + widths[c];
+        }
+        let mut rows = wrap(
+            &clean(&finding.message),
+            self.columns.saturating_sub(used + 2).max(24),
+        )
+        .into_iter();
+        let _ = write!(out, "  {}", rows.next().unwrap_or_default());
         for row in rows {
-            let _ = write!(out, "\n{}{row}", " ".repeat(used));
+            let _ = write!(out, "\n{}{row}", " ".repeat(used + 2));
         }
         out
     }
@@ -120,6 +117,26 @@ impl FindingList<'_> {
             );
         }
     }
+}
+
+/// Severity, turn, line and check.
+fn cells(finding: &Finding) -> [String; 4] {
+    let turn = finding
+        .turn
+        .filter(|&t| t > 0)
+        .map(|t| format!("turn {t}"))
+        .unwrap_or_default();
+    let line = if finding.line > 0 {
+        format!("line {}", finding.line)
+    } else {
+        String::new()
+    };
+    [
+        finding.severity.to_string(),
+        turn,
+        line,
+        finding.check.to_owned(),
+    ]
 }
 
 /// Breaks a text at blanks.

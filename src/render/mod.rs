@@ -1,6 +1,7 @@
 //! What people see: sizes, clean text, the preview.
 
 mod chart;
+mod diff;
 mod findings;
 mod preview;
 mod secrets;
@@ -9,6 +10,7 @@ mod text;
 
 pub use crate::human::{age, bytes, count, signed_bytes, tokens};
 pub use chart::{bar, sparkline};
+pub use diff::SessionDiff;
 pub use findings::FindingList;
 pub use preview::{FileAction, FileRow, Preview};
 pub use secrets::mask;

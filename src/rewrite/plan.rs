@@ -276,7 +276,9 @@ impl Plan {
                 }
             }
         }
-        for text in self.inserts.get(&Place::End).into_iter().flatten() {
+        // In front of a line that is not there is behind the last.
+        let past = Place::Before(document.lines().len() as u32)..;
+        for text in self.inserts.range(past).flat_map(|(_, texts)| texts) {
             next.insert(text);
         }
         Ok(next.finish())

@@ -16,6 +16,7 @@ use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
+use super::super::report::quoted;
 
 /// Say what is wrong with sessions, and which client versions that breaks
 ///
@@ -43,6 +44,8 @@ struct Examined {
     judgement: Judgement,
     findings: Vec<Finding>,
     healed: Vec<Finding>,
+    /// Whether a client would find it where it is.
+    at_home: bool,
 }
 
 impl Examined {
@@ -53,30 +56,28 @@ impl Examined {
     /// The command that mends what can be mended.
     fn repair(&self) -> Option<String> {
         let mendable = self.findings.iter().chain(&self.healed).any(|f| f.mendable);
-        mendable.then(|| format!("ccsurgery repair {}", self.found.id))
+        let name = if self.at_home {
+            self.found.id.clone()
+        } else {
+            quoted(&self.found.path.to_string_lossy())
+        };
+        mendable.then(|| format!("ccsurgery repair {name}"))
     }
 }
 
 pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let one = args.session.is_some();
-    let found = match args.session {
-        Some(session) => vec![names::find(
-            context,
-            &SessionArg {
-                session: Some(session),
-            },
-        )?],
-        None => {
-            let locator = Locator::new(&context.config, &context.project);
-            let all = if args.all {
-                locator.all()
-            } else {
-                locator.here()
-            };
-            all.map_err(|e| {
-                CliError::failed("unreadable", e.to_string(), "check the config folder")
-            })?
-        }
+    let found = if let Some(session) = args.session {
+        let session = Some(session);
+        vec![names::find(context, &SessionArg { session })?]
+    } else {
+        let locator = Locator::new(&context.config, &context.project);
+        let all = if args.all {
+            locator.all()
+        } else {
+            locator.here()
+        };
+        all.map_err(|e| CliError::failed("unreadable", e.to_string(), "check the config folder"))?
     };
     let mut examined = Vec::new();
     for found in found.into_iter().filter(|f| f.len > 0) {
@@ -106,6 +107,7 @@ fn examine(context: &Context, found: Found, client: Option<Version>) -> Result<E
     let judgement = client.map_or_else(|| Judgement::of(&session), Judgement::only);
     let mut all = diagnose(&session, &[judgement.next]);
     all.extend(around(context, &found, &session));
+    let at_home = found.path.starts_with(context.config.projects());
     let (findings, healed) = all.into_iter().partition(|f| judgement.concerns(f));
     Ok(Examined {
         title: Glance::of(&session).name().to_owned(),
@@ -113,6 +115,7 @@ fn examine(context: &Context, found: Found, client: Option<Version>) -> Result<E
         judgement,
         findings,
         healed,
+        at_home,
     })
 }
 
@@ -179,7 +182,12 @@ fn tell(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
     }
     let commands: Vec<String> = examined.iter().filter_map(Examined::repair).collect();
     if !commands.is_empty() {
-        writeln!(context.out, "Mend with:")?;
+        let whom = if totals.is_empty() {
+            "For older clients, mend with:"
+        } else {
+            "Mend with:"
+        };
+        writeln!(context.out, "{whom}")?;
         for command in &commands {
             writeln!(context.out, "  {command}")?;
         }

@@ -32,7 +32,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             Kind::ApiRequestBlob => (&mut blobs, text.len()),
             _ if e.flags.tool_use_result() => (
                 &mut copies,
-                lookup(text, &["toolUseResult"]).map_or(0, |s| s.len()),
+                lookup(text, &["toolUseResult"]).map_or(0, crate::jsonl::Span::len),
             ),
             _ => continue,
         };

@@ -119,7 +119,7 @@ impl Transform for Strays {
             doomed.add(
                 at.entry as usize,
                 (at.block - session.entries()[at.entry as usize].blocks.0) as usize,
-            )
+            );
         };
         if self.0.wants(&repeated_result::CHECK) {
             repeated_result::results(session)

@@ -50,18 +50,27 @@ impl Transform for Compaction {
             }
         }
         match end(session).filter(|_| self.0.wants(&boundary_last::CHECK)) {
-            Some(End::Bare(i)) => {
-                let e = &session.entries()[i];
-                plan.drop_line(e.line);
-                plan.note(
-                    session,
-                    e,
-                    Action::Drop,
-                    "boundary without a summary",
-                    -(session.text(e).len() as i64 + 1),
-                    0,
-                    "",
-                );
+            Some(End::Bare(_)) => {
+                // Behind one that goes there may be another.
+                let bare = session
+                    .graph()
+                    .path()
+                    .iter()
+                    .rev()
+                    .map(|&i| &session.entries()[i as usize]);
+                for e in bare.take_while(|e| e.is_boundary()) {
+                    let bytes = -(session.text(e).len() as i64 + 1);
+                    plan.drop_line(e.line);
+                    plan.note(
+                        session,
+                        e,
+                        Action::Drop,
+                        "boundary without a summary",
+                        bytes,
+                        0,
+                        "",
+                    );
+                }
             }
             Some(End::SameTime(i)) => {
                 let e = &session.entries()[i];

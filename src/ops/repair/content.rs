@@ -23,7 +23,7 @@ impl Transform for Content {
             doomed.add(
                 at.entry as usize,
                 (at.block - session.entries()[at.entry as usize].blocks.0) as usize,
-            )
+            );
         };
         if self.0.wants(&blank_text::CHECK) {
             blank_text::blocks(session).into_iter().for_each(&mut add);

@@ -1,5 +1,7 @@
 //! Small edits that several passes make.
 
+use std::fmt::Write as _;
+
 use crate::jsonl::{Edit, Span, encode, insert_field, lookup};
 use crate::rewrite::{Action, Plan};
 use crate::session::{Entry, Session};
@@ -77,7 +79,7 @@ impl NewUser<'_> {
             if let Some(value) =
                 lookup(text, &[key]).and_then(|s| std::str::from_utf8(s.of(text)).ok())
             {
-                shared.push_str(&format!(",\"{key}\":{value}"));
+                let _ = write!(shared, ",\"{key}\":{value}");
             }
         }
         let parent = self.parent.map_or_else(|| "null".to_owned(), encode);

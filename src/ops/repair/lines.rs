@@ -77,9 +77,8 @@ impl Lines {
             .collect();
         let check = match (fragments.is_empty(), records.len()) {
             (false, _) => &torn_line::CHECK,
-            (true, 0) => &nul_run::CHECK,
             (true, 1) if text.starts_with(byte_order_mark::MARK) => &byte_order_mark::CHECK,
-            (true, 1) => &nul_run::CHECK,
+            (true, 0 | 1) => &nul_run::CHECK,
             (true, _) => &glued_records::CHECK,
         };
         if !self.0.wants(check) || text.len() > u32::MAX as usize {

@@ -40,25 +40,32 @@ impl RepairOptions {
 /// The passes of a repair, in order: first what hides entries, then what is wrong with them.
 pub fn passes(options: &RepairOptions) -> Vec<Box<dyn Transform>> {
     let options = Rc::new(options.clone());
+    // What one mends may bring another to light; a second round finds nothing but that.
+    let mut all = round(&options);
+    all.extend(round(&options));
+    all
+}
+
+fn round(options: &Rc<RepairOptions>) -> Vec<Box<dyn Transform>> {
     let mut passes: Vec<Box<dyn Transform>> = vec![
-        Box::new(lines::Lines(Rc::clone(&options))),
-        Box::new(uuids::Uuids(Rc::clone(&options))),
-        Box::new(parents::Parents(Rc::clone(&options))),
-        Box::new(compaction::Compaction(Rc::clone(&options))),
-        Box::new(leaf::Leaf(Rc::clone(&options))),
-        Box::new(text::Text(Rc::clone(&options))),
-        Box::new(calls::Ids(Rc::clone(&options))),
-        Box::new(calls::Order(Rc::clone(&options))),
-        Box::new(calls::Strays(Rc::clone(&options))),
-        Box::new(content::Content(Rc::clone(&options))),
+        Box::new(lines::Lines(Rc::clone(options))),
+        Box::new(uuids::Uuids(Rc::clone(options))),
+        Box::new(parents::Parents(Rc::clone(options))),
+        Box::new(compaction::Compaction(Rc::clone(options))),
+        Box::new(leaf::Leaf(Rc::clone(options))),
+        Box::new(text::Text(Rc::clone(options))),
+        Box::new(calls::Ids(Rc::clone(options))),
+        Box::new(calls::Order(Rc::clone(options))),
+        Box::new(calls::Strays(Rc::clone(options))),
+        Box::new(content::Content(Rc::clone(options))),
         // What went may have left a message empty, or thinking alone.
-        Box::new(content::Content(Rc::clone(&options))),
-        Box::new(calls::Results(Rc::clone(&options))),
-        Box::new(heads::Heads(Rc::clone(&options))),
+        Box::new(content::Content(Rc::clone(options))),
+        Box::new(calls::Results(Rc::clone(options))),
+        Box::new(heads::Heads(Rc::clone(options))),
     ];
     if options.linearize {
         passes.push(Box::new(linearize::Linearize));
     }
-    passes.push(Box::new(leaf::Leaf(options)));
+    passes.push(Box::new(leaf::Leaf(Rc::clone(options))));
     passes
 }

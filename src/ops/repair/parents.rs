@@ -128,9 +128,8 @@ fn kin(session: &Session, orphan: usize) -> Kin {
         .max_by_key(|(i, c)| (c.time, *i))
         .map(|(i, _)| i);
     match (before, newest) {
-        (None, None) => Kin::Nobody,
         // What stands behind it in the file cannot have been before it, whatever its time.
-        (None, Some(_)) => Kin::Nobody,
+        (None, _) => Kin::Nobody,
         (Some(before), None) => Kin::Sure(before),
         (Some(before), Some(newest)) => agree(session, e, before, newest),
     }

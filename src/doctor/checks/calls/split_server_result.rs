@@ -33,7 +33,8 @@ pub(crate) fn pairs(session: &Session) -> Vec<(At, Vec<At>)> {
             .results
             .iter()
             .any(|&r| r.entry == made.entry || message(r).is_some() && message(r) == message(made));
-        if !joined && !(call.results.is_empty() && super::is_last_message(session, made.entry)) {
+        let open = call.results.is_empty() && super::is_last_message(session, made.entry);
+        if !joined && !open {
             out.push((made, call.results));
         }
     }

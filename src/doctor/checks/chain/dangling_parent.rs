@@ -40,8 +40,9 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             Place::Path(_) => {}
             _ => {
                 finding.severity = Severity::Waste;
-                finding.message =
-                    "its parent is not in the file; it is not part of the conversation".to_owned();
+                finding.message = String::from(
+                    "its parent is not in the file; it is not part of the conversation",
+                );
             }
         }
         findings.push(finding);

@@ -11,8 +11,8 @@ pub(crate) static CHECK: Check = Check {
     family: "compaction",
     severity: Severity::LosesHistory,
     seen: "after a compaction, the model knows nothing",
-    suffers: Versions::All,
-    heals: "newer clients, where the summary is there",
+    suffers: Versions::Before(Version(2, 1, 156)),
+    heals: "2.1.156 and newer go on before such a boundary",
     mend: Some(
         "a boundary without a summary goes; a summary of the same time becomes the newer one",
     ),
@@ -50,9 +50,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             "a compaction boundary is the last thing: the model is shown nothing",
         )),
         Some(End::SameTime(i)) => {
-            let mut finding = survey.at(&CHECK, i, "the summary is no newer than its boundary and nothing follows: older clients show the model nothing");
-            finding.suffers = Versions::Before(Version(2, 1, 156));
-            findings.push(finding);
+            findings.push(survey.at(&CHECK, i, "the summary is no newer than its boundary and nothing follows: older clients show the model nothing"));
         }
         None => {}
     }

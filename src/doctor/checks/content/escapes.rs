@@ -30,7 +30,7 @@ pub(crate) fn bad_escapes(raw: &[u8]) -> Vec<(usize, Bad)> {
         match unit(raw, i) {
             Some(0) => out.push((i, Bad::Nul)),
             Some(0xd800..=0xdbff) if matches!(unit(raw, i + 6), Some(0xdc00..=0xdfff)) => {
-                at = (i + 12).min(raw.len())
+                at = (i + 12).min(raw.len());
             }
             Some(0xd800..=0xdfff) => out.push((i, Bad::Surrogate)),
             _ => {}

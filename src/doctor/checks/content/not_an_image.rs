@@ -21,7 +21,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (medium, ill) in ill_images(survey.session) {
         match ill {
             Ill::NoImage => {
-                findings.push(survey.at(&CHECK, medium.entry, "Could not process image"))
+                findings.push(survey.at(&CHECK, medium.entry, "Could not process image"));
             }
             Ill::OtherKind(mime) => findings.push(survey.at(
                 &CHECK,

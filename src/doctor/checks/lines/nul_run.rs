@@ -24,7 +24,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             .iter()
             .map(|p| {
                 if let Piece::Padding(r) = p {
-                    text[r.clone()].iter().filter(|b| **b == 0).count()
+                    memchr::memchr_iter(0, &text[r.clone()]).count()
                 } else {
                     0
                 }

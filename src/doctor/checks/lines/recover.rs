@@ -29,17 +29,14 @@ pub(crate) fn pieces(text: &[u8]) -> Vec<Piece> {
         let Some(start) = open.find(&text[at..]).map(|i| at + i) else {
             break;
         };
-        match record_len(&text[start..]) {
-            Some(len) => {
-                rest(text, done..start, &mut out);
-                out.push(Piece::Record(start..start + len));
-                done = start + len;
-                at = done;
-            }
-            None => {
-                failed += 1;
-                at = start + 2;
-            }
+        if let Some(len) = record_len(&text[start..]) {
+            rest(text, done..start, &mut out);
+            out.push(Piece::Record(start..start + len));
+            done = start + len;
+            at = done;
+        } else {
+            failed += 1;
+            at = start + 2;
         }
     }
     rest(text, done..text.len(), &mut out);

@@ -26,6 +26,16 @@ pub(crate) fn answers(session: &Session) -> Vec<Vec<(At, BlockKind)>> {
         if at == out.len() {
             out.push(Vec::new());
         }
+        if e.flags.string_content() {
+            // Words without a block of their own; no block has this number.
+            out[at].push((
+                At {
+                    entry: i as u32,
+                    block: u32::MAX,
+                },
+                BlockKind::Text,
+            ));
+        }
         out[at].extend((e.blocks.0..e.blocks.1).map(|b| {
             (
                 At {
