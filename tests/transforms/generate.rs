@@ -85,8 +85,15 @@ fn answer() -> impl Strategy<Value = Answer> {
         1 => Just(Results::OneMissing),
     ];
     let calls = proptest::collection::vec(0u8..4, 0..4);
-    (0u8..4, any::<bool>(), calls, results, any::<bool>(), any::<bool>()).prop_map(
-        |(thinking, text, calls, results, split, aside)| Answer {
+    (
+        0u8..4,
+        any::<bool>(),
+        calls,
+        results,
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(thinking, text, calls, results, split, aside)| Answer {
             thinking,
             text: text || calls.is_empty(),
             calls,
@@ -94,8 +101,7 @@ fn answer() -> impl Strategy<Value = Answer> {
             // A line with a call that nobody answered is hidden whole, so it holds nothing else.
             split: split || results == Results::OneMissing,
             aside,
-        },
-    )
+        })
 }
 
 fn turn() -> impl Strategy<Value = Turn> {
@@ -110,13 +116,16 @@ fn turn() -> impl Strategy<Value = Turn> {
         2 => Just(Between::Metadata),
     ];
     let answers = proptest::collection::vec(answer(), 1..4);
-    (answers, prop_oneof![1 => Just(false), 5 => Just(true)], between).prop_map(
-        |(answers, ends, between)| Turn {
+    (
+        answers,
+        prop_oneof![1 => Just(false), 5 => Just(true)],
+        between,
+    )
+        .prop_map(|(answers, ends, between)| Turn {
             answers,
             ends,
             between,
-        },
-    )
+        })
 }
 
 /// Sessions without a fault.
@@ -286,9 +295,7 @@ impl Writer {
     }
 
     fn results(&mut self, answer: &Answer, ids: &[String], made_in: &[String]) {
-        let result = |id: &String| {
-            json!({"type": "tool_result", "tool_use_id": id, "content": output(id), "is_error": id.ends_with('3')})
-        };
+        let result = |id: &String| json!({"type": "tool_result", "tool_use_id": id, "content": output(id), "is_error": id.ends_with('3')});
         let aside = answer.aside.then(|| text("by the way"));
         if answer.results == Results::Together && !ids.is_empty() {
             let blocks: Vec<Value> = ids.iter().map(result).chain(aside).collect();
@@ -298,7 +305,8 @@ impl Writer {
             }));
             return;
         }
-        let answered = ids.len() - usize::from(answer.results == Results::OneMissing && !ids.is_empty());
+        let answered =
+            ids.len() - usize::from(answer.results == Results::OneMissing && !ids.is_empty());
         for (n, id) in ids.iter().enumerate().take(answered) {
             if answer.results == Results::Beside {
                 self.leaf = Some(made_in[n].clone());
@@ -326,7 +334,8 @@ impl Writer {
                 self.leaf = leaf;
             }
             Between::Sidechain => {
-                let words = json!({"type": "user", "message": {"role": "user", "content": "find it"}});
+                let words =
+                    json!({"type": "user", "message": {"role": "user", "content": "find it"}});
                 let asked = self.entry(None, true, words);
                 let message = self.message();
                 let thinking = json!({"type": "thinking", "thinking": "hm", "signature": format!("sig-{message}")});

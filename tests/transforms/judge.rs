@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use ccsurgery::jsonl::Document;
-use ccsurgery::ops::{Finish, StripThinking, Truncate, DropTools, Compact};
+use ccsurgery::ops::{Compact, DropTools, Finish, StripThinking, Truncate};
 use ccsurgery::rewrite::{Fate, Plan, Refusal, Transform, verify};
 use ccsurgery::session::{
-    Block, BlockKind, Call, Entry, Id, Kind, Message, PromptKind, Role, Session, Shown, payload, turn_end,
+    Block, BlockKind, Call, Entry, Id, Kind, Message, Place, PromptKind, Role, Session, Shown,
+    payload, turn_end,
 };
 use serde_json::Value;
 
@@ -87,7 +88,9 @@ fn shown(
             continue;
         }
         match out.last_mut() {
-            Some((role, last)) if message.role == Role::User && *role == "user" => last.extend(blocks),
+            Some((role, last)) if message.role == Role::User && *role == "user" => {
+                last.extend(blocks)
+            }
             _ => out.push((message.role.name(), blocks)),
         }
     }
@@ -104,14 +107,20 @@ fn all(session: &Session) -> Vec<(&'static str, Vec<Said>)> {
 fn same(found: Vec<(&'static str, Vec<Said>)>, wanted: Vec<(&'static str, Vec<Said>)>) -> Verdict {
     let lines = |all: Vec<(&'static str, Vec<Said>)>| {
         let blocks = all.into_iter().flat_map(|(role, blocks)| {
-            blocks.into_iter().map(move |b| format!("{role} {}", b.json))
+            blocks
+                .into_iter()
+                .map(move |b| format!("{role} {}", b.json))
         });
         blocks.collect::<Vec<_>>().join("\n")
     };
     if found == wanted {
         return Ok(());
     }
-    Err(format!("the model is shown\n{}\ninstead of\n{}", lines(found), lines(wanted)))
+    Err(format!(
+        "the model is shown\n{}\ninstead of\n{}",
+        lines(found),
+        lines(wanted)
+    ))
 }
 
 /// What holds for every operation. `concerned` says which entries it may edit, `goes` which may go.
@@ -127,12 +136,16 @@ fn common(
     }
     lines(before, done, concerned, goes)?;
     let dangling = |s: &Session| -> BTreeSet<String> {
-        let lost = s.entries().iter().filter(|e| {
-            e.is_chained() && e.parent.is_some() && s.graph().find(e.parent).is_none()
-        });
+        let lost = s
+            .entries()
+            .iter()
+            .filter(|e| e.is_chained() && e.parent.is_some() && s.graph().find(e.parent).is_none());
         lost.filter_map(|e| s.string(e, &["parentUuid"])).collect()
     };
-    let new: Vec<String> = dangling(&done.after).difference(&dangling(before)).cloned().collect();
+    let new: Vec<String> = dangling(&done.after)
+        .difference(&dangling(before))
+        .cloned()
+        .collect();
     hold!(new.is_empty(), "parents that are nowhere: {new:?}");
     Ok(())
 }
@@ -161,13 +174,20 @@ fn lines(
         let text = before.document().text(line);
         let words = String::from_utf8_lossy(text);
         match (done.plan.fate(line as u32), entry) {
-            (None, _) => hold!(rest.any(|l| made.text(l) == text), "lost or changed: {words}"),
+            (None, _) => hold!(
+                rest.any(|l| made.text(l) == text),
+                "lost or changed: {words}"
+            ),
             (Some(Fate::Drop), Some(i)) => {
                 hold!(goes(i, &before.entries()[i]), "gone without need: {words}");
             }
-            (Some(Fate::Drop), None) => hold!(goes(usize::MAX, &before.entries()[0]), "gone unread: {words}"),
+            (Some(Fate::Drop), None) => hold!(
+                goes(usize::MAX, &before.entries()[0]),
+                "gone unread: {words}"
+            ),
             (Some(Fate::Edit(_)), Some(i)) => {
-                let about = concerned(i, &before.entries()[i]) || gone.iter().any(|g| words.contains(g));
+                let about =
+                    concerned(i, &before.entries()[i]) || gone.iter().any(|g| words.contains(g));
                 hold!(about, "edited without need: {words}");
             }
             (Some(Fate::Edit(_)), None) => return Err(format!("edited unread: {words}")),
@@ -178,18 +198,42 @@ fn lines(
 
 /// The live path ends where it did, or at the nearest that is left.
 fn leaf(before: &Session, after: &Session, upto: usize) -> Verdict {
-    let path = before.graph().path()[..upto].iter().map(|&i| &before.entries()[i as usize]);
-    let nearest = path.filter(|e| e.is_message()).rfind(|e| after.graph().find(e.uuid).is_some());
+    let path = before.graph().path()[..upto]
+        .iter()
+        .map(|&i| &before.entries()[i as usize]);
+    let nearest = path
+        .filter(|e| e.is_message())
+        .rfind(|e| after.graph().find(e.uuid).is_some());
     let wanted = nearest.and_then(|e| before.string(e, &["uuid"]));
-    let last = after.graph().path().iter().rev().map(|&i| &after.entries()[i as usize]);
-    let found = last.into_iter().find(|e| e.is_message()).and_then(|e| after.string(e, &["uuid"]));
-    hold!(found == wanted, "the leaf is {found:?} instead of {wanted:?}");
+    let last = after
+        .graph()
+        .path()
+        .iter()
+        .rev()
+        .map(|&i| &after.entries()[i as usize]);
+    let found = last
+        .into_iter()
+        .find(|e| e.is_message())
+        .and_then(|e| after.string(e, &["uuid"]));
+    // What was beside the path, as a parallel call's result is, may be its end now.
+    let beside = found
+        .as_ref()
+        .and_then(|f| before.graph().find(Id::of(f.as_bytes())));
+    let beside = beside.is_some_and(
+        |i| matches!(before.graph().place(i), Place::Beside(p) if (p as usize) < upto),
+    );
+    hold!(
+        found == wanted || beside,
+        "the leaf is {found:?} instead of {wanted:?}"
+    );
     Ok(())
 }
 
 /// The second time there is nothing to do.
 fn once(after: &Session, transform: &dyn Transform) -> Verdict {
-    let again = transform.plan(after).map_err(|r| format!("refused the second time: {r}"))?;
+    let again = transform
+        .plan(after)
+        .map_err(|r| format!("refused the second time: {r}"))?;
     hold!(again.is_empty(), "the second time: {:?}", again.changes);
     Ok(())
 }
@@ -199,16 +243,28 @@ fn unfinished(session: &Session) -> Option<u32> {
     let last = &session.entries()[session.graph().leaf()?];
     let blocks = session.blocks(last);
     let open = |b: &Block| {
-        b.kind == BlockKind::ToolUse && session.calls().find(b.tool).is_some_and(|c| c.results.is_empty())
+        b.kind == BlockKind::ToolUse
+            && session
+                .calls()
+                .find(b.tool)
+                .is_some_and(|c| c.results.is_empty())
     };
     let waits = match last.kind {
-        Kind::User => last.prompt == PromptKind::None && blocks.iter().any(|b| b.kind == BlockKind::ToolResult),
+        Kind::User => {
+            last.prompt == PromptKind::None
+                && blocks.iter().any(|b| b.kind == BlockKind::ToolResult)
+        }
         _ => {
-            let of_message = session.entries().iter().filter(|e| e.message_id == last.message_id);
+            let of_message = session
+                .entries()
+                .iter()
+                .filter(|e| e.message_id == last.message_id);
             of_message.flat_map(|e| session.blocks(e)).any(open)
         }
     };
-    waits.then_some(session.turns().len() as u32).filter(|&n| n > 0)
+    waits
+        .then_some(session.turns().len() as u32)
+        .filter(|&n| n > 0)
 }
 
 fn turn_of(session: &Session, entry: usize) -> Option<u32> {
@@ -217,32 +273,45 @@ fn turn_of(session: &Session, entry: usize) -> Option<u32> {
 
 /// Thinking goes, and nothing else.
 pub(crate) fn strip_thinking(before: &Session, options: &StripThinking) -> Verdict {
-    let kept_turns = options.keep_last.map_or(u32::MAX, |n| (before.turns().len() as u32).saturating_sub(n));
+    let kept_turns = options.keep_last.map_or(u32::MAX, |n| {
+        (before.turns().len() as u32).saturating_sub(n)
+    });
     let spared = unfinished(before);
     let stays = |entry: usize| {
         let turn = turn_of(before, entry);
         turn.is_some_and(|t| t > kept_turns) || spared.is_some() && turn == spared
     };
     let Some(done) = operate(before, options).map_err(|r| r.to_string())? else {
-        let left = payload(before, None).iter().flat_map(|m| &m.blocks).any(|b| b.kind.is_thinking() && !stays(b.entry as usize));
+        let left = payload(before, None)
+            .iter()
+            .flat_map(|m| &m.blocks)
+            .any(|b| b.kind.is_thinking() && !stays(b.entry as usize));
         hold!(!left, "there was something to do");
         return Ok(());
     };
-    let thinks = |_: usize, e: &Entry| before.blocks(e).iter().any(|b| b.kind.is_thinking()) || e.kind == Kind::ApiRequestBlob;
+    let thinks = |_: usize, e: &Entry| {
+        before.blocks(e).iter().any(|b| b.kind.is_thinking()) || e.kind == Kind::ApiRequestBlob
+    };
     common(before, &done, thinks, |_, e| {
         e.kind == Kind::ApiRequestBlob || before.blocks(e).iter().all(|b| b.kind.is_thinking())
     })?;
-    let wanted = shown(before, &payload(before, None), |b| !b.kind.is_thinking() || stays(b.entry as usize));
+    let wanted = shown(before, &payload(before, None), |b| {
+        !b.kind.is_thinking() || stays(b.entry as usize)
+    });
     same(all(&done.after), wanted)?;
     leaf(before, &done.after, before.graph().path().len())?;
     once(&done.after, options)
 }
 
 fn name(session: &Session, call: &Call) -> String {
-    let block: Value = call.uses.first().map(|u| {
-        let text = session.text(&session.entries()[u.entry as usize]);
-        serde_json::from_slice(session.block(u.block).span.of(text)).expect("JSON")
-    }).unwrap_or_default();
+    let block: Value = call
+        .uses
+        .first()
+        .map(|u| {
+            let text = session.text(&session.entries()[u.entry as usize]);
+            serde_json::from_slice(session.block(u.block).span.of(text)).expect("JSON")
+        })
+        .unwrap_or_default();
     block["name"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -253,10 +322,12 @@ fn chosen<'a>(before: &'a Session, options: &DropTools) -> Vec<&'a Call> {
     let calls = before.calls().iter().filter(|c| !c.uses.is_empty());
     calls
         .filter(|c| options.tool.is_empty() || options.tool.contains(&name(before, c)))
-        .filter(|c| if ids.is_empty() {
-            spared.is_none() || turn_of(before, c.uses[0].entry as usize) != spared
-        } else {
-            ids.contains(&c.id)
+        .filter(|c| {
+            if ids.is_empty() {
+                spared.is_none() || turn_of(before, c.uses[0].entry as usize) != spared
+            } else {
+                ids.contains(&c.id)
+            }
         })
         .collect()
 }
@@ -279,12 +350,21 @@ pub(crate) fn drop_tools(before: &Session, options: &DropTools) -> Verdict {
             || kind.is_thinking() && messages.contains(&e.message_id)
     };
     let block_goes = |e: &Entry, b: &Block| goes(e, b.kind, b.tool);
-    let own = |e: &Entry| matches!(e.kind, Kind::Progress | Kind::Attachment | Kind::System | Kind::ApiRequestBlob);
+    let own = |e: &Entry| {
+        matches!(
+            e.kind,
+            Kind::Progress | Kind::Attachment | Kind::System | Kind::ApiRequestBlob
+        )
+    };
     common(
         before,
         &done,
         |_, e| own(e) || before.blocks(e).iter().any(|b| block_goes(e, b)),
-        |_, e| own(e) || before.string(e, &["sourceToolUseID"]).is_some() || before.blocks(e).iter().all(|b| block_goes(e, b)),
+        |_, e| {
+            own(e)
+                || before.string(e, &["sourceToolUseID"]).is_some()
+                || before.blocks(e).iter().all(|b| block_goes(e, b))
+        },
     )?;
     let wanted = shown(before, &payload(before, None), |b| {
         let e = &before.entries()[b.entry as usize];
@@ -307,13 +387,27 @@ pub(crate) fn stub(before: &Session, options: &DropTools) -> Verdict {
     common(
         before,
         &done,
-        |_, e| before.blocks(e).iter().any(|b| b.kind.is_result() && ids.contains(&b.tool)) || before.string(e, &["sourceToolUseID"]).is_some(),
+        |_, e| {
+            before
+                .blocks(e)
+                .iter()
+                .any(|b| b.kind.is_result() && ids.contains(&b.tool))
+                || before.string(e, &["sourceToolUseID"]).is_some()
+        },
         |_, _| false,
     )?;
     let (was, is) = (payload(before, None), payload(&done.after, None));
-    let blocks = |m: &[Message<'_>]| m.iter().map(|m| (m.role, m.blocks.len())).collect::<Vec<_>>();
+    let blocks = |m: &[Message<'_>]| {
+        m.iter()
+            .map(|m| (m.role, m.blocks.len()))
+            .collect::<Vec<_>>()
+    };
     hold!(blocks(&was) == blocks(&is), "not the same blocks");
-    for (old, new) in was.iter().flat_map(|m| &m.blocks).zip(is.iter().flat_map(|m| &m.blocks)) {
+    for (old, new) in was
+        .iter()
+        .flat_map(|m| &m.blocks)
+        .zip(is.iter().flat_map(|m| &m.blocks))
+    {
         let (was, is) = (said(before, old).json, said(&done.after, new).json);
         if was == is {
             continue;
@@ -322,9 +416,15 @@ pub(crate) fn stub(before: &Session, options: &DropTools) -> Verdict {
         let may = old.kind == BlockKind::ToolResult && ids.contains(&old.tool)
             || before.string(e, &["sourceToolUseID"]).is_some();
         hold!(may, "changed: {was} to {is}");
-        hold!(is.to_string().contains("[ccsurgery removed "), "no note: {is}");
+        hold!(
+            is.to_string().contains("[ccsurgery removed "),
+            "no note: {is}"
+        );
         hold!(is.to_string().len() < was.to_string().len(), "larger: {is}");
-        hold!(is["tool_use_id"] == was["tool_use_id"] && is["is_error"] == was["is_error"], "{is}");
+        hold!(
+            is["tool_use_id"] == was["tool_use_id"] && is["is_error"] == was["is_error"],
+            "{is}"
+        );
     }
     leaf(before, &done.after, before.graph().path().len())?;
     once(&done.after, options)
@@ -338,12 +438,20 @@ pub(crate) fn truncate(before: &Session, at: u32) -> Verdict {
     let done = match operate(before, &options) {
         Ok(Some(done)) => done,
         Ok(None) => {
-            hold!(end == before.graph().path().len(), "there was something to do");
+            hold!(
+                end == before.graph().path().len(),
+                "there was something to do"
+            );
             return Ok(());
         }
         Err(refusal) => {
             hold!(refusal.kind == "unfinished-turn", "refused: {refusal}");
-            let open = before.calls().iter().any(|c| c.results.is_empty() && c.uses.iter().any(|u| turn_of(before, u.entry as usize) == Some(at)));
+            let open = before.calls().iter().any(|c| {
+                c.results.is_empty()
+                    && c.uses
+                        .iter()
+                        .any(|u| turn_of(before, u.entry as usize) == Some(at))
+            });
             hold!(open, "refused though every call has its result");
             return Ok(());
         }
@@ -369,22 +477,58 @@ pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
             return Ok(());
         }
         Err(refusal) => {
-            hold!(refusal.kind == "already-compacted", "refused: {refusal}");
+            let running = refusal.kind == "unfinished-turn" && unfinished(before) == Some(upto);
+            hold!(
+                running || refusal.kind == "already-compacted",
+                "refused: {refusal}"
+            );
             return Ok(());
         }
     };
     let path = before.graph().path();
     let position = before.turns().get(upto).map_or(0, |t| t.path.1 as usize);
     let first = path.get(position).map(|&i| i as usize);
-    common(before, &done, |i, _| Some(i) == first, |_, _| options.drop_history)?;
-    let rest = shown(before, &payload(before, None), |b| turn_of(before, b.entry as usize).is_some_and(|t| t > upto));
-    let found = all(&done.after);
-    let summary = found.first().and_then(|(_, blocks)| blocks.iter().find(|b| b.rank == 1)).map(|b| b.json["text"].clone());
-    let summary = summary.and_then(|t| t.as_str().map(str::to_owned)).unwrap_or_default();
+    common(
+        before,
+        &done,
+        |i, _| Some(i) == first,
+        |_, _| options.drop_history,
+    )?;
+    // What the system says is joined across turns; it is looked at by itself.
+    let (was, is) = (payload(before, None), payload(&done.after, None));
+    let (was, mut told): (Vec<_>, Vec<_>) = was.into_iter().partition(|m| m.role != Role::System);
+    let (is, tells): (Vec<_>, Vec<_>) = is.into_iter().partition(|m| m.role != Role::System);
+    for message in tells {
+        let words = said(&done.after, &message.blocks[0]).json["text"].to_string();
+        let at = told.iter().position(|m| {
+            said(before, &m.blocks[0]).json["text"]
+                .to_string()
+                .contains(words.trim_matches('"'))
+        });
+        hold!(at.is_some(), "the system says {words}");
+        told.drain(..=at.unwrap_or_default());
+    }
+    let rest = shown(before, &was, |b| {
+        turn_of(before, b.entry as usize).is_some_and(|t| t > upto)
+    });
+    let found = shown(&done.after, &is, |_| true);
+    let summary = found
+        .first()
+        .and_then(|(_, blocks)| blocks.iter().find(|b| b.rank == 1))
+        .map(|b| b.json["text"].clone());
+    let summary = summary
+        .and_then(|t| t.as_str().map(str::to_owned))
+        .unwrap_or_default();
     if let Some(own) = &options.summary {
         hold!(&summary == own, "the summary is {summary:?}");
     }
-    let mut wanted = vec![("user", vec![Said { rank: 1, json: serde_json::json!({"type": "text", "text": summary}) }])];
+    let mut wanted = vec![(
+        "user",
+        vec![Said {
+            rank: 1,
+            json: serde_json::json!({"type": "text", "text": summary}),
+        }],
+    )];
     for (role, blocks) in rest {
         match wanted.last_mut() {
             Some((last, own)) if *last == role && role == "user" => own.extend(blocks),
@@ -400,7 +544,11 @@ pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
     }
     if options.drop_history {
         let kept = before.turns().len() as u32 - upto;
-        hold!(done.after.turns().len() as u32 == kept, "{} turns are left", done.after.turns().len());
+        hold!(
+            done.after.turns().len() as u32 == kept,
+            "{} turns are left",
+            done.after.turns().len()
+        );
     }
     Ok(())
 }

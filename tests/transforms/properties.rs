@@ -14,11 +14,13 @@ fn broken(bytes: &[u8], verdict: Verdict) -> Result<(), TestCaseError> {
 }
 
 fn config() -> ProptestConfig {
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    let default = ProptestConfig::default();
     ProptestConfig {
-        cases: 96,
+        cases: if asked { default.cases } else { 96 },
         failure_persistence: None,
         max_shrink_iters: 4000,
-        ..ProptestConfig::default()
+        ..default
     }
 }
 
