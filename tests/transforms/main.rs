@@ -3,7 +3,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod compact;
 mod generate;
 mod judge;
+mod plans;
+mod previews;
 mod properties;
 mod recorded;
+mod refusals;
+mod undo;
+mod weather;
