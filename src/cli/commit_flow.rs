@@ -140,7 +140,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     let is_clone = job.operation == "clone";
     if !result.touched && !is_clone {
         progress.done();
-        return nothing_to_do(context, &job, &glance);
+        return nothing_to_do(context, &job, &glance, &result.warnings);
     }
     progress.phase("checking");
     verify_revealed(before, result.revealed.as_ref(), &result.after)?;
@@ -383,13 +383,17 @@ fn nothing_to_do(
     context: &mut Context,
     job: &Job<'_>,
     glance: &Glance,
+    warnings: &[String],
 ) -> Result<ExitCode, CliError> {
     if context.json {
+        let said = ["nothing to do"]
+            .into_iter()
+            .chain(warnings.iter().map(String::as_str));
         let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
             "source": {"session_id": job.found.id, "path": job.found.path},
-            "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": ["nothing to do"],
+            "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": said.collect::<Vec<_>>(),
         });
         context.print_json(&document)?;
     } else {
@@ -399,6 +403,14 @@ fn nothing_to_do(
             "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.",
             job.operation, job.found.id
         )?;
+        for warning in warnings {
+            writeln!(
+                context.out,
+                "{} {}",
+                paint(YELLOW, "note:"),
+                crate::render::clean(warning)
+            )?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
