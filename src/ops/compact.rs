@@ -112,7 +112,12 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
     Err(Refusal::new(
         "already-compacted",
         format!(
-            "the session was compacted after that: only its last {kept} turns are shown to the model"
+            "the session was compacted after that: only its last {} shown to the model",
+            if kept == 1 {
+                "turn is".to_owned()
+            } else {
+                format!("{kept} turns are")
+            }
         ),
         if kept > 1 {
             format!("keep fewer: --keep-last {}", kept - 1)
