@@ -391,11 +391,8 @@ fn nothing_to_do(
     let to_stdout = *destination == Destination::Stdout && !job.write.dry_run;
     if context.json && !to_stdout {
         let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
-        let warnings: Vec<&str> = reasons
-            .iter()
-            .map(String::as_str)
-            .chain(["nothing to do"])
-            .collect();
+        let said = ["nothing to do"].into_iter();
+        let warnings: Vec<&str> = said.chain(reasons.iter().map(String::as_str)).collect();
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
             "source": {"session_id": job.found.id, "path": job.found.path},
@@ -410,7 +407,8 @@ fn nothing_to_do(
         job.operation, job.found.id
     );
     for reason in reasons {
-        text += &format!("note: {}\n", crate::render::clean(reason));
+        let note = paint(YELLOW, "note:");
+        text += &format!("{note} {}\n", crate::render::clean(reason));
     }
     if to_stdout {
         context.err.write_all(text.as_bytes())?;

@@ -1,5 +1,7 @@
 //! Plans that people keep in files.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -15,8 +17,11 @@ use super::summary::{CompactWith, SummarySource};
 #[serde(deny_unknown_fields)]
 struct PlanFile {
     #[serde(default)]
-    step: Vec<toml::Spanned<toml::Table>>,
+    step: Vec<toml::Spanned<Step>>,
 }
+
+/// The options of a step, and where each stands.
+type Step = BTreeMap<toml::Spanned<String>, toml::Spanned<toml::Value>>;
 
 /// What `compact` takes in a file besides the library's options.
 #[derive(Debug, Default, Deserialize)]
@@ -43,7 +48,14 @@ pub(super) fn read(path: &Path) -> Result<Vec<Box<dyn Transform>>, CliError> {
         .into_iter()
         .map(|step| {
             let span = step.span();
-            one(step.into_inner()).map_err(|message| bad(path, &text, Some(span), &message))
+            let step = step.into_inner();
+            let plain = step
+                .iter()
+                .map(|(k, v)| (k.get_ref().clone(), v.get_ref().clone()));
+            one(plain.collect()).map_err(|message| {
+                let span = culprit(&step, &message).unwrap_or(span);
+                bad(path, &text, Some(span), &message)
+            })
         })
         .collect()
 }
@@ -80,9 +92,24 @@ fn one(mut step: toml::Table) -> Result<Box<dyn Transform>, String> {
     })
 }
 
+/// Where the option stands that a message is about: the first that it quotes, by its name or value.
+fn culprit(step: &Step, message: &str) -> Option<Range<usize>> {
+    let quoted = message.split('`').nth(1)?;
+    let found = step
+        .iter()
+        .find(|(key, value)| key.get_ref() == quoted || value.get_ref().as_str() == Some(quoted));
+    found.map(|(key, _)| key.span())
+}
+
 /// Says what is wrong with a plan, and on which line.
-fn bad(path: &Path, text: &str, span: Option<std::ops::Range<usize>>, message: &str) -> CliError {
-    let line = span.map(|s| text[..s.start.min(text.len())].lines().count().max(1));
+fn bad(path: &Path, text: &str, span: Option<Range<usize>>, message: &str) -> CliError {
+    let breaks = |s: Range<usize>| {
+        text.as_bytes()[..s.start.min(text.len())]
+            .iter()
+            .filter(|&&b| b == b'\n')
+            .count()
+    };
+    let line = span.map(|s| breaks(s) + 1);
     let place = line.map_or(String::new(), |l| format!(", line {l}"));
     CliError::usage(
         "bad-plan",

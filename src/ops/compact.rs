@@ -10,6 +10,8 @@ use crate::session::{BlockKind, Calibration, Entry, Kind, Place, Session, TurnSp
 
 use super::agents::agents_gone;
 use super::digest::digest;
+use super::scope::unfinished_turn;
+use super::truncate::is_unfinished;
 
 /// The size of a digest where none is asked for.
 const DIGEST_TOKENS: usize = 4_000;
@@ -60,6 +62,7 @@ impl Transform for Compact {
         let path = session.graph().path();
         let position = turn.path.1;
         refuse_compacted(session, position)?;
+        refuse_running(session, upto)?;
         let summary = match &self.summary {
             Some(text) if text.trim().is_empty() => {
                 return Err(Refusal::usage(
@@ -109,13 +112,32 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
     Err(Refusal::new(
         "already-compacted",
         format!(
-            "the session was compacted after that: only its last {kept} turns are shown to the model"
+            "the session was compacted after that: only its last {} shown to the model",
+            if kept == 1 {
+                "turn is".to_owned()
+            } else {
+                format!("{kept} turns are")
+            }
         ),
         if kept > 1 {
             format!("keep fewer: --keep-last {}", kept - 1)
         } else {
             "there is nothing left to compact".to_owned()
         },
+    ))
+}
+
+/// A summary that follows calls without results would leave them open for good.
+fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
+    if unfinished_turn(session) != Some(upto) || !is_unfinished(session, upto) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "unfinished-turn",
+        format!(
+            "turn {upto} is unfinished: it has calls without results, of which nothing can be told"
+        ),
+        "keep it as it is: --keep-last 1",
     ))
 }
 

@@ -30,8 +30,8 @@ struct Facts {
 /// Summarises the turns up to and with `upto` in at most about `max_tokens`: the person's prompts, what
 /// each turn came to, files, commands and open todos. Long things are shortened evenly until it fits.
 pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
-    let facts = gather(session, upto);
-    let mut text = String::new();
+    let mut facts = gather(session, upto);
+    let most = max_tokens * BYTES_PER_TOKEN;
     for (words, items) in [
         (4000, 200),
         (2000, 100),
@@ -42,12 +42,27 @@ pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
         (60, 6),
         (40, 0),
     ] {
-        text = render(&facts, upto, words, items);
-        if text.len() <= max_tokens * BYTES_PER_TOKEN {
-            break;
+        let text = render(&facts, upto, words, items);
+        if text.len() <= most {
+            return text;
         }
     }
-    text
+    // Nothing is left to shorten: what is oldest goes untold.
+    facts.todos.truncate(6);
+    loop {
+        let text = render(&facts, upto, 40, 0);
+        if text.len() <= most || facts.turns.len() <= 1 {
+            return within(&text, most);
+        }
+        let over = (text.len() - most) / 100;
+        facts.turns.drain(..over.clamp(1, facts.turns.len() - 1));
+    }
+}
+
+/// The beginning of a text, if it is longer than that many bytes.
+fn within(text: &str, most: usize) -> String {
+    let end = (0..=most.min(text.len())).rfind(|&at| text.is_char_boundary(at));
+    text[..end.unwrap_or(0)].trim_end().to_owned()
 }
 
 fn gather(session: &Session, upto: u32) -> Facts {
@@ -187,6 +202,9 @@ fn render(facts: &Facts, upto: u32, words: usize, items: usize) -> String {
         );
     }
     out.push_str("\n## Asked and answered\n");
+    if let Some(untold) = facts.turns.first().map(|t| t.number - 1).filter(|&n| n > 0) {
+        let _ = writeln!(out, "… {untold} earlier");
+    }
     for told in &facts.turns {
         let _ = writeln!(
             out,

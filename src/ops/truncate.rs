@@ -153,7 +153,7 @@ fn refuse_unfinished(session: &Session, at: u32) -> Result<(), Refusal> {
 }
 
 /// Whether a turn has calls that nobody answered.
-fn is_unfinished(session: &Session, number: u32) -> bool {
+pub(super) fn is_unfinished(session: &Session, number: u32) -> bool {
     session.calls().iter().any(|call| {
         let Some(made) = call.uses.first() else {
             return false;

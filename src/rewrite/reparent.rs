@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::jsonl::{Edit, Span, elements, lookup, remove_elements};
-use crate::session::{Entry, Id, Kind, Session, visit_ids};
+use crate::session::{Entry, Id, Kind, Place, Session, visit_ids};
 
 use super::plan::{Action, Fate, Plan};
 
@@ -48,7 +48,11 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
                     parent,
                     head,
                 } => {
-                    let stand_in = stand_ins.resolve(session, plan, id, head);
+                    let stand_in = match (parent, stand_ins.rest_of_message(session, plan, i, id)) {
+                        (true, Some(line)) => Some(StandIn::Entry(line)),
+                        _ => stand_ins.resolve(session, plan, id, head),
+                    };
+                    let stand_in = stand_in.filter(|s| parent || matches!(s, StandIn::Entry(_)));
                     let edit = replacement(session, span, stand_in);
                     if parent
                         && plan
@@ -79,10 +83,14 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
 }
 
 /// The edit that puts a stand-in, or null, where an id stood.
-fn replacement(session: &Session, span: Span, stand_in: Option<usize>) -> Edit {
-    let uuid = stand_in.and_then(|entry| {
+fn replacement(session: &Session, span: Span, stand_in: Option<StandIn>) -> Edit {
+    let uuid = stand_in.and_then(|stand_in| {
+        let (entry, key) = match stand_in {
+            StandIn::Entry(entry) => (entry, "uuid"),
+            StandIn::LostParentOf(entry) => (entry, "parentUuid"),
+        };
         let line = session.text(&session.entries()[entry]);
-        lookup(line, &["uuid"]).map(|s| s.of(line))
+        lookup(line, &[key]).map(|s| s.of(line))
     });
     Edit::new(
         Span {
@@ -112,6 +120,15 @@ enum Reference {
     LeavesList {
         edits: Vec<Edit>,
     },
+}
+
+/// What is named instead of an entry that goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StandIn {
+    /// This entry.
+    Entry(usize),
+    /// The parent that this entry named, which is nowhere: null would say that nothing came before.
+    LostParentOf(usize),
 }
 
 /// Who stands in for whom.
@@ -214,11 +231,11 @@ impl StandIns {
     /// Mostly the nearest ancestor that stays. The head of a preserved segment moves down instead.
     /// For the result of a parallel call it is the last result that stays of the same message, so
     /// that what followed still follows all of them.
-    fn resolve(&self, session: &Session, plan: &Plan, id: Id, head: bool) -> Option<usize> {
+    fn resolve(&self, session: &Session, plan: &Plan, id: Id, head: bool) -> Option<StandIn> {
         let graph = session.graph();
         let mut at = graph.find(id)?;
         if head {
-            return self.first_kept_below(session, plan, at);
+            return self.first_kept_below(session, plan, at).map(StandIn::Entry);
         }
         let mut seen = FxHashSet::default();
         loop {
@@ -226,13 +243,43 @@ impl StandIns {
                 return None;
             }
             if let Some(sibling) = self.sibling_result(session, plan, at) {
-                return Some(sibling);
+                return Some(StandIn::Entry(sibling));
             }
-            at = graph.parent(at)?;
+            let Some(above) = graph.parent(at).or_else(|| bridged(session, at)) else {
+                let lost = session.entries()[at].parent.is_some();
+                return lost.then_some(StandIn::LostParentOf(at));
+            };
+            at = above;
             if !plan.drops(session.entries()[at].line) {
-                return Some(at);
+                return Some(StandIn::Entry(at));
             }
         }
+    }
+
+    /// For a line of a message that goes, and a child of it that is of another message: the last line that
+    /// stays of those behind it.
+    ///
+    /// Who rewinds can go on in the middle of a message. Clients show all of a message that one line on the
+    /// path is of; where that line goes, the others take its place, or the message would be lost.
+    fn rest_of_message(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        child: usize,
+        id: Id,
+    ) -> Option<usize> {
+        let (entries, graph) = (session.entries(), session.graph());
+        let at = graph.find(id)?;
+        let message = entries[at].message_id.some()?;
+        if entries[child].message_id == message || entries[at].kind != Kind::Assistant {
+            return None;
+        }
+        let lines = self.messages.get(&message)?.iter().map(|&i| i as usize);
+        let mut staying = lines.filter(|&i| !plan.drops(entries[i].line));
+        if staying.clone().any(|i| graph.descends(at, i)) {
+            return None;
+        }
+        staying.rfind(|&i| graph.descends(i, at) && !graph.descends(i, child))
     }
 
     /// For a result that goes: the last that stays of its message's results, or else its message's last line that stays.
@@ -270,6 +317,7 @@ impl StandIns {
             .map(|i| i as usize)
     }
 
+    /// The first entry that stays at or below one that goes.
     fn first_kept_below(&self, session: &Session, plan: &Plan, at: usize) -> Option<usize> {
         let mut stack = vec![at];
         let mut seen = FxHashSet::default();
@@ -285,6 +333,17 @@ impl StandIns {
             stack.extend(children);
         }
         None
+    }
+}
+
+/// The entry at which the newest clients go on above one whose parent is nowhere.
+fn bridged(session: &Session, at: usize) -> Option<usize> {
+    let graph = session.graph();
+    match graph.place(at) {
+        Place::Path(p) if session.entries()[at].parent.is_some() => {
+            Some(*graph.path().get((p as usize).checked_sub(1)?)? as usize)
+        }
+        _ => None,
     }
 }
 

@@ -114,6 +114,8 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
     let beside = |i: u32| {
         matches!(graph.place(i as usize), Place::Beside(p) if (from..to).contains(&p))
             && !entries[i as usize].flags.sidechain()
+            // Of entries with one uuid, clients know the last.
+            && graph.find(entries[i as usize].uuid) == Some(i as usize)
     };
     for (i, e) in entries.iter().enumerate() {
         let i = i as u32;

@@ -1,0 +1,303 @@
+//! Where summaries come from, and what becomes of them.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use super::common::{Home, Run, SESSION, Transcript};
+use super::weather;
+
+/// Compacts into a file, and returns what the model is shown of it.
+fn compacted(home: &Home, arguments: &[&str]) -> Vec<Value> {
+    let file = format!("./{}.jsonl", arguments.len());
+    let _ = fs_err::remove_file(home.project().join(&file));
+    let run = home.run(&[&["compact", SESSION, "-o", &file], arguments].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    weather::payload(home, &file)
+}
+
+fn summary(messages: &[Value]) -> &str {
+    let text = messages[0]["content"][0]["text"].as_str();
+    text.expect("a summary").trim_end()
+}
+
+#[test]
+fn the_summary_and_the_kept_turns_are_shown() {
+    let home = weather::home();
+    let messages = compacted(&home, &["--at", "2", "--summary", "In short: wind."]);
+    let texts: Vec<&str> = messages
+        .iter()
+        .flat_map(|m| m["content"].as_array().into_iter().flatten())
+        .filter_map(|b| b["text"].as_str().map(str::trim_end))
+        .collect();
+    assert_eq!(texts, ["In short: wind.", "thanks", "You are welcome."]);
+}
+
+#[test]
+fn a_summary_from_a_file() {
+    let home = weather::home();
+    home.write("work/notes.md", "# Notes\nwind\n");
+    let messages = compacted(&home, &["--keep-last", "1", "--summary-file", "notes.md"]);
+    assert_eq!(summary(&messages), "# Notes\nwind");
+    home.write("work/empty.md", " \n");
+    let run = home.run(&[
+        "compact",
+        SESSION,
+        "--keep-last",
+        "1",
+        "--summary-file",
+        "empty.md",
+    ]);
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (
+            1,
+            "Error: the summary is empty\nHint: nothing was written\n"
+        )
+    );
+    let run = home.run(&[
+        "compact",
+        SESSION,
+        "--keep-last",
+        "1",
+        "--summary-file",
+        "none.md",
+    ]);
+    assert_eq!(run.code, 1, "{run:?}");
+}
+
+#[test]
+fn a_summary_from_a_pipe() {
+    let home = weather::home();
+    let command = home.command(&[
+        "compact",
+        SESSION,
+        "--keep-last",
+        "1",
+        "--summary-file",
+        "-",
+        "-o",
+        "piped.jsonl",
+    ]);
+    let mut child = command
+        .process()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(b"piped in\n")
+        .expect("it reads");
+    let run = Run::new(&home, &child.wait_with_output().expect("it ends"));
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(
+        summary(&weather::payload(&home, "./piped.jsonl")),
+        "piped in"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_summary_from_a_command() {
+    let home = weather::home();
+    let messages = compacted(
+        &home,
+        &[
+            "--keep-last",
+            "2",
+            "--summarizer",
+            "grep -c '' | sed 's/.*/lines were read/'; true",
+        ],
+    );
+    assert_eq!(summary(&messages), "lines were read");
+    let messages = compacted(&home, &["--keep-last", "2", "--summarizer", "cat"]);
+    assert_snapshot!(summary(&messages), @r#"
+    User: which sensors are there?
+
+    Assistant: I will look.
+
+    Assistant calls Bash: {"command":"ls sensors"}
+
+    Assistant calls Read: {"file_path":"sensors/wind.toml"}
+
+    Result: rain
+    sun
+    wind
+
+    Result: pin = 7
+
+    Assistant: Rain, sun and wind.
+    "#);
+    assert_eq!(
+        summary(&compacted(
+            &home,
+            &["--keep-last", "1", "--summarizer", "echo unread"]
+        )),
+        "unread"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_fails() {
+    let home = weather::home();
+    let before = home.everything();
+    let run = home.run(&[
+        "compact",
+        SESSION,
+        "--keep-last",
+        "1",
+        "--summarizer",
+        "echo no model today >&2; exit 4",
+    ]);
+    assert_snapshot!(run.seen(), @"
+    --- stderr
+    Error: the summarizer failed (exit status: 4)
+    no model today
+    Hint: nothing was written
+    --- exit code 1
+    ");
+    let run = home.run(&[
+        "compact",
+        SESSION,
+        "--keep-last",
+        "1",
+        "--summarizer",
+        "echo thinking >&2",
+    ]);
+    assert_snapshot!(run.seen(), @"
+    --- stderr
+    Error: the summarizer printed nothing
+    thinking
+    Hint: nothing was written
+    --- exit code 1
+    ");
+    assert!(before == home.everything(), "nothing is written");
+}
+
+#[test]
+fn the_digest() {
+    let home = weather::home();
+    let once = compacted(&home, &["--keep-last", "1"]);
+    assert_snapshot!(summary(&once), @"
+    Summary of this conversation's turns 1 to 2, taken from its transcript.
+
+    ## Asked and answered
+    1. Asked: which sensors are there?
+       Answered: Rain, sun and wind.
+    2. Asked: run the tests
+       Answered: They fail: the wind has no direction.
+
+    ## Files read
+    - sensors/wind.toml
+
+    ## Commands run
+    - ls sensors
+    - npm test (failed)
+    ");
+    assert_eq!(
+        once,
+        compacted(&home, &["--keep-last", "1"]),
+        "the same every time"
+    );
+}
+
+#[test]
+fn the_digest_stays_under_its_size() {
+    let home = Home::new();
+    let mut long: Transcript = home.start(SESSION);
+    for n in 0..60 {
+        long = long
+            .prompt(&format!("question {n}: {}", "why is it so? ".repeat(40)))
+            .answer(&format!("answer {n}: {}", "because it is. ".repeat(40)));
+    }
+    home.add(&long);
+    for most in [4000, 1000, 300, 100] {
+        let messages = compacted(
+            &home,
+            &["--keep-last", "1", "--max-tokens", &most.to_string()],
+        );
+        let digest = summary(&messages);
+        assert!(
+            digest.len() <= most * 4,
+            "{} bytes for {most} tokens",
+            digest.len()
+        );
+        assert!(
+            digest.contains("question 58"),
+            "the last is told even then: {digest}"
+        );
+    }
+}
+
+#[test]
+fn a_compacted_session_is_compacted_again() {
+    let home = weather::home();
+    let first = home.json(&[
+        "compact",
+        SESSION,
+        "--at",
+        "1",
+        "--summary",
+        "Sensors were listed.",
+    ]);
+    let id = first["target"]["session_id"].as_str().expect("an id");
+    let second = home.json(&["compact", id, "--keep-last", "1"]);
+    let path = second["target"]["path"].as_str().expect("a path");
+    let messages = weather::payload(&home, path);
+    let digest = summary(&messages);
+    assert!(digest.contains("Sensors were listed."), "{digest}");
+    assert!(digest.contains("run the tests"), "{digest}");
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    let id = second["target"]["session_id"].as_str().expect("an id");
+    let run = home.run(&["compact", id, "--at", "1"]);
+    assert_snapshot!(run.seen(), @"
+    --- stderr
+    Refused: the session was compacted after that: only its last turn is shown to the model
+    Hint: there is nothing left to compact
+    --- exit code 3
+    ");
+}
+
+#[test]
+fn history_stays_or_goes() {
+    let home = weather::home();
+    let text = |arguments: &[&str]| {
+        let run = home.run(
+            &[
+                &[
+                    "compact",
+                    SESSION,
+                    "--keep-last",
+                    "1",
+                    "--summary",
+                    "s",
+                    "-o",
+                    "-",
+                ],
+                arguments,
+            ]
+            .concat(),
+        );
+        assert_eq!(run.code, 0, "{run:?}");
+        run.stdout
+    };
+    let original = fs_err::read_to_string(weather::path(&home)).expect("the session");
+    let kept = text(&[]);
+    assert!(
+        original
+            .lines()
+            .take(13)
+            .all(|l| kept.lines().any(|k| k == l)),
+        "history is untouched"
+    );
+    let dropped = text(&["--drop-history"]);
+    assert!(!dropped.contains("which sensors"), "{dropped}");
+    assert!(dropped.contains("Weather station"), "the title stays");
+}
