@@ -1,5 +1,6 @@
 //! From a plan to its result: check, preview, ask, publish, report. The only caller of what writes.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -408,7 +409,7 @@ fn nothing_to_do(
     );
     for reason in reasons {
         let note = paint(YELLOW, "note:");
-        text += &format!("{note} {}\n", crate::render::clean(reason));
+        let _ = writeln!(text, "{note} {}", crate::render::clean(reason));
     }
     if to_stdout {
         context.err.write_all(text.as_bytes())?;

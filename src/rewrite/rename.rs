@@ -205,9 +205,9 @@ impl Renames {
         patches.clear();
         let mut uuid = None;
         if let Some(entry) = entry
-            && let Some(found) = self.patch_seen(text, entry, patches)
+            && self.patch_seen(text, entry, patches, &mut uuid)
         {
-            self.patch_fork(text, entry, found, patches);
+            self.patch_fork(text, entry, uuid, patches);
         } else if let Some(entry) = entry {
             patches.clear();
             let walked = visit_ids(text, |used| {
@@ -259,7 +259,7 @@ impl Renames {
         out.extend_from_slice(&text[at as usize..]);
     }
 
-    /// Renames the ids of an entry by its quotes alone, and finds its own; `None` where it takes a walk.
+    /// Renames the ids of an entry by its quotes alone, and finds its own; false where it takes a walk.
     ///
     /// A quote that is not escaped always bounds a string, so 36 characters between two of them are one
     /// whole. What is passed over are the words of the conversation, which are most of the bytes.
@@ -268,7 +268,8 @@ impl Renames {
         text: &[u8],
         entry: &Entry,
         patches: &mut Vec<Patch<'r>>,
-    ) -> Option<Option<Span>> {
+        uuid: &mut Option<Span>,
+    ) -> bool {
         let plain = match entry.kind {
             Kind::User | Kind::Assistant | Kind::System => true,
             // Some carry whole messages, with words of their own.
@@ -276,11 +277,10 @@ impl Renames {
             _ => false,
         };
         if !plain || self.lengths != 1 << 36 || self.cwd.is_some() || entry.flags.forked() {
-            return None;
+            return false;
         }
         let mut words = [entry.content, entry.result];
         words.sort();
-        let mut uuid = None;
         let mut from = 0;
         for (start, end) in words
             .map(|w| (w.start, w.end))
@@ -290,7 +290,7 @@ impl Renames {
             let stretch = &text[from as usize..start.max(from) as usize];
             // An id may be spelt with escapes; nobody does, but the client would read it.
             if ESCAPED.find(stretch).is_some() {
-                return None;
+                return false;
             }
             for quote in memchr::memchr_iter(b'"', stretch) {
                 let Some(inner) = stretch.get(quote + 1..quote + 37) else {
@@ -304,11 +304,11 @@ impl Renames {
                 let behind = |key: &[u8]| is_value_of(&stretch[..quote], key);
                 match self.ids.get(&id) {
                     Some(new) => patches.push(Patch::new(at, at + 36, new.as_bytes())),
-                    None if behind(b"\"sessionId\"") => return None,
+                    None if behind(b"\"sessionId\"") => return false,
                     None => {}
                 }
                 if id == entry.uuid && behind(b"\"uuid\"") {
-                    uuid = Some(Span {
+                    *uuid = Some(Span {
                         start: at,
                         end: at + 36,
                     });
@@ -316,7 +316,7 @@ impl Renames {
             }
             from = from.max(end);
         }
-        Some(uuid)
+        true
     }
 
     fn patch_cwd(&self, text: &[u8], span: Span, patches: &mut Vec<Patch<'_>>) {

@@ -89,7 +89,7 @@ fn shown(
         }
         match out.last_mut() {
             Some((role, last)) if message.role == Role::User && *role == "user" => {
-                last.extend(blocks)
+                last.extend(blocks);
             }
             _ => out.push((message.role.name(), blocks)),
         }
