@@ -202,7 +202,9 @@ impl Tally {
         let (verdict, asides) = if self.results.settled(&key) {
             (Verdict::Passed, None)
         } else {
-            (interactive::judge(version), Some(Vec::new()))
+            let verdict = interactive::judge(version);
+            let known = !matches!(verdict, Verdict::Skipped(_));
+            (verdict, known.then(Vec::new))
         };
         self.note(key, &verdict, asides, began.elapsed().as_secs_f64());
     }
