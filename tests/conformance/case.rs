@@ -137,19 +137,23 @@ impl Case {
 
     /// What the client does wrong with the untouched session already.
     pub(crate) fn own_faults(&self) -> Vec<String> {
-        let mut found: Vec<String> = Vec::new();
-        let lost = self.lost().count();
-        if lost > 0 {
+        let mut found = Vec::new();
+        if self.lost().next().is_some() {
             found.push(format!(
-                "client {} shows the model {} of {} calls of the session that nobody touched",
-                self.by,
-                self.live.len() - lost,
-                self.live.len()
+                "client {} loses some of several parallel calls from sessions that nobody touched",
+                self.by
             ));
         }
-        if let Some(fault) = self.untouched.faults.first() {
+        let faults = &self.untouched.faults;
+        if faults.iter().any(|f| f.contains("`thinking`")) {
             found.push(format!(
-                "client {}'s request from the session that nobody touched is refused: {fault}",
+                "client {} sends thinking without the calls that it lost or left out, from sessions that nobody touched; the \
+                 stand-in, which holds all messages to the rule for the latest, refuses",
+                self.by
+            ));
+        } else if let Some(fault) = faults.first() {
+            found.push(format!(
+                "client {}'s request from a session that nobody touched is refused: {fault}",
                 self.by
             ));
         }

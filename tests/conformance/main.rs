@@ -63,7 +63,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["slice", ref only @ ..] => matrix::run(false, &program()?, only),
         ["cell", version, scenario, operation] => matrix::one(version, scenario, operation),
         ["record", version, scenario] => record(version, scenario),
-        ["interactive", version] => matrix::typed(version),
+        ["interactive", version] => matrix::typed(version, &program()?),
         ["report"] => report::write(&program()?),
         ["record-fixtures"] => fixtures::write(),
         _ => by_default(),

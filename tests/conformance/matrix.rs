@@ -170,14 +170,7 @@ pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
     if named.is_empty() {
         tally.type_into(newest());
     }
-    println!(
-        "{} passed, {} failed, {} skipped",
-        tally.passed, tally.failed, tally.skipped
-    );
-    if tally.failed > 0 {
-        bail!("{} cells failed", tally.failed);
-    }
-    Ok(())
+    tally.end()
 }
 
 struct Tally {
@@ -190,6 +183,18 @@ struct Tally {
 }
 
 impl Tally {
+    /// Says what it came to.
+    fn end(&self) -> Result<()> {
+        println!(
+            "{} passed, {} failed, {} skipped",
+            self.passed, self.failed, self.skipped
+        );
+        if self.failed > 0 {
+            bail!("{} cells failed", self.failed);
+        }
+        Ok(())
+    }
+
     /// Judges the cell of the interactive client.
     fn type_into(&mut self, version: &str) {
         let key = Key {
@@ -202,7 +207,9 @@ impl Tally {
         let (verdict, asides) = if self.results.settled(&key) {
             (Verdict::Passed, None)
         } else {
-            (interactive::judge(version), Some(Vec::new()))
+            let verdict = interactive::judge(version);
+            let known = !matches!(verdict, Verdict::Skipped(_));
+            (verdict, known.then(Vec::new))
         };
         self.note(key, &verdict, asides, began.elapsed().as_secs_f64());
     }
@@ -276,13 +283,17 @@ fn open(row: &Row) -> Result<Case, Verdict> {
 }
 
 /// Judges the cell of the interactive client alone.
-pub(crate) fn typed(version: &str) -> Result<()> {
-    match interactive::judge(version) {
-        Verdict::Passed => println!("1 passed, 0 failed, 0 skipped"),
-        Verdict::Failed(why) => bail!("{why}\n0 passed, 1 failed, 0 skipped"),
-        Verdict::Skipped(why) => println!("{why}\n0 passed, 0 failed, 1 skipped"),
-    }
-    Ok(())
+pub(crate) fn typed(version: &str, program: &str) -> Result<()> {
+    let mut tally = Tally {
+        results: Results::load(program)?,
+        done: 0,
+        total: 1,
+        passed: 0,
+        failed: 0,
+        skipped: 0,
+    };
+    tally.type_into(version);
+    tally.end()
 }
 
 /// Judges one cell and prints what the model is shown; `version` may be `recorded>resumed`.

@@ -172,9 +172,7 @@ fn field(cells: &[&Kept], column: &Column, notes: &mut Notes) -> String {
         count.total += 1;
         count.passed += usize::from(kept.passed);
         for aside in &kept.asides {
-            count
-                .notes
-                .insert(notes.number(&format!("{aside} ({})", kept.key.scenario)));
+            count.notes.insert(notes.number(aside));
         }
         if !kept.passed {
             let why = kept.why.lines().next().unwrap_or_default();
