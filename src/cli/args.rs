@@ -92,6 +92,8 @@ pub(super) enum Command {
     Completions(commands::completions::CompletionsArgs),
     Diff(commands::diff::DiffArgs),
     Doctor(commands::doctor::DoctorArgs),
+    DropHidden(commands::drop_hidden::DropHiddenArgs),
+    DropImages(commands::drop_images::DropImagesArgs),
     DropTools(commands::drop_tools::DropToolsArgs),
     History(commands::history::HistoryArgs),
     Man(commands::man::ManArgs),
@@ -103,6 +105,7 @@ pub(super) enum Command {
     Repair(commands::repair::RepairArgs),
     Run(commands::run::RunArgs),
     StripThinking(commands::strip_thinking::StripThinkingArgs),
+    Trim(commands::trim::TrimArgs),
     Truncate(commands::truncate::TruncateArgs),
     Undo(commands::undo::UndoArgs),
 }

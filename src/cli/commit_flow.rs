@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::ops::{Finish, title_for};
+use crate::ops::{Finish, Taken, title_for};
 use crate::render::{YELLOW, paint};
 use crate::rewrite::{
     Action, Change, Measure, Plan, Transform, emit, emitted_len, verify, verify_revealed,
@@ -38,6 +38,10 @@ pub(super) struct Job<'a> {
     pub(super) in_place: InPlaceArgs,
     /// Another project for the result.
     pub(super) to_project: Option<PathBuf>,
+    /// How the transforms were chosen, where the program did that.
+    pub(super) steps: Vec<Taken>,
+    /// Why there may be nothing to do, where that can be said.
+    pub(super) idle: Option<String>,
     /// The file was stamped before it was read.
     pub(super) stamp: Stamp,
     /// It was read into this.
@@ -116,6 +120,8 @@ impl<'a> Job<'a> {
             write,
             in_place,
             to_project: None,
+            steps: Vec::new(),
+            idle: None,
             stamp,
             session,
         })
@@ -389,16 +395,19 @@ fn nothing_to_do(
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
             "source": {"session_id": job.found.id, "path": job.found.path},
-            "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": ["nothing to do"],
+            "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": [job.idle.as_deref().unwrap_or("nothing to do")],
         });
         context.print_json(&document)?;
     } else {
         let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
-        writeln!(
-            context.out,
-            "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.",
-            job.operation, job.found.id
-        )?;
+        let why = match &job.idle {
+            Some(idle) => format!("in {} “{title}” {idle}", job.found.id),
+            None => format!(
+                "{} finds nothing to change in {} “{title}”",
+                job.operation, job.found.id
+            ),
+        };
+        writeln!(context.out, "Nothing to do: {why}. Nothing was written.")?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -63,6 +63,8 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Completions(args) => commands::completions::run(&args, context),
         Command::Diff(args) => commands::diff::run(&args, context),
         Command::Doctor(args) => commands::doctor::run(args, context),
+        Command::DropHidden(args) => commands::drop_hidden::run(args, context),
+        Command::DropImages(args) => commands::drop_images::run(args, context),
         Command::DropTools(args) => commands::drop_tools::run(args, context),
         Command::History(args) => commands::history::run(args, context),
         Command::Man(args) => commands::man::run(&args, context),
@@ -74,6 +76,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Repair(args) => commands::repair::run(args, context),
         Command::Run(args) => commands::run::run(args, context),
         Command::StripThinking(args) => commands::strip_thinking::run(args, context),
+        Command::Trim(args) => commands::trim::run(args, context),
         Command::Truncate(args) => commands::truncate::run(args, context),
         Command::Undo(args) => commands::undo::run(&args, context),
     }
