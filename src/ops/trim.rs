@@ -90,8 +90,13 @@ impl Trim {
                 tokens(to)
             )
         } else {
+            let but = match keep {
+                0 => String::new(),
+                1 => " but the last one".to_owned(),
+                n => format!(" but the last {n}"),
+            };
             format!(
-                "even with all but the last {keep} turns compacted the window would take about {} tokens, {} more than {}",
+                "even with all turns{but} compacted the window would take about {} tokens, {} more than {}",
                 tokens(least),
                 tokens(least.saturating_sub(to).max(1)),
                 tokens(to)
@@ -127,11 +132,7 @@ impl Trim {
             session,
         );
         let mut least = otherwise;
-        if let Ok(Some(way)) = search
-            .start()
-            .and_then(|w| search.climb(w, Care::None))
-            .map(Some)
-        {
+        if let Ok(way) = search.start().and_then(|w| search.climb(w, Care::None)) {
             least = least.min(way.window);
         }
         if let Some((_, last)) = search.compactable() {
