@@ -38,6 +38,13 @@ fn fold(session: &Session, found: &Trimmed) -> Session {
     current
 }
 
+/// What a person sees of a run, but for the path that it writes to.
+fn seen(run: &home::Run) -> String {
+    let all = run.seen();
+    let lines = all.lines().filter(|l| !l.contains("write transcript"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 fn said(found: &Trimmed) -> String {
     let lines = found
         .steps
@@ -58,6 +65,9 @@ struct Growing {
     script: Script,
     recorded: bool,
     calls: usize,
+    /// Bytes of the script that were counted, and what of them is shown.
+    counted: usize,
+    shown: u64,
 }
 
 impl Growing {
@@ -66,14 +76,19 @@ impl Growing {
             script: Script::new(ID, 30),
             recorded,
             calls: 0,
+            counted: 0,
+            shown: 0,
         }
     }
 
     fn answer(&mut self, blocks: &[Value]) {
-        let session = open(self.script.text());
-        let shown: usize = session.entries().iter().map(|e| e.content.len()).sum();
+        for line in self.script.text()[self.counted..].lines() {
+            let entry: Value = serde_json::from_str(line).unwrap();
+            self.shown += entry["message"]["content"].to_string().len() as u64;
+        }
+        self.counted = self.script.text().len();
         let window = if self.recorded {
-            2_000 + shown as u64 / 4
+            2_000 + self.shown / 4
         } else {
             0
         };
@@ -168,13 +183,13 @@ window 9667
 8653 → 7593: 1 read of a file that was read again becomes a note
 7593 → 4846: outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail
 4846 → 4452: images and documents of turns 1 to 3 become notes
-4452 → 2474: other outputs of turns 1 to 4 become notes
+4452 → 2478: other outputs of turns 1 to 4 become notes
 --- 2600
 9667 → 8653: thinking of turns 1 to 4 goes
 8653 → 7593: 1 read of a file that was read again becomes a note
 7593 → 4846: outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail
 4846 → 4452: images and documents of turns 1 to 3 become notes
-4452 → 2474: other outputs of turns 1 to 4 become notes
+4452 → 2478: other outputs of turns 1 to 4 become notes
 "#);
 }
 
@@ -238,11 +253,43 @@ fn calls_that_the_kept_turns_tell_of_stay() {
 }
 
 #[test]
+fn what_is_compacted_is_not_harmed_besides() {
+    let mut g = Growing::new(true);
+    for n in 0..6 {
+        g.script.prompt(&format!("Prompt {n}: {}", lines(20)));
+        g.call("Bash", &json!({"command": "make"}), &json!(lines(100)));
+        g.answer(&[words(&lines(150))]);
+    }
+    let session = open(g.script.text());
+    let found = find(&session, 7_500, 2).unwrap();
+    assert_snapshot!(said(&found), @r#"14068 → 6571: turns 1 to 4 become a digest"#);
+    assert_snapshot!(found.plan_file(), @r#"
+# turns 1 to 4 become a digest: window ~6.6k
+[[step]]
+op = "compact"
+at = 4
+max-tokens = 1000
+"#);
+    let after = fold(&session, &found);
+    // The history of what was compacted is still whole.
+    let text = String::from_utf8(session.document().text(2).to_vec()).unwrap();
+    let all: Vec<u8> = (0..after.document().lines().len())
+        .flat_map(|i| [after.document().text(i), b"\n"].concat())
+        .collect();
+    assert!(String::from_utf8(all).unwrap().contains(&text));
+    let no = find(&session, 3_000, 2).unwrap_err();
+    assert_snapshot!(format!("{}\n{}", no.message, no.hint), @r#"
+even with all turns but the last 2 compacted the window would take about 6.2k tokens, 3.2k more than 3.0k
+keep fewer turns: --keep-last 0 gets it to about 2.2k; or a higher budget: --to 8k
+"#);
+}
+
+#[test]
 fn people_see_what_was_chosen() {
     let home = Home::new();
     home.put(ID, varied(true).text(), 60);
     let run = home.run(100, &["trim", "--to", "6k", "--keep-last", "2", "-n"]);
-    assert_snapshot!(run.seen(), @r#"
+    assert_snapshot!(seen(&run), @r#"
 exit 0
 trim  5e551011  “Look at the parser”
 project  /w
@@ -261,74 +308,71 @@ project  /w
   ~ 2 second copy  −16.3 KB
   ~ 24 fresh ids
 
-  write transcript   31.6 KB  ~/.claude/projects/-tmp…ect/a557505a-9105-48da-8635-a22c725f8320.jsonl
 
 The least harmful way
-  thinking of turns 1 to 4 goes                                          −1.0k → ~8.7k
-  1 read of a file that was read again becomes a note                    −1.1k → ~7.6k
-  outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail     −2.7k → ~4.8k
+  thinking of turns 1 to 4 goes                                        −1.0k → ~8.7k
+  1 read of a file that was read again becomes a note                  −1.1k → ~7.6k
+  outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail   −2.7k → ~4.8k
 
 Dry run: nothing was written.
 "#);
     let run = home.run(60, &["trim", "--to", "3k", "--keep-last", "2", "-n"]);
-    assert_snapshot!(run.seen(), @r#"
+    assert_snapshot!(seen(&run), @r#"
 exit 0
 trim  5e551011  “Look at the parser”
 project  /w
 
   turns          6 →       6
   entries       25 →      24  −1
-  size     65.8 KB → 13.5 KB  −52.3 KB
+  size     65.8 KB → 13.5 KB  −52.2 KB
   window     ~9.7k →   ~2.5k  −7.2k tokens
 
-  − turn 1    thinking            −2.9 KB   ~818 tokens
-  ~ turn 1    Read result         −4.3 KB  ~1.2k tokens
-  ~ turn 2    Bash result        −11.3 KB  ~3.1k tokens
-  ~ turn 2    Bash result         −3.4 KB   ~958 tokens
-  ~ turn 3    image                −848 B   ~235 tokens
-  ~ turn 3    Screenshot result     −17 B     ~4 tokens
-  ~ turn 4    Read result         −4.6 KB  ~1.3k tokens
-  − turn 4    thinking            −1.2 KB   ~335 tokens
-  +           title                +117 B
+  − turn 1    thinking      −2.9 KB   ~818 tokens
+  ~ turn 1    Read result   −4.3 KB  ~1.2k tokens
+  ~ turn 2    Bash result  −11.3 KB  ~3.1k tokens
+  ~ turn 2    Bash result   −3.4 KB   ~958 tokens
+  ~ turn 3    image          −848 B   ~235 tokens
+  ~ turn 4    Read result   −4.6 KB  ~1.3k tokens
+  − turn 4    thinking      −1.2 KB   ~335 tokens
+  +           title          +117 B
   ~ 2 re-parented
   ~ 5 second copy  −25.5 KB
   ~ 24 fresh ids
 
-  write transcript   13.5 KB  ~/.claude/…-cea60d205701.jsonl
 
 The least harmful way
-  thinking of turns 1 to 4 goes            −1.0k → ~8.7k
-  1 read of a file that was read again     −1.1k → ~7.6k
+  thinking of turns 1 to 4 goes          −1.0k → ~8.7k
+  1 read of a file that was read again   −1.1k → ~7.6k
   becomes a note
-  outputs over 6.0 KB of turns 1 to 2      −2.7k → ~4.8k
+  outputs over 6.0 KB of turns 1 to 2    −2.7k → ~4.8k
   keep 10 lines at head and tail
-  images and documents of turns 1 to 3      −394 → ~4.5k
+  images and documents of turns 1 to 3    −394 → ~4.5k
   become notes
-  other outputs of turns 1 to 4 become     −2.0k → ~2.5k
+  other outputs of turns 1 to 4 become   −2.0k → ~2.5k
   notes
 
 Dry run: nothing was written.
 "#);
     let run = home.run(100, &["trim", "--to", "1M"]);
-    assert_snapshot!(run.seen(), @r#"
+    assert_snapshot!(seen(&run), @r#"
 exit 0
 Nothing to do: in 5e551011-aaaa-4bbb-8ccc-dddddddddddd “Look at the parser” the window takes about 9.7k tokens, which is no more than 1.0M. Nothing was written.
 "#);
     let run = home.run(100, &["trim", "--to", "2k"]);
-    assert_snapshot!(run.seen(), @r#"
+    assert_snapshot!(seen(&run), @r#"
 exit 3
 Refused: even with all turns but the last 3 compacted the window would take about 3.6k tokens, 1.6k more than 2.0k
 Hint: a higher budget: --to 5k
 "#);
     let run = home.run(100, &["trim", "--to", "lots"]);
-    assert_snapshot!(run.seen(), @r#"
+    assert_snapshot!(seen(&run), @r#"
 exit 2
 error: invalid value 'lots' for '--to <TOKENS>': `lots` is no number of tokens; write 100k, 100000 or 0.5M
 
 For more information, try '--help'.
 "#);
     let run = home.run(100, &["trim", "--to", "2k", "--json"]);
-    assert_snapshot!(run.seen(), @r#"
+    assert_snapshot!(seen(&run), @r#"
 exit 3
 {"error":{"kind":"over-budget","message":"even with all turns but the last 3 compacted the window would take about 3.6k tokens, 1.6k more than 2.0k","hint":"a higher budget: --to 5k"}}
 "#);
@@ -392,7 +436,7 @@ fn the_plan_can_be_kept() {
         100,
         &["trim", "--to", "3k", "--keep-last", "2", "--explain"],
     );
-    assert_snapshot!(run.seen(), @r#"
+    assert_snapshot!(seen(&run), @r#"
 exit 0
 # thinking of turns 1 to 4 goes: window ~8.7k
 [[step]]
@@ -446,7 +490,7 @@ fn with_disk_what_is_hidden_goes_too() {
     }
     home.put(ID, g.script.text(), 60);
     let run = home.run(100, &["trim", "--to", "100k", "--disk", "-n"]);
-    assert_snapshot!(run.seen(), @r#"
+    assert_snapshot!(seen(&run), @r#"
 exit 0
 trim  5e551011  “Flaky parser �[2J test”
 project  /w
@@ -461,10 +505,9 @@ project  /w
   ~ 3 second copy  −2.2 KB
   ~ 24 fresh ids
 
-  write transcript   15.0 KB  ~/.claude/projects/-tmp…ect/36f3df9c-dfe2-45ec-86cd-de8497f170d9.jsonl
 
 The least harmful way
-  what the model is not shown goes         – → ~12.6k
+  what the model is not shown goes  −3.0 KB on disk
 
 Dry run: nothing was written.
 "#);

@@ -8,7 +8,9 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use crate::ops::Taken;
-use crate::render::{BOLD, FileRow, Preview, SessionDiff, pad, paint, tokens, width, wrap};
+use crate::render::{
+    BOLD, FileRow, Preview, SessionDiff, pad, paint, signed_bytes, tokens, width, wrap,
+};
 use crate::rewrite::Measure;
 use crate::session::Glance;
 
@@ -87,14 +89,17 @@ fn steps(report: &Report<'_>, columns: usize) -> String {
         let (before, after) = taken.window;
         let gain = match after.cmp(&before) {
             std::cmp::Ordering::Less => format!("−{}", tokens(before - after)),
-            std::cmp::Ordering::Equal => "–".to_owned(),
+            std::cmp::Ordering::Equal => String::new(),
             std::cmp::Ordering::Greater => format!("+{}", tokens(after - before)),
         };
         for (i, line) in lines.iter().enumerate() {
-            let figures = if i == 0 {
-                format!("{} → ~{}", pad(&gain, -8), tokens(after))
-            } else {
-                String::new()
+            let figures = match i {
+                0 if gain.is_empty() => {
+                    let (before, after) = taken.bytes;
+                    format!("{} on disk", signed_bytes(after as i64 - before as i64))
+                }
+                0 => format!("{} → ~{}", pad(&gain, -6), tokens(after)),
+                _ => String::new(),
             };
             let row = format!("  {}  {figures}", pad(line, widest));
             let _ = writeln!(out, "{}", row.trim_end());

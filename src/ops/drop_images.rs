@@ -10,6 +10,9 @@ use crate::session::{Block, BlockKind, Kind, Session, TurnRange};
 use super::drop_tools::drop_field;
 use super::scope::{Scope, unfinished_turn};
 
+/// How the note ends that replaces an image or a document.
+const NOTE_END: &str = " removed by ccsurgery]";
+
 /// Replaces images and documents by notes, in prompts and in what calls brought; the text stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -66,10 +69,7 @@ fn replace(session: &Session, index: usize, span: Span, plan: &mut Plan) {
     let raw = span.of(session.text(e));
     let image = lookup(raw, &["type"]).is_some_and(|s| s.of(raw) == b"\"image\"");
     let what = if image { "image" } else { "document" };
-    let words = format!(
-        "[{what} of {} removed by ccsurgery]",
-        bytes(raw.len() as u64)
-    );
+    let words = format!("[{what} of {}{NOTE_END}", bytes(raw.len() as u64));
     let note = format!(r#"{{"type":"text","text":{}}}"#, encode(&words));
     if note.len() >= raw.len() {
         return;
@@ -82,6 +82,11 @@ fn replace(session: &Session, index: usize, span: Span, plan: &mut Plan) {
     };
     plan.note(session, e, Action::Edit, what, grown, shown, "");
     plan.edit_line(e.line, [Edit::new(span, note)]);
+}
+
+/// Whether a line is the note of an image or a document that was there.
+pub(super) fn is_image_note(line: &str) -> bool {
+    line.starts_with('[') && line.ends_with(NOTE_END)
 }
 
 /// Whether a block is an image or a document.

@@ -7,7 +7,7 @@ use crate::jsonl::{Edit, decode, elements, encode, lookup};
 use crate::rewrite::{Action, Plan};
 use crate::session::{At, BlockKind, Call, Id, Kind, Session};
 
-use super::drop_images::is_media;
+use super::drop_images::{is_image_note, is_media};
 use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
 
 /// How every note begins; by this a stub is known, and not stubbed again.
@@ -88,7 +88,7 @@ fn stub_result(session: &Session, call: &Call, at: At, stub: Stub, plan: &mut Pl
 /// The note that replaces an output; `None` if it is one already.
 fn note_for(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
     let (words, media) = words_of(raw);
-    if words.lines().any(|l| l.starts_with(MARK)) {
+    if words.lines().any(|l| l.starts_with(MARK)) || words.lines().all(is_image_note) {
         return None;
     }
     let lines: Vec<&str> = words.lines().collect();
