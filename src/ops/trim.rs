@@ -163,6 +163,14 @@ struct Way {
     window: u64,
 }
 
+/// What a step makes of a session.
+struct Made {
+    session: Session,
+    window: u64,
+    /// The last turn that it did something to.
+    last_turn: Option<u32>,
+}
+
 /// What can be done to a session, less harmful first.
 #[derive(Debug, Clone, Copy)]
 enum Rung {
@@ -224,15 +232,15 @@ impl<'a> Search<'a> {
             let step = Step::Hidden {
                 keep_last: self.trim.keep_last,
             };
-            if let Some((next, window)) = self.take(self.session(&way), &step)? {
-                self.add(&mut way, step, next, window);
+            if let Some(made) = self.take(self.session(&way), &step)? {
+                self.add(&mut way, step, made);
             }
         }
         Ok(way)
     }
 
     /// What a step makes of a session, and its window; `None` if it does nothing.
-    fn take(&self, session: &Session, step: &Step) -> Result<Option<(Session, u64)>, Refusal> {
+    fn take(&self, session: &Session, step: &Step) -> Result<Option<Made>, Refusal> {
         let Some(mut plan) = step
             .transform()
             .plan(session)
@@ -241,22 +249,27 @@ impl<'a> Search<'a> {
         else {
             return Ok(None);
         };
+        let last_turn = plan.changes.iter().filter_map(|c| c.turn).max();
         let next = session.successor(plan.carry_out(session).map_err(bug)?);
         let window = self
             .measure
             .window_of(self.original, &Calibration::of(&next));
-        Ok(Some((next, window)))
+        Ok(Some(Made {
+            session: next,
+            window,
+            last_turn,
+        }))
     }
 
-    fn add(&self, way: &mut Way, step: Step, next: Session, window: u64) {
+    fn add(&self, way: &mut Way, step: Step, made: Made) {
         let bytes = self.session(way).document().len();
         way.steps.push(Taken {
             step,
-            window: (way.window, window),
-            bytes: (bytes, next.document().len()),
+            window: (way.window, made.window),
+            bytes: (bytes, made.session.document().len()),
         });
-        way.window = window;
-        way.session = Some(next);
+        way.window = made.window;
+        way.session = Some(made.session);
     }
 
     /// Goes up the ladder until the target is reached, or to its end.
@@ -273,24 +286,31 @@ impl<'a> Search<'a> {
             }) else {
                 continue;
             };
-            if best.1 >= way.window {
+            if best.window >= way.window {
                 continue;
             }
             let mut far = count;
-            if care == Care::Full {
-                // From which extent on it does not help more, or is enough.
-                let enough = best.1.max(self.target);
+            if care == Care::Full && best.window <= self.target {
                 let mut near = 0;
                 while far - near > 1 {
                     let middle = near.midpoint(far);
                     match self.take(session, &step(middle))? {
-                        Some(found) if found.1 <= enough => (far, best) = (middle, found),
+                        Some(found) if found.window <= self.target => {
+                            (far, best) = (middle, found);
+                        }
                         _ => near = middle,
                     }
                 }
+            } else if care == Care::Full
+                && let Some(useful) = useful(&step(count), best.last_turn)
+                && useful < count
+                && let Some(found) = self.take(session, &step(useful))?
+                && found.window <= best.window
+            {
+                (far, best) = (useful, found);
             }
             let step = step(far);
-            self.add(&mut way, step, best.0, best.1);
+            self.add(&mut way, step, best);
         }
         Ok(way)
     }
@@ -348,7 +368,7 @@ impl<'a> Search<'a> {
             at,
             max_tokens: size,
         };
-        let Some((next, window)) = self.take(self.original, &step)? else {
+        let Some(made) = self.take(self.original, &step)? else {
             return Ok(None);
         };
         let mut way = Way {
@@ -356,7 +376,7 @@ impl<'a> Search<'a> {
             steps: Vec::new(),
             window: self.measure.window(),
         };
-        self.add(&mut way, step, next, window);
+        self.add(&mut way, step, made);
         self.climb(self.without_hidden(way)?, care).map(Some)
     }
 
@@ -386,6 +406,19 @@ impl<'a> Search<'a> {
         }
         Ok(None)
     }
+}
+
+/// How far a step has to go to reach the last turn that it does something to.
+fn useful(step: &Step, last_turn: Option<u32>) -> Option<usize> {
+    let first = match step {
+        Step::Thinking(reach)
+        | Step::Large(reach)
+        | Step::Images(reach)
+        | Step::Outputs(reach)
+        | Step::Calls(reach) => reach.first,
+        Step::Hidden { .. } | Step::Reads { .. } | Step::Compact { .. } => return None,
+    };
+    Some((last_turn?.checked_sub(first)? + 1) as usize)
 }
 
 fn bug(error: PlanError) -> Refusal {
