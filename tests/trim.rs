@@ -60,9 +60,10 @@ fn said(found: &Trimmed) -> String {
 
 /// Lines that look like an output.
 fn lines(count: usize) -> String {
-    (0..count)
+    let all: Vec<String> = (0..count)
         .map(|n| format!("line {n} of what was printed\n"))
-        .collect()
+        .collect();
+    all.concat()
 }
 
 /// A session that grows by rule: its answers say what the window was, at four bytes a token.
@@ -149,16 +150,16 @@ fn each_step_goes_only_as_far_as_it_has_to() {
     let script = varied(true);
     let session = open(script.text());
     let window = Calibration::of(&session).window();
-    let mut out = format!("window {window}");
+    let mut out = vec![format!("window {window}")];
     for to in [
         20_000, 11_000, 9_500, 8_000, 6_000, 5_000, 4_000, 3_000, 2_600,
     ] {
-        out += &match find(&session, to, 2) {
-            Ok(found) => format!("\n--- {to}\n{}", said(&found)),
-            Err(no) => format!("\n--- {to}\n{}\n{}", no.message, no.hint),
-        };
+        out.push(match find(&session, to, 2) {
+            Ok(found) => format!("--- {to}\n{}", said(&found)),
+            Err(no) => format!("--- {to}\n{}\n{}", no.message, no.hint),
+        });
     }
-    assert_snapshot!(out, @r#"
+    assert_snapshot!(out.join("\n"), @r#"
 window 9667
 --- 20000
 
@@ -641,7 +642,7 @@ proptest! {
         let one = home.run(100, &[&words[..], &["-o", "one.jsonl"]].concat());
         let two = home.run(100, &["run", "plan.toml", ID, "-o", "two.jsonl"]);
         prop_assert_eq!((one.code, two.code), (0, 0), "{}{}{}", explained.out, one.seen(), two.seen());
-        let read = |name: &str| counted(&std::fs::read(path(name)).unwrap());
+        let read = |name: &str| counted(&fs_err::read(path(name)).unwrap());
         prop_assert_eq!(read("one.jsonl"), read("two.jsonl"));
     }
 }
