@@ -1,5 +1,8 @@
 //! What the doctor finds, and what it says.
-#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
 
 mod support;
 

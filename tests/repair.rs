@@ -1,5 +1,8 @@
 //! What repair mends, and what it leaves alone.
-#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
 
 mod support;
 

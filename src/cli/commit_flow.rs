@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::ops::{Finish, title_for};
+use crate::ops::{Finish, Taken, title_for};
 use crate::render::{YELLOW, paint};
 use crate::rewrite::{
     Action, Change, Measure, Plan, Transform, emit, emitted_len, verify, verify_revealed,
@@ -39,6 +39,10 @@ pub(super) struct Job<'a> {
     pub(super) in_place: InPlaceArgs,
     /// Another project for the result.
     pub(super) to_project: Option<PathBuf>,
+    /// How the transforms were chosen, where the program did that.
+    pub(super) steps: Vec<Taken>,
+    /// Why there may be nothing to do, where that can be said.
+    pub(super) idle: Option<String>,
     /// The file was stamped before it was read.
     pub(super) stamp: Stamp,
     /// It was read into this.
@@ -117,6 +121,8 @@ impl<'a> Job<'a> {
             write,
             in_place,
             to_project: None,
+            steps: Vec::new(),
+            idle: None,
             stamp,
             session,
         })
@@ -392,7 +398,7 @@ fn nothing_to_do(
     let to_stdout = *destination == Destination::Stdout && !job.write.dry_run;
     if context.json && !to_stdout {
         let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
-        let said = ["nothing to do"].into_iter();
+        let said = [job.idle.as_deref().unwrap_or("nothing to do")].into_iter();
         let warnings: Vec<&str> = said.chain(reasons.iter().map(String::as_str)).collect();
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
@@ -403,9 +409,16 @@ fn nothing_to_do(
         return Ok(ExitCode::SUCCESS);
     }
     let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
+    let why = match &job.idle {
+        Some(idle) => format!("in {} “{title}” {idle}", job.found.id),
+        None => format!(
+            "{} finds nothing to change in {} “{title}”",
+            job.operation, job.found.id
+        ),
+    };
     let mut text = format!(
-        "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.\n",
-        job.operation, job.found.id
+        "Nothing to do: {why}. Nothing was written.
+"
     );
     for reason in reasons {
         let note = paint(YELLOW, "note:");

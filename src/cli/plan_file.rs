@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::ops::{DropTools, StripThinking, Truncate};
+use crate::ops::{DropHidden, DropImages, DropTools, StripThinking, Truncate};
 use crate::rewrite::Transform;
 
 use super::error::CliError;
@@ -31,7 +31,7 @@ struct SummaryOptions {
     summarizer: Option<String>,
 }
 
-const OPERATIONS: &str = "strip-thinking, drop-tools, truncate, compact";
+const OPERATIONS: &str = "strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact";
 
 /// Reads the steps of a plan.
 pub(super) fn read(path: &Path) -> Result<Vec<Box<dyn Transform>>, CliError> {
@@ -73,6 +73,8 @@ fn one(mut step: toml::Table) -> Result<Box<dyn Transform>, String> {
     Ok(match op.as_str() {
         "strip-thinking" => Box::new(options::<StripThinking>(&op, step)?),
         "drop-tools" => Box::new(options::<DropTools>(&op, step)?),
+        "drop-images" => Box::new(options::<DropImages>(&op, step)?),
+        "drop-hidden" => Box::new(options::<DropHidden>(&op, step)?),
         "truncate" => Box::new(options::<Truncate>(&op, step)?),
         "compact" => {
             let own: SummaryOptions = options(&op, step.clone())?;

@@ -1,12 +1,16 @@
 //! What is said of a job: the preview before, the command to go on with after.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::render::{FileRow, Preview, SessionDiff};
+use crate::ops::Taken;
+use crate::render::{
+    BOLD, FileRow, Preview, SessionDiff, pad, paint, signed_bytes, tokens, width, wrap,
+};
 use crate::rewrite::Measure;
 use crate::session::Glance;
 
@@ -62,7 +66,7 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
         Some(DiffForm::Words) => format!("\n{}", diff.words()),
         Some(DiffForm::Raw) => format!("\n{}", diff.raw()),
     };
-    let text = text + &diff;
+    let text = text + &steps(report, context.columns) + &diff;
     // Standard output is the transcript's where that was asked for.
     if *report.destination == Destination::Stdout && !report.job.write.dry_run {
         context.err.write_all(text.as_bytes())?;
@@ -70,6 +74,39 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
         context.out.write_all(text.as_bytes())?;
     }
     Ok(())
+}
+
+/// The steps that were chosen, what each gives, and where that leads.
+fn steps(report: &Report<'_>, columns: usize) -> String {
+    let taken = &report.job.steps;
+    if taken.is_empty() {
+        return String::new();
+    }
+    let room = columns.saturating_sub(24).max(20);
+    let words: Vec<Vec<String>> = taken.iter().map(|t| wrap(&t.step.words(), room)).collect();
+    let widest = words.iter().flatten().map(|w| width(w)).max().unwrap_or(0) as i32;
+    let mut out = format!("\n{}\n", paint(BOLD, "The least harmful way"));
+    for (taken, lines) in taken.iter().zip(&words) {
+        let (before, after) = taken.window;
+        let gain = match after.cmp(&before) {
+            std::cmp::Ordering::Less => format!("−{}", tokens(before - after)),
+            std::cmp::Ordering::Equal => String::new(),
+            std::cmp::Ordering::Greater => format!("+{}", tokens(after - before)),
+        };
+        for (i, line) in lines.iter().enumerate() {
+            let figures = match i {
+                0 if gain.is_empty() => {
+                    let (before, after) = taken.bytes;
+                    format!("{} on disk", signed_bytes(after as i64 - before as i64))
+                }
+                0 => format!("{} → ~{}", pad(&gain, -6), tokens(after)),
+                _ => String::new(),
+            };
+            let row = format!("  {}  {figures}", pad(line, widest));
+            let _ = writeln!(out, "{}", row.trim_end());
+        }
+    }
+    out
 }
 
 impl Report<'_> {
@@ -107,13 +144,17 @@ impl Report<'_> {
                     json!({"session_id": id, "path": path, "in_place": *self.destination == Destination::InPlace})
                 }
             };
-            let document = json!({
+            let mut document = json!({
                 "operation": self.job.operation, "dry_run": self.job.write.dry_run,
                 "source": {"session_id": self.job.found.id, "path": self.job.found.path},
                 "target": target, "resume": if written.is_some() { resume } else { None },
                 "before": self.figures.0, "after": self.figures.1,
                 "changes": self.result.changes, "files": self.files, "warnings": self.result.warnings,
             });
+            if !self.job.steps.is_empty() {
+                let steps = self.job.steps.iter().map(step_document);
+                document["steps"] = steps.collect();
+            }
             context.print_json(&document)?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -137,6 +178,15 @@ impl Report<'_> {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A step that was chosen, for a script.
+pub(super) fn step_document(taken: &Taken) -> serde_json::Value {
+    let difference = |(before, after): (u64, u64)| after as i64 - before as i64;
+    json!({
+        "operation": taken.step.transform().name(), "what": taken.step.words(),
+        "tokens": difference(taken.window), "bytes": difference(taken.bytes), "window": taken.window.1,
+    })
 }
 
 /// The command that goes on with a session.

@@ -142,7 +142,7 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
 }
 
 /// The first line of the file that belongs to what is kept.
-fn first_line(session: &Session, position: u32) -> u32 {
+pub(super) fn first_line(session: &Session, position: u32) -> u32 {
     let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Place::Path(p) | Place::Beside(p) if p >= position));
     kept.map(|(_, e)| e.line).min().unwrap_or(0)
 }
@@ -275,7 +275,7 @@ fn note_hidden(session: &Session, position: u32, gone: bool, plan: &mut Plan) {
 }
 
 /// Everything of the conversation before a position leaves the file, and what only told of it.
-fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
+pub(super) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
     let first_line = if (position as usize) < session.graph().path().len() {
         first_line(session, position)
     } else {

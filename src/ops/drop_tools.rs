@@ -6,10 +6,11 @@ use serde::Deserialize;
 
 use crate::jsonl::{decode, fields, lookup, remove_field};
 use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{Block, BlockKind, Call, Id, Kind, Session, TurnRange};
+use crate::session::{Block, BlockKind, Call, Entry, Id, Kind, Session, TurnRange};
 
 use super::agents::agents_gone;
 use super::blocks::{Copies, Doomed, gist, remove_copies, thinking_id};
+use super::drop_images::{is_media, media_in};
 use super::scope::{Scope, unfinished_turn};
 use super::stub::plan_stubs;
 
@@ -29,7 +30,9 @@ pub struct DropTools {
     pub larger_than: Option<SizeSpec>,
     /// Only calls that failed.
     pub errors: bool,
-    /// Not in this many last turns.
+    /// Only calls that brought no images or documents.
+    pub without_images: bool,
+    /// Not in this many last turns, nor calls of which something is there.
     pub keep_last: Option<u32>,
     /// Keeps the pair, and replaces the output by a note.
     pub stub: bool,
@@ -137,6 +140,15 @@ impl DropTools {
             ));
         }
         let unfinished = unfinished_turn(session);
+        let kept = self
+            .keep_last
+            .map(|n| told_of(session, n))
+            .unwrap_or_default();
+        let pictured = if self.without_images {
+            pictured(session)
+        } else {
+            FxHashSet::default()
+        };
         let mut spared = 0;
         let chosen = session.calls().iter().filter(|call| {
             let Some(made) = call.uses.first() else {
@@ -144,6 +156,8 @@ impl DropTools {
             };
             let matches = scope.holds(session, made.entry as usize)
                 && (ids.is_empty() || ids.contains(&call.id))
+                && !kept.contains(&call.id)
+                && !pictured.contains(&call.id)
                 && globs
                     .as_ref()
                     .is_none_or(|g| g.is_match(tool_name(session, call)))
@@ -352,37 +366,68 @@ pub(super) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name:
     }
 }
 
+/// The calls to which an entry belongs, without being a half of them.
+fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
+    let paths: &[&[&str]] = match e.kind {
+        Kind::Progress => &[&["parentToolUseID"], &["toolUseID"]],
+        Kind::Attachment => &[&["attachment", "toolUseID"], &["toolUseID"]],
+        Kind::User
+            if session
+                .blocks(e)
+                .iter()
+                .all(|b| b.kind != BlockKind::ToolResult) =>
+        {
+            &[&["sourceToolUseID"]]
+        }
+        Kind::System => &[&["toolUseID"]],
+        _ => &[],
+    };
+    let text = session.text(e);
+    paths.iter().filter_map(move |path| {
+        let raw = lookup(text, path)?.of(text);
+        raw.starts_with(b"\"")
+            .then(|| Id::of(decode(raw).as_bytes()))
+    })
+}
+
+/// The calls of which something is in the last turns: a late result, or what came of them later.
+fn told_of(session: &Session, keep_last: u32) -> FxHashSet<Id> {
+    let limit = (session.turns().len() as u32).saturating_sub(keep_last);
+    let mut out = FxHashSet::default();
+    for (i, e) in session.entries().iter().enumerate() {
+        if session
+            .turns()
+            .of(session.graph(), i)
+            .is_some_and(|turn| turn > limit)
+        {
+            let results = session.blocks(e).iter().filter(|b| b.kind.is_result());
+            out.extend(results.map(|b| b.tool));
+            out.extend(companion_of(session, e));
+        }
+    }
+    out
+}
+
+/// The calls that brought images or documents.
+fn pictured(session: &Session) -> FxHashSet<Id> {
+    let mut out = FxHashSet::default();
+    for e in session.entries().iter().filter(|e| e.kind == Kind::User) {
+        let text = session.text(e);
+        for block in session.blocks(e) {
+            if is_media(block) {
+                out.extend(companion_of(session, e));
+            } else if block.kind.is_result() && !media_in(block.span.of(text)).is_empty() {
+                out.insert(block.tool);
+            }
+        }
+    }
+    out
+}
+
 /// Entries that belong to a call: its progress, its hooks, what it put into the conversation.
 fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
     for (i, e) in session.entries().iter().enumerate() {
-        if plan.drops(e.line)
-            || !matches!(
-                e.kind,
-                Kind::Progress | Kind::Attachment | Kind::User | Kind::System
-            )
-        {
-            continue;
-        }
-        let text = session.text(e);
-        let names = |path: &[&str]| {
-            lookup(text, path)
-                .map(|s| s.of(text))
-                .filter(|r| r.starts_with(b"\""))
-                .is_some_and(|r| ids.contains(&Id::of(decode(r).as_bytes())))
-        };
-        let belongs = match e.kind {
-            Kind::Progress => names(&["parentToolUseID"]) || names(&["toolUseID"]),
-            Kind::Attachment => names(&["attachment", "toolUseID"]) || names(&["toolUseID"]),
-            Kind::User => {
-                session
-                    .blocks(e)
-                    .iter()
-                    .all(|b| b.kind != BlockKind::ToolResult)
-                    && names(&["sourceToolUseID"])
-            }
-            _ => names(&["toolUseID"]),
-        };
-        if belongs {
+        if !plan.drops(e.line) && companion_of(session, e).any(|id| ids.contains(&id)) {
             let shown = if session.graph().is_shown(i) && e.kind != Kind::Progress {
                 -(e.content.len() as i64)
             } else {
@@ -393,7 +438,7 @@ fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
                 e,
                 Action::Drop,
                 "companion",
-                -(text.len() as i64 + 1),
+                -(session.text(e).len() as i64 + 1),
                 shown,
                 "",
             );

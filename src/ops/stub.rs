@@ -5,12 +5,13 @@ use rustc_hash::FxHashMap;
 use crate::human::bytes;
 use crate::jsonl::{Edit, decode, elements, encode, lookup};
 use crate::rewrite::{Action, Plan};
-use crate::session::{At, Block, BlockKind, Call, Id, Kind, Session};
+use crate::session::{At, BlockKind, Call, Id, Kind, Session};
 
+use super::drop_images::{is_image_note, is_media};
 use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
 
 /// How every note begins; by this a stub is known, and not stubbed again.
-const MARK: &str = "[ccsurgery removed ";
+pub(super) const MARK: &str = "[ccsurgery removed ";
 
 /// Replaces the outputs of calls by notes, where that makes them smaller.
 pub(super) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: &mut Plan) {
@@ -37,10 +38,6 @@ fn companions(session: &Session) -> FxHashMap<Id, Vec<usize>> {
         }
     }
     out
-}
-
-fn is_media(block: &Block) -> bool {
-    matches!(block.kind, BlockKind::Image | BlockKind::Document)
 }
 
 fn stub_result(session: &Session, call: &Call, at: At, stub: Stub, plan: &mut Plan) {
@@ -91,7 +88,7 @@ fn stub_result(session: &Session, call: &Call, at: At, stub: Stub, plan: &mut Pl
 /// The note that replaces an output; `None` if it is one already.
 fn note_for(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
     let (words, media) = words_of(raw);
-    if words.lines().any(|l| l.starts_with(MARK)) {
+    if words.lines().any(|l| l.starts_with(MARK)) || words.lines().all(is_image_note) {
         return None;
     }
     let lines: Vec<&str> = words.lines().collect();

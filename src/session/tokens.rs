@@ -6,7 +6,7 @@
 
 use crate::jsonl::lookup;
 
-use super::attachment::attached;
+use super::attachment::{attached, is_announcement};
 use super::entry::{BlockKind, Entry, Kind, Subtype};
 use super::graph::Place;
 use super::id::Id;
@@ -78,6 +78,8 @@ pub struct Calibration {
     since: Weight,
     /// What is shown altogether.
     shown: Weight,
+    /// What of that the client makes anew where it is no longer shown.
+    announced: Weight,
     /// The last record itself.
     last: Option<Point>,
 }
@@ -112,6 +114,7 @@ impl Calibration {
                 images: samples.shown.images - at_last.images,
             },
             shown: samples.shown,
+            announced: samples.announced,
             last: last.copied(),
         }
     }
@@ -134,14 +137,16 @@ impl Calibration {
     /// The tokens in the window of what was made of `session`, whose measure this is.
     ///
     /// The result's last record counts if all that was shown then is shown still. Else it is of what
-    /// the session was, and what was lost and gained is taken off and added by this measure.
+    /// the session was, and what was lost and gained is taken off and added by this measure. What the
+    /// client told of itself and its surroundings is not lost: it will tell it again.
     pub fn window_of(&self, session: &Session, result: &Calibration) -> u64 {
         let holds = |last: Point| Samples::of(session).points.contains(&last);
         if result.last.is_some_and(holds) {
             return result.window();
         }
+        let told_again = (self.announced.bytes - result.announced.bytes).max(0.0);
         let change = Weight {
-            bytes: result.shown.bytes - self.shown.bytes,
+            bytes: result.shown.bytes - self.shown.bytes + told_again,
             images: result.shown.images - self.shown.images,
         };
         (self.window() as f64 + self.tokens(change)).max(0.0) as u64
@@ -165,6 +170,8 @@ struct Samples {
     points: Vec<Point>,
     /// What is shown since the last boundary.
     shown: Weight,
+    /// What of that the client makes anew where it is no longer shown.
+    announced: Weight,
     /// The first point since the last boundary.
     since: usize,
     /// Whether the last point is of the window as it is, not of one that was compacted since.
@@ -185,6 +192,7 @@ impl Samples {
         let mut out = Self {
             points: Vec::new(),
             shown: Weight::default(),
+            announced: Weight::default(),
             since: 0,
             fresh: false,
         };
@@ -193,6 +201,7 @@ impl Samples {
             let e = &entries[i as usize];
             if e.is_boundary() {
                 out.shown = Weight::default();
+                out.announced = Weight::default();
                 out.since = out.points.len();
                 out.fresh = false;
                 continue;
@@ -209,7 +218,11 @@ impl Samples {
                 }
                 last_message = e.message_id;
             }
-            out.shown += entry_weight(session, e) + beside[position];
+            let weight = entry_weight(session, e);
+            out.shown += weight + beside[position];
+            if is_announcement(session, e) {
+                out.announced += weight;
+            }
         }
         out
     }

@@ -88,6 +88,12 @@ impl TurnRange {
     }
 }
 
+impl From<(u32, u32)> for TurnRange {
+    fn from((first, last): (u32, u32)) -> Self {
+        Self(format!("{first}..{last}"))
+    }
+}
+
 impl FromStr for TurnRange {
     type Err = std::convert::Infallible;
 

@@ -36,7 +36,10 @@ pub(crate) struct DropToolsArgs {
     /// Only calls that failed
     #[arg(long)]
     errors: bool,
-    /// Leave the last N turns alone
+    /// Only calls that brought no images or documents
+    #[arg(long)]
+    without_images: bool,
+    /// Leave the last N turns alone, and calls of which something is there
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
     /// Keep the pair, and replace the output by a note
@@ -73,6 +76,7 @@ pub(crate) fn run(args: DropToolsArgs, context: &mut Context) -> Result<ExitCode
         turns: args.turns,
         larger_than: args.larger_than,
         errors: args.errors,
+        without_images: args.without_images,
         keep_last: args.keep_last,
         stub: args.stub,
         head: args.head,

@@ -1,0 +1,76 @@
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::ops::{TokenCount, Trim};
+use crate::render::tokens;
+
+use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
+use super::super::commit_flow::{self, Job};
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::report::step_document;
+
+/// Get a session under a token budget by the least harmful operations
+///
+/// In this order, the oldest turns first, each only as far as it has to go: thinking; reads of files
+/// that were read again; large outputs, which keep head and tail; images and documents; other outputs;
+/// whole calls; and last, a digest in the place of the oldest turns. The last turns stay as they are.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ccsurgery trim --to 100k -n            what it would take, and what each step gives\n  ccsurgery trim 3d73 --to 0.1M\n  ccsurgery trim --to 80k --keep-last 1\n  ccsurgery trim --to 100k --explain > plan.toml && ccsurgery run plan.toml"
+)]
+pub(crate) struct TrimArgs {
+    #[command(flatten)]
+    session: SessionArg,
+    /// The tokens that the window may take: 100k, 100000, 0.5M
+    #[arg(long, value_name = "TOKENS")]
+    to: TokenCount,
+    /// Leave the last N turns alone
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    keep_last: u32,
+    /// Also remove what the model is not shown anyway, for a smaller file
+    #[arg(long)]
+    disk: bool,
+    /// Print the way that was found as a plan for `ccsurgery run`, and write nothing
+    #[arg(long, conflicts_with_all = ["in_place", "output", "diff"])]
+    explain: bool,
+    #[command(flatten)]
+    write: WriteArgs,
+    #[command(flatten)]
+    in_place: InPlaceArgs,
+}
+
+pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    let mut job = Job::new(context, &args.session, "trim", args.write, args.in_place)?;
+    let trim = Trim {
+        to: args.to,
+        keep_last: args.keep_last,
+        disk: args.disk,
+    };
+    let found = trim.find(&job.session)?;
+    if args.explain && !found.steps.is_empty() {
+        let plan = found.plan_file();
+        if context.json {
+            let steps: Vec<Value> = found.steps.iter().map(step_document).collect();
+            let document = json!({"operation": "trim", "before": found.before, "after": found.after, "steps": steps, "plan": plan});
+            context.print_json(&document)?;
+        } else {
+            context.out.write_all(plan.as_bytes())?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if found.steps.is_empty() {
+        job.idle = Some(format!(
+            "the window takes about {} tokens, which is no more than {}",
+            tokens(found.before),
+            tokens(args.to.0)
+        ));
+    }
+    let transforms = found.steps.iter().map(|taken| taken.step.transform());
+    job.transforms.extend(transforms);
+    job.steps = found.steps;
+    commit_flow::run(context, job)
+}

@@ -1,0 +1,76 @@
+//! What the model is not shown goes.
+
+use serde::Deserialize;
+
+use crate::jsonl::lookup;
+use crate::rewrite::{Action, Plan, Refusal, Transform};
+use crate::session::{Entry, Kind, Place, Session};
+
+use super::agents::agents_gone;
+use super::compact::{drop_history, first_line};
+use super::drop_tools::drop_field;
+
+/// Removes what the model is not shown anyway: turns before the last compaction, paths that were left,
+/// progress, and the client's second copies of results.
+///
+/// The window stays as it is; the file gets smaller, and there is less to go back to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct DropHidden {
+    /// Not in this many last turns.
+    pub keep_last: Option<u32>,
+}
+
+impl Transform for DropHidden {
+    fn name(&self) -> &'static str {
+        "drop-hidden"
+    }
+
+    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+        let mut plan = Plan::default();
+        let (graph, turns) = (session.graph(), session.turns());
+        let limit = (turns.len() as u32).saturating_sub(self.keep_last.unwrap_or(0));
+        let kept = turns.get(limit + 1).map_or(u32::MAX, |t| t.path.0);
+        let history = graph.window().min(kept);
+        if history > 0 {
+            drop_history(session, history, &mut plan);
+        }
+        let kept_line = if (kept as usize) < graph.path().len() {
+            first_line(session, kept)
+        } else {
+            u32::MAX
+        };
+        for (i, e) in session.entries().iter().enumerate() {
+            if plan.drops(e.line) {
+                continue;
+            }
+            let (goes, what) = match graph.place(i) {
+                Place::Branch(p) => (p < kept, "left path"),
+                // What hangs on nothing may be a fault that can be mended; a subagent's path is none.
+                Place::Apart => (e.line < kept_line && e.flags.sidechain(), "subagent's path"),
+                Place::Path(p) | Place::Beside(p) => {
+                    (p < kept && e.kind == Kind::Progress, "progress")
+                }
+                Place::Metadata => (e.line < kept_line && e.kind == Kind::Progress, "progress"),
+            };
+            if goes {
+                plan.drop_line(e.line);
+                let bytes = session.text(e).len() as i64 + 1;
+                plan.note(session, e, Action::Drop, what, -bytes, 0, "");
+            } else if e.line < kept_line
+                && matches!(graph.place(i), Place::Path(p) | Place::Beside(p) if p < kept)
+                && is_copied(session, e)
+            {
+                drop_field(session, &mut plan, i, "toolUseResult");
+            }
+        }
+        plan.dropped_agents = agents_gone(session, &plan);
+        Ok(plan)
+    }
+}
+
+/// Whether an entry holds a second copy of its result that nothing hangs on: a subagent's names it.
+fn is_copied(session: &Session, e: &Entry) -> bool {
+    let text = session.text(e);
+    e.flags.tool_use_result() && lookup(text, &["toolUseResult", "agentId"]).is_none()
+}

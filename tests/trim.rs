@@ -1,0 +1,648 @@
+//! Under a budget, by the least harmful way.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "what is unwrapped here is made by the tests themselves"
+)]
+
+#[path = "see/home.rs"]
+#[allow(dead_code, reason = "the commands that look use more of it")]
+mod home;
+
+use ccsurgery::jsonl::Document;
+use ccsurgery::ops::{TokenCount, Trim, Trimmed};
+use ccsurgery::rewrite::{Refusal, verify};
+use ccsurgery::session::{Calibration, Session, payload};
+use home::{Home, Script, call, picture, thinking, words};
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const ID: &str = "5e551011-aaaa-4bbb-8ccc-dddddddddddd";
+
+fn open(text: &str) -> Session {
+    Session::new(Document::from_bytes(text.as_bytes().to_vec()))
+}
+
+fn find(session: &Session, to: u64, keep_last: u32) -> Result<Trimmed, Refusal> {
+    Trim {
+        to: TokenCount(to),
+        keep_last,
+        disk: false,
+    }
+    .find(session)
+}
+
+/// What the steps make of a session.
+fn fold(session: &Session, found: &Trimmed) -> Session {
+    let mut current = session.successor(session.document().clone());
+    for taken in &found.steps {
+        let mut plan = taken.step.transform().plan(&current).unwrap();
+        current = current.successor(plan.carry_out(&current).unwrap());
+    }
+    current
+}
+
+/// What a person sees of a run, but for the path that it writes to.
+fn seen(run: &home::Run) -> String {
+    let all = run.seen();
+    let lines = all.lines().filter(|l| !l.contains("write transcript"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn said(found: &Trimmed) -> String {
+    let lines = found
+        .steps
+        .iter()
+        .map(|t| format!("{} → {}: {}", t.window.0, t.window.1, t.step.words()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Lines that look like an output.
+fn lines(count: usize) -> String {
+    let all: Vec<String> = (0..count)
+        .map(|n| format!("line {n} of what was printed\n"))
+        .collect();
+    all.concat()
+}
+
+/// A session that grows by rule: its answers say what the window was, at four bytes a token.
+struct Growing {
+    script: Script,
+    recorded: bool,
+    calls: usize,
+    /// Bytes of the script that were counted, and what of them is shown.
+    counted: usize,
+    shown: u64,
+}
+
+impl Growing {
+    fn new(recorded: bool) -> Self {
+        Self {
+            script: Script::new(ID, 30),
+            recorded,
+            calls: 0,
+            counted: 0,
+            shown: 0,
+        }
+    }
+
+    fn answer(&mut self, blocks: &[Value]) {
+        for line in self.script.text()[self.counted..].lines() {
+            let entry: Value = serde_json::from_str(line).unwrap();
+            self.shown += entry["message"]["content"].to_string().len() as u64;
+        }
+        self.counted = self.script.text().len();
+        let window = if self.recorded {
+            2_000 + self.shown / 4
+        } else {
+            0
+        };
+        self.script.answer(window, blocks);
+    }
+
+    fn call(&mut self, tool: &str, input: &Value, output: &Value) {
+        self.calls += 1;
+        let id = format!("toolu_{:02}", self.calls);
+        self.answer(&[call(&id, tool, input)]);
+        self.script.result(&id, output, false);
+    }
+
+    fn read(&mut self, file: &str, output: &str) {
+        self.call("Read", &json!({"file_path": file}), &json!(output));
+    }
+}
+
+/// A little of everything, in six turns.
+fn varied(recorded: bool) -> Script {
+    let mut g = Growing::new(recorded);
+    g.script.prompt("Look at the parser");
+    g.answer(&[thinking(&lines(100)), words("I will.")]);
+    g.read("/w/parser.rs", &lines(150));
+    g.answer(&[words("It is a parser.")]);
+    g.script.prompt("Run the tests");
+    g.call(
+        "Bash",
+        &json!({"command": "cargo test"}),
+        &json!(lines(400)),
+    );
+    g.call(
+        "Bash",
+        &json!({"command": "cargo clippy"}),
+        &json!(lines(120)),
+    );
+    g.answer(&[words("They pass.")]);
+    g.script.prompt("Show me");
+    g.call("Screenshot", &json!({}), &json!([picture()]));
+    g.answer(&[words("Here it is.")]);
+    g.script.prompt("Look again");
+    g.read("/w/parser.rs", &lines(160));
+    g.answer(&[thinking(&lines(40)), words("It has grown.")]);
+    g.script.prompt("Go on");
+    g.answer(&[words("Done.")]);
+    g.script.prompt("Thanks");
+    g.answer(&[words("You are welcome.")]);
+    g.script
+}
+
+#[test]
+fn each_step_goes_only_as_far_as_it_has_to() {
+    let script = varied(true);
+    let session = open(script.text());
+    let window = Calibration::of(&session).window();
+    let mut out = vec![format!("window {window}")];
+    for to in [
+        20_000, 11_000, 9_500, 8_000, 6_000, 5_000, 4_000, 3_000, 2_600,
+    ] {
+        out.push(match find(&session, to, 2) {
+            Ok(found) => format!("--- {to}\n{}", said(&found)),
+            Err(no) => format!("--- {to}\n{}\n{}", no.message, no.hint),
+        });
+    }
+    assert_snapshot!(out.join("\n"), @r#"
+window 9667
+--- 20000
+
+--- 11000
+
+--- 9500
+9667 → 8948: thinking of turn 1 goes
+--- 8000
+9667 → 8653: thinking of turns 1 to 4 goes
+8653 → 7593: 1 read of a file that was read again becomes a note
+--- 6000
+9667 → 8653: thinking of turns 1 to 4 goes
+8653 → 7593: 1 read of a file that was read again becomes a note
+7593 → 4846: outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail
+--- 5000
+9667 → 8653: thinking of turns 1 to 4 goes
+8653 → 7593: 1 read of a file that was read again becomes a note
+7593 → 4846: outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail
+--- 4000
+9667 → 8653: thinking of turns 1 to 4 goes
+8653 → 7593: 1 read of a file that was read again becomes a note
+7593 → 4846: outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail
+4846 → 4452: images and documents of turns 1 to 3 become notes
+4452 → 3612: other outputs of turns 1 to 2 become notes
+--- 3000
+9667 → 8653: thinking of turns 1 to 4 goes
+8653 → 7593: 1 read of a file that was read again becomes a note
+7593 → 4846: outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail
+4846 → 4452: images and documents of turns 1 to 3 become notes
+4452 → 2478: other outputs of turns 1 to 4 become notes
+--- 2600
+9667 → 8653: thinking of turns 1 to 4 goes
+8653 → 7593: 1 read of a file that was read again becomes a note
+7593 → 4846: outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail
+4846 → 4452: images and documents of turns 1 to 3 become notes
+4452 → 2478: other outputs of turns 1 to 4 become notes
+"#);
+}
+
+#[test]
+fn a_read_that_points_back_outdoes_nothing() {
+    let mut g = Growing::new(false);
+    for (n, output) in [
+        lines(300),
+        "File unchanged since last read. The content from the earlier Read is still current."
+            .into(),
+        "gone".into(),
+    ]
+    .iter()
+    .enumerate()
+    {
+        g.script.prompt(&format!("Prompt {n}"));
+        g.read("/w/a.rs", output);
+        g.answer(&[words("Read.")]);
+    }
+    // The second points to the first; the third outdoes both, but only the first is worth a note.
+    let session = open(g.script.text());
+    let found = find(&session, 2_600, 1).unwrap();
+    assert_snapshot!(found.plan_file(), @r#"
+# 1 read of a file that was read again becomes a note: window ~204
+[[step]]
+op = "drop-tools"
+id = [
+  "toolu_01",
+]
+stub = true
+keep-last = 1
+"#);
+
+    let mut g = Growing::new(false);
+    g.script.prompt("One part");
+    let part = json!({"file_path": "/w/a.rs", "offset": 10, "limit": 400});
+    g.call("Read", &part, &json!(lines(300)));
+    g.script.prompt("Another");
+    let part = json!({"file_path": "/w/a.rs", "offset": 500, "limit": 400});
+    g.call("Read", &part, &json!(lines(300)));
+    g.answer(&[words("Read.")]);
+    let found = find(&open(g.script.text()), 4_500, 1).unwrap();
+    assert_snapshot!(said(&found), @r#"5056 → 2759: outputs over 6.0 KB of turn 1 keep 10 lines at head and tail"#);
+}
+
+#[test]
+fn calls_that_the_kept_turns_tell_of_stay() {
+    let mut g = Growing::new(false);
+    g.script.prompt("Start it");
+    g.call("Bash", &json!({"command": lines(50)}), &json!("started"));
+    g.call("Bash", &json!({"command": lines(60)}), &json!("done"));
+    g.answer(&[words("It runs.")]);
+    g.script.prompt("And?");
+    g.script.entry("attachment", &json!({"attachment": {"type": "task_status", "toolUseID": "toolu_01", "description": "ended"}}));
+    g.answer(&[words("It ended.")]);
+    let session = open(g.script.text());
+    let found = find(&session, 600, 1).unwrap();
+    let after = fold(&session, &found);
+    assert_snapshot!(said(&found), @r#"992 → 467: calls of turn 1 go with their outputs"#);
+    assert!(after.calls().iter().any(|c| c.results.len() == 1));
+}
+
+#[test]
+fn what_is_compacted_is_not_harmed_besides() {
+    let mut g = Growing::new(true);
+    for n in 0..6 {
+        g.script.prompt(&format!("Prompt {n}: {}", lines(20)));
+        g.call("Bash", &json!({"command": "make"}), &json!(lines(100)));
+        g.answer(&[words(&lines(150))]);
+    }
+    let session = open(g.script.text());
+    let found = find(&session, 7_500, 2).unwrap();
+    assert_snapshot!(said(&found), @r#"14068 → 6571: turns 1 to 4 become a digest"#);
+    assert_snapshot!(found.plan_file(), @r#"
+# turns 1 to 4 become a digest: window ~6.6k
+[[step]]
+op = "compact"
+at = 4
+max-tokens = 1000
+"#);
+    let after = fold(&session, &found);
+    // The history of what was compacted is still whole.
+    let text = String::from_utf8(session.document().text(2).to_vec()).unwrap();
+    let all: Vec<u8> = (0..after.document().lines().len())
+        .flat_map(|i| [after.document().text(i), b"\n"].concat())
+        .collect();
+    assert!(String::from_utf8(all).unwrap().contains(&text));
+    let no = find(&session, 3_000, 2).unwrap_err();
+    assert_snapshot!(format!("{}\n{}", no.message, no.hint), @r#"
+even with all turns but the last 2 compacted the window would take about 6.2k tokens, 3.2k more than 3.0k
+keep fewer turns: --keep-last 0 gets it to about 2.2k; or a higher budget: --to 8k
+"#);
+}
+
+#[test]
+fn people_see_what_was_chosen() {
+    let home = Home::new();
+    home.put(ID, varied(true).text(), 60);
+    let run = home.run(100, &["trim", "--to", "6k", "--keep-last", "2", "-n"]);
+    assert_snapshot!(seen(&run), @r#"
+exit 0
+trim  5e551011  “Look at the parser”
+project  /w
+
+  turns          6 →       6
+  entries       25 →      24  −1
+  size     65.8 KB → 31.6 KB  −34.1 KB
+  window     ~9.7k →   ~4.8k  −4.8k tokens
+
+  − turn 1    thinking      −2.9 KB   ~818 tokens  “line 0 of what was printed line 1 of what was…”
+  ~ turn 1    Read result   −4.3 KB  ~1.2k tokens  “/w/parser.rs”
+  ~ turn 2    Bash result  −11.3 KB  ~3.1k tokens  “cargo test”
+  − turn 4    thinking      −1.2 KB   ~335 tokens  “line 0 of what was printed line 1 of what was…”
+  +           title          +117 B  “Look at the parser (trim)”
+  ~ 2 re-parented
+  ~ 2 second copy  −16.3 KB
+  ~ 24 fresh ids
+
+
+The least harmful way
+  thinking of turns 1 to 4 goes                                        −1.0k → ~8.7k
+  1 read of a file that was read again becomes a note                  −1.1k → ~7.6k
+  outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail   −2.7k → ~4.8k
+
+Dry run: nothing was written.
+"#);
+    let run = home.run(60, &["trim", "--to", "3k", "--keep-last", "2", "-n"]);
+    assert_snapshot!(seen(&run), @r#"
+exit 0
+trim  5e551011  “Look at the parser”
+project  /w
+
+  turns          6 →       6
+  entries       25 →      24  −1
+  size     65.8 KB → 13.5 KB  −52.2 KB
+  window     ~9.7k →   ~2.5k  −7.2k tokens
+
+  − turn 1    thinking      −2.9 KB   ~818 tokens
+  ~ turn 1    Read result   −4.3 KB  ~1.2k tokens
+  ~ turn 2    Bash result  −11.3 KB  ~3.1k tokens
+  ~ turn 2    Bash result   −3.4 KB   ~958 tokens
+  ~ turn 3    image          −848 B   ~235 tokens
+  ~ turn 4    Read result   −4.6 KB  ~1.3k tokens
+  − turn 4    thinking      −1.2 KB   ~335 tokens
+  +           title          +117 B
+  ~ 2 re-parented
+  ~ 5 second copy  −25.5 KB
+  ~ 24 fresh ids
+
+
+The least harmful way
+  thinking of turns 1 to 4 goes          −1.0k → ~8.7k
+  1 read of a file that was read again   −1.1k → ~7.6k
+  becomes a note
+  outputs over 6.0 KB of turns 1 to 2    −2.7k → ~4.8k
+  keep 10 lines at head and tail
+  images and documents of turns 1 to 3    −394 → ~4.5k
+  become notes
+  other outputs of turns 1 to 4 become   −2.0k → ~2.5k
+  notes
+
+Dry run: nothing was written.
+"#);
+    let run = home.run(100, &["trim", "--to", "1M"]);
+    assert_snapshot!(seen(&run), @r#"
+exit 0
+Nothing to do: in 5e551011-aaaa-4bbb-8ccc-dddddddddddd “Look at the parser” the window takes about 9.7k tokens, which is no more than 1.0M. Nothing was written.
+"#);
+    let run = home.run(100, &["trim", "--to", "2k"]);
+    assert_snapshot!(seen(&run), @r#"
+exit 3
+Refused: even with all turns but the last 3 compacted the window would take about 3.6k tokens, 1.6k more than 2.0k
+Hint: a higher budget: --to 5k
+"#);
+    let run = home.run(100, &["trim", "--to", "lots"]);
+    assert_snapshot!(seen(&run), @r#"
+exit 2
+error: invalid value 'lots' for '--to <TOKENS>': `lots` is no number of tokens; write 100k, 100000 or 0.5M
+
+For more information, try '--help'.
+"#);
+    let run = home.run(100, &["trim", "--to", "2k", "--json"]);
+    assert_snapshot!(seen(&run), @r#"
+exit 3
+{"error":{"kind":"over-budget","message":"even with all turns but the last 3 compacted the window would take about 3.6k tokens, 1.6k more than 2.0k","hint":"a higher budget: --to 5k"}}
+"#);
+}
+
+#[test]
+fn scripts_get_the_steps() {
+    let home = Home::new();
+    home.put(ID, varied(true).text(), 60);
+    let document = home
+        .run(100, &["trim", "--to", "6k", "--keep-last", "2", "--json"])
+        .json();
+    assert_snapshot!(serde_json::to_string_pretty(&document["steps"]).unwrap(), @r#"
+[
+  {
+    "operation": "strip-thinking",
+    "what": "thinking of turns 1 to 4 goes",
+    "tokens": -1014,
+    "bytes": -5015,
+    "window": 8653
+  },
+  {
+    "operation": "drop-tools",
+    "what": "1 read of a file that was read again becomes a note",
+    "tokens": -1060,
+    "bytes": -8769,
+    "window": 7593
+  },
+  {
+    "operation": "drop-tools",
+    "what": "outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail",
+    "tokens": -2747,
+    "bytes": -23188,
+    "window": 4846
+  }
+]
+"#);
+    let steps = document["steps"].as_array().unwrap();
+    assert_eq!(steps.last().unwrap()["window"], document["after"]["tokens"]);
+    // One change, so one undo takes it all back.
+    let made = std::path::PathBuf::from(
+        document["target"]["path"]
+            .as_str()
+            .unwrap()
+            .replace("/home/project", &home.project().to_string_lossy()),
+    );
+    let undone = home.run(100, &["undo", "--yes"]);
+    assert_eq!(
+        (undone.code, made.exists()),
+        (0, false),
+        "{}",
+        undone.seen()
+    );
+}
+
+#[test]
+fn the_plan_can_be_kept() {
+    let home = Home::new();
+    home.put(ID, varied(true).text(), 60);
+    let run = home.run(
+        100,
+        &["trim", "--to", "3k", "--keep-last", "2", "--explain"],
+    );
+    assert_snapshot!(seen(&run), @r#"
+exit 0
+# thinking of turns 1 to 4 goes: window ~8.7k
+[[step]]
+op = "strip-thinking"
+turns = "1..4"
+keep-last = 2
+
+# 1 read of a file that was read again becomes a note: window ~7.6k
+[[step]]
+op = "drop-tools"
+id = [
+  "toolu_01",
+]
+stub = true
+keep-last = 2
+
+# outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail: window ~4.8k
+[[step]]
+op = "drop-tools"
+turns = "1..2"
+larger-than = 6000
+without-images = true
+stub = true
+head = 10
+tail = 10
+keep-last = 2
+
+# images and documents of turns 1 to 3 become notes: window ~4.5k
+[[step]]
+op = "drop-images"
+turns = "1..3"
+keep-last = 2
+
+# other outputs of turns 1 to 4 become notes: window ~2.5k
+[[step]]
+op = "drop-tools"
+turns = "1..4"
+stub = true
+keep-last = 2
+"#);
+}
+
+#[test]
+fn with_disk_what_is_hidden_goes_too() {
+    let home = Home::new();
+    let mut g = Growing::new(true);
+    g.script = home::eventful();
+    for n in 0..3 {
+        g.script.prompt(&format!("More {n}"));
+        g.script.answer(12_600, &[words("More.")]);
+    }
+    home.put(ID, g.script.text(), 60);
+    let run = home.run(100, &["trim", "--to", "100k", "--disk", "-n"]);
+    assert_snapshot!(seen(&run), @r#"
+exit 0
+trim  5e551011  “Flaky parser �[2J test”
+project  /w
+
+  turns          7 →       6  −1
+  entries       26 →      25  −1
+  size     15.2 KB → 15.0 KB  −152 B
+  window    ~12.6k →  ~12.6k
+
+  + title    +126 B  “Flaky parser �[2J test (trim)”
+  − 2 history  −786 B
+  ~ 3 second copy  −2.2 KB
+  ~ 24 fresh ids
+
+
+The least harmful way
+  what the model is not shown goes  −3.0 KB on disk
+
+Dry run: nothing was written.
+"#);
+}
+
+/// One call or more of a turn: which tool, on what, and how much it brings.
+type Sketch = Vec<(u8, u8, usize)>;
+
+fn sessions() -> impl Strategy<Value = Vec<Sketch>> {
+    let call = (0u8..7, 0u8..3, 0usize..300);
+    proptest::collection::vec(proptest::collection::vec(call, 0..4), 1..9)
+}
+
+fn sketched(turns: &[Sketch], recorded: bool) -> String {
+    let mut g = Growing::new(recorded);
+    for (n, calls) in turns.iter().enumerate() {
+        let prompt = json!({"message": {"role": "user", "content": [words(&format!("Prompt {n}")), picture()]}});
+        if calls.len() == 3 {
+            g.script.entry("user", &prompt);
+        } else {
+            g.script.prompt(&format!("Prompt {n}"));
+        }
+        for &(kind, file, size) in calls {
+            let output = lines(size);
+            match kind {
+                0 | 1 => g.read(&format!("/w/{file}.rs"), &output),
+                2 => g.call(
+                    "Screenshot",
+                    &json!({}),
+                    &json!([words(&output), picture()]),
+                ),
+                3 => g.answer(&[thinking(&output), words("Well.")]),
+                4 => g.answer(&[words(&output)]),
+                _ => g.call(
+                    "Bash",
+                    &json!({"command": "x".repeat(size)}),
+                    &json!(output),
+                ),
+            }
+        }
+        g.answer(&[words(&format!("Answer {n}"))]);
+    }
+    g.script.text().to_owned()
+}
+
+/// What the model is shown of the last turns.
+fn kept(session: &Session, keep_last: u32) -> Vec<Vec<u8>> {
+    let limit = (session.turns().len() as u32).saturating_sub(keep_last);
+    let messages = payload(session, None);
+    let blocks = messages.iter().flat_map(|m| &m.blocks).filter(|b| {
+        session
+            .turns()
+            .of(session.graph(), b.entry as usize)
+            .is_some_and(|t| t > limit)
+    });
+    blocks.map(|b| b.json().into_owned()).collect()
+}
+
+/// A transcript with the ids of what was put in counted.
+fn counted(bytes: &[u8]) -> String {
+    let mut text = String::from_utf8(bytes.to_vec()).unwrap();
+    let entries: Vec<Value> = text
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    let fresh = entries
+        .iter()
+        .filter(|e| e["isCompactSummary"] == true || e["subtype"] == "compact_boundary");
+    for (n, entry) in fresh.enumerate() {
+        text = text.replace(entry["uuid"].as_str().unwrap(), &format!("fresh-{n}"));
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20))]
+
+    #[test]
+    fn budgets_hold_and_kept_turns_stay(turns in sessions(), recorded: bool, disk: bool, keep_last in 0u32..4, part in 2u64..120) {
+        let session = open(&sketched(&turns, recorded));
+        let measure = Calibration::of(&session);
+        let to = TokenCount((measure.window() * part / 100).max(1));
+        let trim = Trim { to, keep_last, disk };
+        let found = match trim.find(&session) {
+            Ok(found) => found,
+            Err(no) => {
+                prop_assert!(no.kind == "over-budget" && no.hint.contains("--to"), "{no:?}");
+                return Ok(());
+            }
+        };
+        let after = fold(&session, &found);
+        let window = measure.window_of(&session, &Calibration::of(&after));
+        prop_assert_eq!(window, found.after);
+        prop_assert!(window <= to.0, "{}", said(&found));
+        prop_assert!(verify(&session, &after).is_ok());
+        prop_assert_eq!(kept(&session, keep_last), kept(&after, keep_last));
+        for taken in &found.steps {
+            prop_assert!(taken.window.1 < taken.window.0 || disk, "{}", said(&found));
+        }
+        if !recorded {
+            let again = trim.find(&after).unwrap();
+            prop_assert!(again.steps.is_empty(), "{}", said(&again));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    #[test]
+    fn the_plan_does_the_same(turns in sessions(), disk: bool, part in 10u64..90) {
+        let home = Home::new();
+        let text = sketched(&turns, false);
+        home.put(ID, &text, 60);
+        let to = (Calibration::of(&open(&text)).window() * part / 100).max(1).to_string();
+        let mut words = vec!["trim", ID, "--to", &to, "--keep-last", "1"];
+        if disk {
+            words.push("--disk");
+        }
+        let explained = home.run(100, &[&words[..], &["--explain"]].concat());
+        if explained.code != 0 || explained.out.starts_with("Nothing") {
+            return Ok(());
+        }
+        let path = |name: &str| home.project().join(name);
+        home::write(&path("plan.toml"), &explained.out);
+        let one = home.run(100, &[&words[..], &["-o", "one.jsonl"]].concat());
+        let two = home.run(100, &["run", "plan.toml", ID, "-o", "two.jsonl"]);
+        prop_assert_eq!((one.code, two.code), (0, 0), "{}{}{}", explained.out, one.seen(), two.seen());
+        let read = |name: &str| counted(&fs_err::read(path(name)).unwrap());
+        prop_assert_eq!(read("one.jsonl"), read("two.jsonl"));
+    }
+}
