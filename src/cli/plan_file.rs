@@ -104,10 +104,8 @@ fn culprit(step: &Step, message: &str) -> Option<Range<usize>> {
 /// Says what is wrong with a plan, and on which line.
 fn bad(path: &Path, text: &str, span: Option<Range<usize>>, message: &str) -> CliError {
     let breaks = |s: Range<usize>| {
-        text.as_bytes()[..s.start.min(text.len())]
-            .iter()
-            .filter(|&&b| b == b'\n')
-            .count()
+        let before = &text.as_bytes()[..s.start.min(text.len())];
+        memchr::memchr_iter(b'\n', before).count()
     };
     let line = span.map(|s| breaks(s) + 1);
     let place = line.map_or(String::new(), |l| format!(", line {l}"));

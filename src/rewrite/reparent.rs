@@ -79,7 +79,41 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
             plan.edit_line(entry.line, edits);
         }
     }
+    mended.parents += keep_bridges(session, plan, &stand_ins);
     mended
+}
+
+/// Names the parents that clients would no longer find.
+///
+/// Where a parent is nowhere, the newest clients go on at the entry that is next older, if by little. Where that
+/// one goes, what is then next may be too old, so its stand-in is named.
+fn keep_bridges(session: &Session, plan: &mut Plan, stand_ins: &StandIns) -> usize {
+    let (entries, graph) = (session.entries(), session.graph());
+    let mut named = 0;
+    for pair in graph.path().windows(2) {
+        let (above, at) = (&entries[pair[0] as usize], &entries[pair[1] as usize]);
+        let bridged = at.parent.is_some() && graph.parent(pair[1] as usize).is_none();
+        if !bridged || !plan.drops(above.line) || plan.drops(at.line) {
+            continue;
+        }
+        let stand_in = stand_ins.resolve(session, plan, above.uuid, false);
+        let Some(raw) = lookup(session.text(at), &["parentUuid"]) else {
+            continue;
+        };
+        let chosen = plan.fate(at.line).is_some_and(|f| edits_span(f, raw));
+        if let (Some(StandIn::Entry(_)), false) = (stand_in, chosen) {
+            let inner = Span {
+                start: raw.start + 1,
+                end: raw.end - 1,
+            };
+            let edit = replacement(session, inner, stand_in);
+            let grown = edit.with.len() as i64 - edit.span.len() as i64;
+            plan.note(session, at, Action::Edit, "parent", grown, 0, "");
+            plan.edit_line(at.line, [edit]);
+            named += 1;
+        }
+    }
+    named
 }
 
 /// The edit that puts a stand-in, or null, where an id stood.

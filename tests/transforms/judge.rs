@@ -89,7 +89,7 @@ fn shown(
         }
         match out.last_mut() {
             Some((role, last)) if message.role == Role::User && *role == "user" => {
-                last.extend(blocks)
+                last.extend(blocks);
             }
             _ => out.push((message.role.name(), blocks)),
         }
@@ -186,14 +186,25 @@ fn lines(
                 "gone unread: {words}"
             ),
             (Some(Fate::Edit(_)), Some(i)) => {
-                let about =
-                    concerned(i, &before.entries()[i]) || gone.iter().any(|g| words.contains(g));
+                let about = bridged(before, &done.plan, i)
+                    || concerned(i, &before.entries()[i])
+                    || gone.iter().any(|g| words.contains(g));
                 hold!(about, "edited without need: {words}");
             }
             (Some(Fate::Edit(_)), None) => return Err(format!("edited unread: {words}")),
         }
     }
     Ok(())
+}
+
+/// Whether an entry's parent is nowhere, and the entry goes at which clients went on instead.
+fn bridged(before: &Session, plan: &Plan, entry: usize) -> bool {
+    let (graph, entries) = (before.graph(), before.entries());
+    let lost = entries[entry].parent.is_some() && graph.parent(entry).is_none();
+    let Place::Path(p) = graph.place(entry) else {
+        return false;
+    };
+    lost && p > 0 && plan.drops(entries[graph.path()[p as usize - 1] as usize].line)
 }
 
 /// The live path ends where it did, or at the nearest that is left.
@@ -368,7 +379,7 @@ pub(crate) fn drop_tools(before: &Session, options: &DropTools) -> Verdict {
     )?;
     let wanted = shown(before, &payload(before, None), |b| {
         let e = &before.entries()[b.entry as usize];
-        !goes(e, b.kind, b.tool) && !(b.is_made_up() && ids.contains(&b.tool))
+        !(goes(e, b.kind, b.tool) || b.is_made_up() && ids.contains(&b.tool))
     });
     same(all(&done.after), wanted)?;
     leaf(before, &done.after, before.graph().path().len())?;
