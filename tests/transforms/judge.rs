@@ -346,7 +346,16 @@ fn chosen<'a>(before: &'a Session, options: &DropTools) -> Vec<&'a Call> {
 /// The chosen calls go with their results and the thinking that they are signed with, and nothing else.
 pub(crate) fn drop_tools(before: &Session, options: &DropTools) -> Verdict {
     let calls = chosen(before, options);
-    let Some(done) = operate(before, options).map_err(|r| r.to_string())? else {
+    let done = match operate(before, options) {
+        // A call of a turn that is at work goes only by name, and not if that cuts others off.
+        Err(refusal) if refusal.kind == "unfinished-turn" => {
+            let named = !options.id.is_empty() && unfinished(before).is_some();
+            hold!(named, "refused: {refusal}");
+            return Ok(());
+        }
+        done => done.map_err(|r| r.to_string())?,
+    };
+    let Some(done) = done else {
         hold!(calls.is_empty(), "there was something to do");
         return Ok(());
     };
