@@ -66,7 +66,7 @@ pub(super) struct Global {
     /// Print no more than the result
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub(super) quiet: bool,
-    /// Print more
+    /// Give every change a row in the preview
     #[arg(
         short,
         long,
@@ -86,25 +86,25 @@ pub(super) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    Clone(commands::clone::CloneArgs),
-    Demo(commands::demo::DemoArgs),
-    Compact(commands::compact::CompactArgs),
-    Completions(commands::completions::CompletionsArgs),
-    Diff(commands::diff::DiffArgs),
-    Doctor(commands::doctor::DoctorArgs),
-    DropTools(commands::drop_tools::DropToolsArgs),
-    History(commands::history::HistoryArgs),
-    Man(commands::man::ManArgs),
-    Inspect(commands::inspect::InspectArgs),
     Ls(commands::ls::LsArgs),
-    Payload(commands::payload::PayloadArgs),
     Show(commands::show::ShowArgs),
-    Redo(commands::redo::RedoArgs),
-    Repair(commands::repair::RepairArgs),
-    Run(commands::run::RunArgs),
+    Inspect(commands::inspect::InspectArgs),
+    Payload(commands::payload::PayloadArgs),
+    Diff(commands::diff::DiffArgs),
+    Clone(commands::clone::CloneArgs),
     StripThinking(commands::strip_thinking::StripThinkingArgs),
+    DropTools(commands::drop_tools::DropToolsArgs),
     Truncate(commands::truncate::TruncateArgs),
+    Compact(commands::compact::CompactArgs),
+    Run(commands::run::RunArgs),
+    Doctor(commands::doctor::DoctorArgs),
+    Repair(commands::repair::RepairArgs),
+    History(commands::history::HistoryArgs),
     Undo(commands::undo::UndoArgs),
+    Redo(commands::redo::RedoArgs),
+    Demo(commands::demo::DemoArgs),
+    Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
 }
 
 /// Which session a command is about.

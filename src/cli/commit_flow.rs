@@ -1,5 +1,6 @@
 //! From a plan to its result: check, preview, ask, publish, report. The only caller of what writes.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -140,7 +141,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     let is_clone = job.operation == "clone";
     if !result.touched && !is_clone {
         progress.done();
-        return nothing_to_do(context, &job, &glance, &result.warnings);
+        return nothing_to_do(context, &job, &glance, &destination, &result.warnings);
     }
     progress.phase("checking");
     verify_revealed(before, result.revealed.as_ref(), &result.after)?;
@@ -379,38 +380,44 @@ fn carry_out(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Sessi
     Ok(session.successor(document))
 }
 
+/// Says that nothing is to be done, and why where a transform gave a reason. Whoever asked for the
+/// transcript on standard output gets it all the same.
 fn nothing_to_do(
     context: &mut Context,
     job: &Job<'_>,
     glance: &Glance,
-    warnings: &[String],
+    destination: &Destination,
+    reasons: &[String],
 ) -> Result<ExitCode, CliError> {
-    if context.json {
-        let said = ["nothing to do"]
-            .into_iter()
-            .chain(warnings.iter().map(String::as_str));
+    let to_stdout = *destination == Destination::Stdout && !job.write.dry_run;
+    if context.json && !to_stdout {
         let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
+        let said = ["nothing to do"].into_iter();
+        let warnings: Vec<&str> = said.chain(reasons.iter().map(String::as_str)).collect();
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
             "source": {"session_id": job.found.id, "path": job.found.path},
-            "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": said.collect::<Vec<_>>(),
+            "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": warnings,
         });
         context.print_json(&document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
+    let mut text = format!(
+        "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.\n",
+        job.operation, job.found.id
+    );
+    for reason in reasons {
+        let note = paint(YELLOW, "note:");
+        let _ = writeln!(text, "{note} {}", crate::render::clean(reason));
+    }
+    if to_stdout {
+        context.err.write_all(text.as_bytes())?;
+        let mut out = std::io::BufWriter::with_capacity(1 << 20, std::io::stdout());
+        emit(&job.session, None, &mut out)?;
+        out.flush()?;
     } else {
-        let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
-        writeln!(
-            context.out,
-            "Nothing to do: {} finds nothing to change in {} “{title}”. Nothing was written.",
-            job.operation, job.found.id
-        )?;
-        for warning in warnings {
-            writeln!(
-                context.out,
-                "{} {}",
-                paint(YELLOW, "note:"),
-                crate::render::clean(warning)
-            )?;
-        }
+        context.out.write_all(text.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }

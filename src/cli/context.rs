@@ -24,6 +24,7 @@ pub(super) struct Context {
     pub(super) journal: Journal,
     pub(super) json: bool,
     pub(super) quiet: bool,
+    pub(super) verbose: bool,
     pub(super) columns: usize,
     /// Whether keys and tokens are shown as they are.
     pub(super) show_secrets: bool,
@@ -74,6 +75,7 @@ impl Context {
             home,
             json: global.json,
             quiet: global.quiet,
+            verbose: global.verbose,
             columns: columns(),
             show_secrets: global.show_secrets,
             now: SystemTime::now(),

@@ -104,8 +104,7 @@ fn culprit(step: &Step, message: &str) -> Option<Range<usize>> {
 /// Says what is wrong with a plan, and on which line.
 fn bad(path: &Path, text: &str, span: Option<Range<usize>>, message: &str) -> CliError {
     let breaks = |s: Range<usize>| {
-        let before = &text.as_bytes()[..s.start.min(text.len())];
-        memchr::memchr_iter(b'\n', before).count()
+        memchr::memchr_iter(b'\n', &text.as_bytes()[..s.start.min(text.len())]).count()
     };
     let line = span.map(|s| breaks(s) + 1);
     let place = line.map_or(String::new(), |l| format!(", line {l}"));

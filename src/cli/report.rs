@@ -47,6 +47,7 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
         warnings: &report.result.warnings,
         home: context.home.as_deref(),
         columns: context.columns,
+        verbose: context.verbose,
         show_secrets: context.show_secrets,
     }
     .render();

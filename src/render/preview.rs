@@ -65,6 +65,8 @@ pub struct Preview<'a> {
     pub home: Option<&'a std::path::Path>,
     /// Columns of the terminal.
     pub columns: usize,
+    /// Whether every change gets a row.
+    pub verbose: bool,
     /// Whether keys and tokens are shown as they are.
     pub show_secrets: bool,
 }
@@ -162,10 +164,18 @@ impl Preview<'_> {
                 slot.1 += change.bytes;
             }
         }
+        let grouped = if self.verbose || named.len() <= ROWS {
+            named.into_iter().cloned().collect()
+        } else {
+            by_turn(&named)
+        };
         // The largest say most; what is left over is counted.
-        let mut shown: Vec<&&Change> = named.iter().collect();
-        shown.sort_by_key(|c| -c.bytes.abs());
-        shown.truncate(ROWS);
+        let named = grouped;
+        let mut shown: Vec<&Change> = named.iter().collect();
+        if !self.verbose {
+            shown.sort_by_key(|c| -c.bytes.abs());
+            shown.truncate(ROWS);
+        }
         shown.sort_by_key(|c| (c.line.unwrap_or(u32::MAX), c.turn));
         let what_width = shown
             .iter()
@@ -315,6 +325,35 @@ impl Preview<'_> {
             );
         }
     }
+}
+
+/// One row for all changes of a kind in a turn: a session of thousands of entries is still one screen.
+fn by_turn(changes: &[&Change]) -> Vec<Change> {
+    let mut groups: Vec<(Change, usize)> = Vec::new();
+    for change in changes {
+        let same = |c: &Change| {
+            (c.turn, c.action, c.what.as_str())
+                == (change.turn, change.action, change.what.as_str())
+        };
+        match groups.iter_mut().rev().take(32).find(|(c, _)| same(c)) {
+            Some((group, n)) => {
+                group.bytes += change.bytes;
+                group.shown += change.shown;
+                if group.gist.is_empty() {
+                    group.gist.clone_from(&change.gist);
+                }
+                *n += 1;
+            }
+            None => groups.push(((*change).clone(), 1)),
+        }
+    }
+    let count_up = |(mut group, n): (Change, usize)| {
+        if n > 1 {
+            group.what = format!("{n} × {}", group.what);
+        }
+        group
+    };
+    groups.into_iter().map(count_up).collect()
 }
 
 /// Whether a change is worth a row of its own: something of the conversation.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::sync::LazyLock;
 use std::sync::mpsc::sync_channel;
 
 use memchr::memmem::Finder;
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::jsonl::{Span, decode, encode};
-use crate::session::{Entry, Id, LineState, Session, visit_ids};
+use crate::session::{Entry, Id, Kind, LineState, Session, visit_ids};
 
 /// How many bytes of lines one worker renames at a time.
 const PIECE: usize = 1 << 20;
@@ -61,6 +62,12 @@ impl Neighbours {
         }
     }
 }
+
+/// The key of a message inside an entry.
+static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"message\""));
+
+/// How an ASCII character looks that is spelt with an escape.
+static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u00"));
 
 /// How folders are set apart in a path inside a JSON string.
 const SEPARATORS: [&str; 2] = ["/", "\\\\"];
@@ -119,7 +126,8 @@ impl Renames {
             let before = format!("plans{separator}");
             [".md", "-agent-"].map(|behind| Neighbours::new(&before, behind))
         });
-        self.word(old, new, neighbours.collect());
+        let field = Neighbours::new("\"slug\":\"", "\"");
+        self.word(old, new, neighbours.chain([field]).collect());
     }
 
     /// Gives a subagent another name, wherever it is called by it.
@@ -196,26 +204,18 @@ impl Renames {
     ) {
         patches.clear();
         let mut uuid = None;
-        if let Some(entry) = entry {
+        if let Some(entry) = entry
+            && self.patch_seen(text, entry, patches, &mut uuid)
+        {
+            self.patch_fork(text, entry, uuid, patches);
+        } else if let Some(entry) = entry {
+            patches.clear();
             let walked = visit_ids(text, |used| {
                 let len = used.span.len();
                 if used.depth == 1 {
                     match used.key {
                         b"uuid" => uuid = Some(used.span),
                         b"cwd" => self.patch_cwd(text, used.span, patches),
-                        b"slug" => {
-                            if let Some((_, new)) = self
-                                .slugs
-                                .iter()
-                                .find(|(old, _)| old.as_bytes() == used.span.of(text))
-                            {
-                                patches.push(Patch::new(
-                                    used.span.start,
-                                    used.span.end,
-                                    new.as_bytes(),
-                                ));
-                            }
-                        }
                         b"sessionId" => {
                             if let Some((_, new)) = &self.session
                                 && used.span.of(text) != used.key
@@ -241,9 +241,7 @@ impl Renames {
                 }
             });
             debug_assert!(walked.is_ok(), "a line with an entry can be walked");
-            if self.forked_from && entry.is_chained() && !entry.flags.forked() {
-                self.patch_fork(text, uuid, patches);
-            }
+            self.patch_fork(text, entry, uuid, patches);
         } else {
             self.patch_quoted(text, patches);
         }
@@ -259,6 +257,66 @@ impl Renames {
             at = patch.end;
         }
         out.extend_from_slice(&text[at as usize..]);
+    }
+
+    /// Renames the ids of an entry by its quotes alone, and finds its own; false where it takes a walk.
+    ///
+    /// A quote that is not escaped always bounds a string, so 36 characters between two of them are one
+    /// whole. What is passed over are the words of the conversation, which are most of the bytes.
+    fn patch_seen<'r>(
+        &'r self,
+        text: &[u8],
+        entry: &Entry,
+        patches: &mut Vec<Patch<'r>>,
+        uuid: &mut Option<Span>,
+    ) -> bool {
+        let plain = match entry.kind {
+            Kind::User | Kind::Assistant | Kind::System => true,
+            // Some carry whole messages, with words of their own.
+            Kind::Attachment => MESSAGE.find(text).is_none(),
+            _ => false,
+        };
+        if !plain || self.lengths != 1 << 36 || self.cwd.is_some() || entry.flags.forked() {
+            return false;
+        }
+        let mut words = [entry.content, entry.result];
+        words.sort();
+        let mut from = 0;
+        for (start, end) in words
+            .map(|w| (w.start, w.end))
+            .into_iter()
+            .chain([(text.len() as u32, 0)])
+        {
+            let stretch = &text[from as usize..start.max(from) as usize];
+            // An id may be spelt with escapes; nobody does, but the client would read it.
+            if ESCAPED.find(stretch).is_some() {
+                return false;
+            }
+            for quote in memchr::memchr_iter(b'"', stretch) {
+                let Some(inner) = stretch.get(quote + 1..quote + 37) else {
+                    break;
+                };
+                if stretch.get(quote + 37) != Some(&b'"') || inner[8] != b'-' || inner[23] != b'-' {
+                    continue;
+                }
+                let id = Id::of(inner);
+                let at = from + quote as u32 + 1;
+                let behind = |key: &[u8]| is_value_of(&stretch[..quote], key);
+                match self.ids.get(&id) {
+                    Some(new) => patches.push(Patch::new(at, at + 36, new.as_bytes())),
+                    None if behind(b"\"sessionId\"") => return false,
+                    None => {}
+                }
+                if id == entry.uuid && behind(b"\"uuid\"") {
+                    *uuid = Some(Span {
+                        start: at,
+                        end: at + 36,
+                    });
+                }
+            }
+            from = from.max(end);
+        }
+        true
     }
 
     fn patch_cwd(&self, text: &[u8], span: Span, patches: &mut Vec<Patch<'_>>) {
@@ -278,7 +336,16 @@ impl Renames {
         }
     }
 
-    fn patch_fork(&self, text: &[u8], uuid: Option<Span>, patches: &mut Vec<Patch<'_>>) {
+    fn patch_fork(
+        &self,
+        text: &[u8],
+        entry: &Entry,
+        uuid: Option<Span>,
+        patches: &mut Vec<Patch<'_>>,
+    ) {
+        if !self.forked_from || !entry.is_chained() || entry.flags.forked() {
+            return;
+        }
         let (Some((old, _)), Some(uuid)) = (&self.session, uuid) else {
             return;
         };
@@ -323,6 +390,14 @@ impl Renames {
             }
         }
     }
+}
+
+/// Whether what stands before a value is this key, however it is spaced.
+fn is_value_of(before: &[u8], key: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    before
+        .strip_suffix(b":")
+        .is_some_and(|b| b.trim_ascii_end().ends_with(key))
 }
 
 struct Patch<'r> {

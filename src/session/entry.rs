@@ -192,6 +192,8 @@ pub struct Entry {
     pub time: i64,
     /// `message.content`, in the line.
     pub content: Span,
+    /// `toolUseResult`, in the line.
+    pub result: Span,
     /// Its blocks, in [`Session::blocks`](super::Session::blocks).
     pub blocks: (u32, u32),
     /// The line's index in the document.
@@ -328,7 +330,11 @@ impl Reader<'_> {
                 b"isVisibleInTranscriptOnly" => self.truth(c, Flags::set_transcript_only)?,
                 b"isApiErrorMessage" => self.truth(c, Flags::set_api_error)?,
                 b"permissionMode" => self.present(c, Flags::set_permission_mode)?,
-                b"toolUseResult" => self.present(c, Flags::set_tool_use_result)?,
+                b"toolUseResult" => {
+                    self.entry.result = c.skip()?;
+                    let there = self.entry.result.of(self.line) != b"null";
+                    self.entry.flags.set_tool_use_result(there);
+                }
                 b"forkedFrom" => self.present(c, Flags::set_forked)?,
                 _ => {
                     c.skip()?;

@@ -165,6 +165,12 @@ impl Case {
         })
     }
 
+    /// Whether a block is a call of an unfinished last turn, or its result.
+    pub(crate) fn is_awaited(&self, shown: &Shown) -> bool {
+        let call = shown.call();
+        self.awaited.iter().any(|id| call == Some(id))
+    }
+
     /// Calls that the client loses by itself, with their tools' names.
     pub(crate) fn lost(&self) -> impl Iterator<Item = &(String, String)> {
         let is_live = |id: &str| self.live.iter().any(|(_, live)| live == id);

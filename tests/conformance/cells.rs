@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::case::{Case, Seen};
-use crate::operations::{Operation, Reminders, plan, takes};
-use crate::view::Shown;
-use crate::{expect, folders};
+use crate::operations::{Operation, TITLE, plan, takes, turns_for_sdk};
+use crate::view::{self, Shown};
+use crate::{expect, folders, sdk};
 
 /// In which form an operation is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,11 @@ pub(crate) fn judge(case: &Case, operation: &Operation, form: Form, show: bool) 
     let Some(args) = (operation.args)(case) else {
         return Verdict::Skipped("the session gives no occasion".to_owned());
     };
+    if turns_for_sdk(operation.name, case).is_some()
+        && let Err(why) = sdk::ready()
+    {
+        return Verdict::Skipped(why);
+    }
     match attempt(case, operation, form, args, show) {
         Ok(()) => Verdict::Passed,
         Err(error) => Verdict::Failed(format!("{error:#}")),
@@ -83,6 +88,10 @@ fn attempt(
     let other = recording.file("other");
     fs_err::create_dir_all(&other)?;
     let mut session = recording.session.clone();
+    if operation.name == "payload" {
+        args.push(session);
+        return compare(case, operation, foretold(case, &args, show)?);
+    }
     if !args.is_empty() {
         fs_err::write(case.plan_path(), plan(case))?;
         args.push(session.clone());
@@ -106,6 +115,9 @@ fn attempt(
             return intact(case);
         }
     }
+    if let Some(turns) = turns_for_sdk(operation.name, case) {
+        return sdk::judge(case, &session, TITLE, turns);
+    }
     let work = if operation.name == "clone-to-project" {
         other
     } else {
@@ -126,6 +138,24 @@ fn attempt(
             .for_each(|fault| println!("refused: {fault}"));
     }
     compare(case, operation, seen)
+}
+
+/// What the program says that the model will be shown, with the probe behind it.
+fn foretold(case: &Case, args: &[String], show: bool) -> Result<Seen> {
+    let recording = &case.recording;
+    let names = view::names(recording, &recording.session, &recording.work());
+    let mut shown = view::of(&json!({"messages": ccsurgery(case, args)?}), &names);
+    if show {
+        for shown in &shown {
+            println!("{}", shown.line());
+        }
+    }
+    let untouched = &case.untouched;
+    shown.extend_from_slice(&untouched.shown[Case::probe_at(&untouched.shown)..]);
+    Ok(Seen {
+        shown,
+        faults: untouched.faults.clone(),
+    })
 }
 
 /// The program under test; `CCSURGERY_BIN` names another than the one just built.
@@ -194,37 +224,24 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         bail!("refused: {fault}");
     }
     let mut expected = (operation.expect)(case)?;
+    if operation.name == "payload" {
+        seen.shown.retain(|s| !is_reminded(s, &expected));
+    }
+    // What ends an unfinished turn may be the very call that was named, and is made up where it has no result.
+    let ends_otherwise = !case.awaited.is_empty()
+        && (operation.name.starts_with("drop-tools-") || operation.name == "payload");
+    for shown in [&mut expected, &mut seen.shown] {
+        shown.retain(|s| !(ends_otherwise && case.is_filler(s)));
+        operation.reminders.forget(shown);
+    }
     match operation.name {
         "drop-tools-stub" => expect::notes(&mut seen.shown),
         "compact" | "compact-drop-history" => expect::summaries(&mut seen.shown),
-        _ => {}
-    }
-    // Where a client loses parallel results, one that it lost may show again when the one that it showed is gone.
-    let back = |s: &Shown| {
-        let id = &s.block[if s.is("tool_use") {
-            "id"
-        } else {
-            "tool_use_id"
-        }];
-        let mut lost = case.lost();
-        lost.any(|(lost, tool)| id == lost && !takes(operation.name, case, lost, tool))
-    };
-    if operation.name.starts_with("drop-tools") || operation.name == "run" {
-        seen.shown.retain(|s| !back(s));
-    }
-    // What ends an unfinished turn may be the very call that was named.
-    let ends_otherwise = !case.awaited.is_empty() && operation.name.starts_with("drop-tools-");
-    for shown in [&mut expected, &mut seen.shown] {
-        shown.retain(|s| !(ends_otherwise && case.is_filler(s)));
-        match operation.reminders {
-            Reminders::Same => {}
-            Reminders::NewOnes => {
-                let probe = Case::probe_at(shown);
-                let mut at = 0..;
-                shown.retain(|s| at.next() < Some(probe) || !s.is_reminder());
-            }
-            Reminders::Vary => shown.retain(|s| !s.is_reminder()),
+        "payload" => expected.retain(|s| !case.is_awaited(s) || seen.shown.contains(s)),
+        name if name.starts_with("drop-tools") || name == "run" => {
+            seen.shown.retain(|s| !came_back(case, name, s));
         }
+        _ => {}
     }
     if expected == seen.shown {
         return Ok(());
@@ -233,6 +250,21 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         "the model is shown something else:\n{}",
         difference(&expected, &seen.shown)
     )
+}
+
+/// Whether a text is told by a reminder: of what older clients attached, the phrases around it are the client's affair.
+fn is_reminded(shown: &Shown, promised: &[Shown]) -> bool {
+    let within = |text: &str| {
+        let mut reminders = promised.iter().filter(|s| s.is_reminder());
+        reminders.any(|s| s.text().is_some_and(|t| t.contains(text.trim())))
+    };
+    shown.role == "user" && shown.text().is_some_and(within)
+}
+
+/// Where a client loses parallel results, one that it lost may show again when the one that it showed is gone.
+fn came_back(case: &Case, operation: &str, shown: &Shown) -> bool {
+    let mut lost = case.lost();
+    lost.any(|(id, tool)| shown.call() == Some(id) && !takes(operation, case, id, tool))
 }
 
 /// A fault without the place in the request that it names.

@@ -1,8 +1,9 @@
 //! Installs clients by package name, and runs them behind a fence: empty home, clean environment, loopback alone.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
@@ -23,42 +24,76 @@ pub(crate) fn number(version: &str) -> Vec<u32> {
 }
 
 /// The runnable client of this version, installed on first use.
+///
+/// What could not be installed once is not tried again, for without a network each attempt takes long.
 pub(crate) fn program(version: &str) -> Result<PathBuf> {
+    static ASKED: Mutex<BTreeMap<String, Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
+    let mut asked = ASKED.lock().unwrap();
+    let known = asked
+        .entry(version.to_owned())
+        .or_insert_with(|| install(version).map_err(|e| format!("{e:#}")));
+    known.clone().map_err(anyhow::Error::msg)
+}
+
+fn install(version: &str) -> Result<PathBuf> {
     let folder = folders::clients()?.join(version);
     let run = folder.join("run");
-    if run.exists() {
-        return Ok(run);
+    if !run.exists() {
+        eprintln!("installing client {version}");
+        npm(&folder, &format!("@anthropic-ai/claude-code@{version}"))?;
+        let packages = folder.join("node_modules/@anthropic-ai");
+        let native = fs_err::read_dir(&packages)?
+            .flatten()
+            .map(|e| e.path().join("claude"))
+            .find(|p| p.is_file());
+        let script = packages.join("claude-code/cli.js");
+        if let Some(native) = native {
+            std::os::unix::fs::symlink(native, &run)?;
+        } else if script.exists() {
+            fs_err::write(
+                &run,
+                format!("#!/bin/sh\nexec node '{}' \"$@\"\n", script.display()),
+            )?;
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs_err::set_permissions(&run, mode)?;
+        } else {
+            bail!("client {version} has neither a script nor a program for this platform");
+        }
     }
-    fs_err::create_dir_all(&folder)?;
-    eprintln!("installing client {version}");
+    // Older clients are scripts.
+    let is_script = !fs_err::symlink_metadata(&run)?.is_symlink();
+    ensure!(
+        !is_script || runs("node"),
+        "client {version} needs Node, which is not to be had"
+    );
+    Ok(run)
+}
+
+/// Installs a package into a folder of its own.
+pub(crate) fn npm(folder: &Path, package: &str) -> Result<()> {
+    fs_err::create_dir_all(folder)?;
     fs_err::write(folder.join("package.json"), "{\"private\": true}\n")?;
     let status = Command::new("npm")
         .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
-        .arg(format!("@anthropic-ai/claude-code@{version}"))
-        .current_dir(&folder)
+        .args(["--fetch-retries=1", "--fetch-retry-mintimeout=1000"])
+        .arg(package)
+        .current_dir(folder)
         .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .status()
         .context("npm is not to be had")?;
-    ensure!(status.success(), "npm could not install client {version}");
-    let packages = folder.join("node_modules/@anthropic-ai");
-    let native = fs_err::read_dir(&packages)?
-        .flatten()
-        .map(|e| e.path().join("claude"))
-        .find(|p| p.is_file());
-    let script = packages.join("claude-code/cli.js");
-    if let Some(native) = native {
-        std::os::unix::fs::symlink(native, &run)?;
-    } else if script.exists() {
-        fs_err::write(
-            &run,
-            format!("#!/bin/sh\nexec node '{}' \"$@\"\n", script.display()),
-        )?;
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs_err::set_permissions(&run, mode)?;
-    } else {
-        bail!("client {version} has neither a script nor a program for this platform");
-    }
-    Ok(run)
+    ensure!(status.success(), "npm could not install {package}");
+    Ok(())
+}
+
+/// Whether a program can be run at all.
+pub(crate) fn runs(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// Whether the system lets us give the client a network of its own.

@@ -96,7 +96,7 @@ pub(crate) fn other_of_two(case: &Case) -> Option<&str> {
 /// Whether the model is shown an output that a note would shorten.
 pub(crate) fn any_long_output(case: &Case) -> bool {
     let mut outputs = case.untouched.shown.iter().filter(|s| s.is("tool_result"));
-    outputs.any(|s| s.block["content"].to_string().len() > NOTE_LENGTH)
+    outputs.any(|s| s.without_reminder().block["content"].to_string().len() > NOTE_LENGTH)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]

@@ -18,6 +18,7 @@ mod expect;
 mod fixtures;
 mod folders;
 mod images;
+mod interactive;
 mod job;
 mod ledger;
 mod matrix;
@@ -30,6 +31,7 @@ mod rules_check;
 mod scenarios;
 mod script;
 mod scrub;
+mod sdk;
 mod seen;
 mod signature;
 mod view;
@@ -61,6 +63,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["slice", ref only @ ..] => matrix::run(false, &program()?, only),
         ["cell", version, scenario, operation] => matrix::one(version, scenario, operation),
         ["record", version, scenario] => record(version, scenario),
+        ["interactive", version] => matrix::typed(version),
         ["report"] => report::write(&program()?),
         ["record-fixtures"] => fixtures::write(),
         _ => by_default(),

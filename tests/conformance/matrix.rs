@@ -8,9 +8,13 @@ use anyhow::{Context as _, Result, bail};
 use crate::case::Case;
 use crate::cells::{self, Form, Verdict};
 use crate::client::{self, VERSIONS};
+use crate::interactive;
 use crate::operations::{OPERATIONS, Operation};
 use crate::results::{Key, Results};
 use crate::scenarios::{SCENARIOS, Scenario, scenario};
+
+/// The cell in which a clone is chosen from the interactive client's list, and rewound.
+pub(crate) const TYPED: &str = "picker-and-rewind";
 
 /// Scenarios that old sessions are also resumed with in the newest client.
 const CARRIED: &[&str] = &["basic", "edits", "compacted"];
@@ -18,8 +22,14 @@ const CARRIED: &[&str] = &["basic", "edits", "compacted"];
 /// Scenarios of the slice; with them every operation has an occasion.
 const SLICE: &[&str] = &["basic", "compacted", "big"];
 
-/// Operations that the slice tries on a scenario that is there for their sake alone.
-const ONLY_IN_SLICE: &[(&str, &[&str])] = &[("big", &["drop-tools-stub"])];
+/// Whether the slice holds a cell. Every operation is in it in every form, and each form where it says most.
+fn in_slice(scenario: &str, operation: &str, form: Form) -> bool {
+    match scenario {
+        "big" => operation == "drop-tools-stub",
+        "compacted" => form == Form::New || operation == "truncate-early",
+        _ => true,
+    }
+}
 
 /// A recorded session, the client that resumes it, and what is done to it.
 struct Row {
@@ -104,7 +114,7 @@ fn all() -> Vec<Row> {
 
 /// How many cells the whole matrix has.
 pub(crate) fn size() -> usize {
-    all().iter().map(|r| r.cells.len()).sum()
+    all().iter().map(|r| r.cells.len()).sum::<usize>() + 1
 }
 
 fn slice() -> Vec<Row> {
@@ -114,12 +124,8 @@ fn slice() -> Vec<Row> {
         r.version == r.by && versions.contains(&r.version) && SLICE.contains(&r.scenario.name)
     });
     for row in &mut rows {
-        let only = ONLY_IN_SLICE
-            .iter()
-            .find(|(name, _)| *name == row.scenario.name);
-        if let Some((_, names)) = only {
-            row.cells.retain(|(o, _)| names.contains(&o.name));
-        }
+        row.cells
+            .retain(|(o, f)| in_slice(row.scenario.name, o.name, *f));
     }
     rows
 }
@@ -130,7 +136,7 @@ fn slice() -> Vec<Row> {
 pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
     let mut rows = if whole { all() } else { slice() };
     Only::new(named)?.narrow(&mut rows);
-    let total = rows.iter().map(|r| r.cells.len()).sum();
+    let total = rows.iter().map(|r| r.cells.len()).sum::<usize>() + usize::from(named.is_empty());
     let state = Mutex::new(Tally {
         results: Results::load(program)?,
         done: 0,
@@ -160,7 +166,10 @@ pub(crate) fn run(whole: bool, program: &str, named: &[&str]) -> Result<()> {
             });
         }
     });
-    let tally = state.into_inner().unwrap();
+    let mut tally = state.into_inner().unwrap();
+    if named.is_empty() {
+        tally.type_into(newest());
+    }
     println!(
         "{} passed, {} failed, {} skipped",
         tally.passed, tally.failed, tally.skipped
@@ -181,6 +190,23 @@ struct Tally {
 }
 
 impl Tally {
+    /// Judges the cell of the interactive client.
+    fn type_into(&mut self, version: &str) {
+        let key = Key {
+            version: version.to_owned(),
+            by: version.to_owned(),
+            scenario: "typed".to_owned(),
+            operation: TYPED.to_owned(),
+        };
+        let began = Instant::now();
+        let (verdict, asides) = if self.results.settled(&key) {
+            (Verdict::Passed, None)
+        } else {
+            (interactive::judge(version), Some(Vec::new()))
+        };
+        self.note(key, &verdict, asides, began.elapsed().as_secs_f64());
+    }
+
     fn note(&mut self, key: Key, verdict: &Verdict, asides: Option<Vec<String>>, seconds: f64) {
         self.done += 1;
         let place = format!("[{}/{}] {key}", self.done, self.total);
@@ -247,6 +273,16 @@ fn open(row: &Row) -> Result<Case, Verdict> {
         client::program(version).map_err(|e| Verdict::Skipped(format!("{e:#}")))?;
     }
     Case::new(row.version, row.scenario, row.by).map_err(|e| Verdict::Failed(format!("{e:#}")))
+}
+
+/// Judges the cell of the interactive client alone.
+pub(crate) fn typed(version: &str) -> Result<()> {
+    match interactive::judge(version) {
+        Verdict::Passed => println!("1 passed, 0 failed, 0 skipped"),
+        Verdict::Failed(why) => bail!("{why}\n0 passed, 1 failed, 0 skipped"),
+        Verdict::Skipped(why) => println!("{why}\n0 passed, 0 failed, 1 skipped"),
+    }
+    Ok(())
 }
 
 /// Judges one cell and prints what the model is shown; `version` may be `recorded>resumed`.

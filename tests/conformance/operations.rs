@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::case::Case;
+use crate::client::VERSIONS;
 use crate::expect;
 use crate::view::Shown;
 
@@ -30,12 +31,39 @@ pub(crate) enum Reminders {
     Vary,
 }
 
+impl Reminders {
+    /// Leaves out of a view what may differ.
+    pub(crate) fn forget(&self, shown: &mut Vec<Shown>) {
+        match self {
+            Self::Same => {}
+            Self::NewOnes => {
+                let probe = Case::probe_at(shown);
+                let mut at = 0..;
+                shown.retain(|s| at.next() < Some(probe) || !s.is_reminder());
+            }
+            Self::Vary => {
+                shown.retain(|s| !s.is_reminder());
+                for s in shown {
+                    *s = s.without_reminder();
+                }
+            }
+        }
+    }
+}
+
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         name: "untouched",
         args: |_| Some(Vec::new()),
         expect: expect::same,
         reminders: Reminders::Same,
+        in_place: false,
+    },
+    Operation {
+        name: "payload",
+        args: |case| (case.by == VERSIONS[VERSIONS.len() - 1]).then(|| words(&["payload"]))?,
+        expect: expect::same,
+        reminders: Reminders::Vary,
         in_place: false,
     },
     Operation {
@@ -161,7 +189,40 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         reminders: Reminders::Vary,
         in_place: true,
     },
+    Operation {
+        name: "sdk-clone",
+        args: |case| titled(case, words(&["clone"])),
+        expect: expect::same,
+        reminders: Reminders::Same,
+        in_place: false,
+    },
+    Operation {
+        name: "sdk-clone-at",
+        args: |case| titled(case, cut(case, "clone")),
+        expect: expect::truncated,
+        reminders: Reminders::Same,
+        in_place: false,
+    },
 ];
+
+/// How many turns the Agent SDK should read of a result; nothing where an operation is not for it.
+pub(crate) fn turns_for_sdk(operation: &str, case: &Case) -> Option<usize> {
+    match operation {
+        "sdk-clone" => Some(case.prompts.len()),
+        "sdk-clone-at" => Some(last_kept(case)),
+        _ => None,
+    }
+}
+
+/// The title that the suite gives to results that the Agent SDK is to list.
+pub(crate) const TITLE: &str = "Found again";
+
+/// Adds the title; sessions are read by the Agent SDK alike, whichever client resumes them.
+fn titled(case: &Case, args: Option<Vec<String>>) -> Option<Vec<String>> {
+    let mut args = args.filter(|_| case.by == case.recording.version)?;
+    args.extend(["--title".to_owned(), TITLE.to_owned()]);
+    Some(args)
+}
 
 /// Whether an operation takes this call out. Calls of an unfinished last turn are left alone unless they are named.
 pub(crate) fn takes(operation: &str, case: &Case, id: &str, tool: &str) -> bool {

@@ -51,35 +51,41 @@ impl Notes {
 /// Writes `CONFORMANCE.md` from the results of this program.
 pub(crate) fn write(program: &str) -> Result<()> {
     let results = Results::load(program)?;
-    let cells: Vec<&Kept> = results.current().filter(|k| !k.skipped).collect();
+    let (skipped, cells): (Vec<&Kept>, Vec<&Kept>) = results.current().partition(|k| k.skipped);
     ensure!(!cells.is_empty(), "this program has not been judged yet");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("CONFORMANCE.md");
-    fs_err::write(&path, page(&cells))?;
+    fs_err::write(&path, page(&cells, skipped.len()))?;
     println!("{} cells in {}", cells.len(), path.display());
     Ok(())
 }
 
-fn page(cells: &[&Kept]) -> String {
+fn page(cells: &[&Kept], skipped: usize) -> String {
     let mut out = HEAD.to_owned();
     let passed = cells.iter().filter(|k| k.passed).count();
+    let all = matrix::size();
     let _ = writeln!(
         out,
-        "On {}, ccsurgery {}: {passed} of {} cells passed; {} cells of the matrix are possible where every session gives an \
-         occasion, and what is not counted here was not run or had none.\n",
+        "On {}, with ccsurgery {}: {passed} of {} cells passed. Of the {all} cells of the whole matrix, {skipped} more found a \
+         session that gives the operation no occasion, and {} were not run.\n",
         today(),
         env!("CARGO_PKG_VERSION"),
         cells.len(),
-        matrix::size()
+        all.saturating_sub(cells.len() + skipped)
     );
     out.push_str(
-        "Fields are cells passed of cells run, one a scenario. Columns are operations into a new session; `in place` and\n\
-         `undo` count all operations in that form. `a → b` was recorded by client a and resumed by client b.\n\n",
+        "Fields are cells passed of cells run, one a scenario; columns are operations into a new session, and `in place` and\n\
+         `undo` count all operations in that form. `a → b` was recorded by client a and resumed by client b. `–` was not run,\n\
+         or had no occasion. Notes say what a client does wrong by itself.\n\n",
     );
     let mut notes = Notes::default();
     let columns: Vec<Column> = OPERATIONS
         .iter()
         .map(Column::New)
-        .chain([Column::Form(Form::InPlace), Column::Form(Form::Undo)])
+        .chain([
+            Column::Typed,
+            Column::Form(Form::InPlace),
+            Column::Form(Form::Undo),
+        ])
         .collect();
     let names: Vec<&str> = columns.iter().map(Column::name).collect();
     let _ = writeln!(out, "| client | {} |", names.join(" | "));
@@ -114,6 +120,7 @@ fn page(cells: &[&Kept]) -> String {
 
 enum Column {
     New(&'static Operation),
+    Typed,
     Form(Form),
 }
 
@@ -121,6 +128,7 @@ impl Column {
     fn name(&self) -> &'static str {
         match self {
             Self::New(operation) => operation.name,
+            Self::Typed => matrix::TYPED,
             Self::Form(Form::InPlace) => "in place",
             Self::Form(form) => form.name(),
         }
@@ -129,6 +137,7 @@ impl Column {
     fn holds(&self, key: &Key) -> bool {
         match self {
             Self::New(operation) => key.operation == operation.name,
+            Self::Typed => key.operation == matrix::TYPED,
             Self::Form(form) => key.operation.ends_with(form.suffix()),
         }
     }

@@ -46,6 +46,9 @@ pub(crate) fn place(
     let mut others = Vec::new();
     for file in folders::files(&is)? {
         let inside = file.strip_prefix(&is)?;
+        if is_old_helper(&file) {
+            continue;
+        }
         let old = was.join(inside);
         let bytes = fs_err::read(&file)?;
         if !old.exists() || fs_err::read(&old)? != bytes {
@@ -69,6 +72,13 @@ pub(crate) fn place(
         .take(12)
         .fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
     Ok(recording.file("seen").join(format!("{hex}.json")))
+}
+
+/// Whether a file is a subagent's in the manner of clients before 2.1: copies get random names, and no resume reads them.
+fn is_old_helper(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let folder = file.parent().and_then(Path::file_name);
+    name.starts_with("agent-") && folder.is_some_and(|f| f != "subagents")
 }
 
 /// The day, as clients reckon it.

@@ -29,6 +29,26 @@ impl Shown {
                 .is_some_and(|t| t.trim_start().starts_with("<system-reminder>"))
     }
 
+    /// The call that this block is, or is the result of.
+    pub(crate) fn call(&self) -> Option<&str> {
+        let field = if self.is("tool_use") {
+            "id"
+        } else {
+            "tool_use_id"
+        };
+        self.block[field].as_str()
+    }
+
+    /// Itself without a reminder that the client glued to an output.
+    pub(crate) fn without_reminder(&self) -> Self {
+        let mut out = self.clone();
+        let content = self.block["content"].as_str();
+        if let Some((own, _)) = content.and_then(|c| c.split_once("\n\n<system-reminder>")) {
+            out.block["content"] = json!(own);
+        }
+        out
+    }
+
     /// One line for people.
     pub(crate) fn line(&self) -> String {
         let block = self.block.to_string();

@@ -64,7 +64,7 @@ fn spawn(job: &Job, api: &str) -> Result<Child> {
         .env("TZ", "UTC")
         .env("IS_SANDBOX", "1")
         .env("ANTHROPIC_BASE_URL", api)
-        .env("ANTHROPIC_API_KEY", "sk-ant-not-a-key")
+        .env("ANTHROPIC_API_KEY", crate::interactive::KEY)
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
         .env("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "1")
         .env("DISABLE_TELEMETRY", "1")

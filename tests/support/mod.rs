@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ccsurgery::doctor::{Finding, Judgement, diagnose};
 use ccsurgery::jsonl::{Document, decode, lookup};
 use ccsurgery::ops::{RepairOptions, passes};
-use ccsurgery::rewrite::verify;
+use ccsurgery::rewrite::verify_revealed;
 use ccsurgery::session::{BlockKind, Kind, LineState, PromptKind, Session, prompt_words};
 
 /// A file of the repository.
@@ -77,7 +77,7 @@ pub(crate) fn repair(bytes: &[u8], accept_guess: bool) -> Repaired {
             revealed = Some(session(out.bytes.clone()));
         }
     }
-    verify(&original, revealed.as_ref(), &session(out.bytes.clone())).unwrap();
+    verify_revealed(&original, revealed.as_ref(), &session(out.bytes.clone())).unwrap();
     out
 }
 

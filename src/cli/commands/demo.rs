@@ -75,6 +75,7 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         journal: Journal::new(home.join("state")),
         json: false,
         quiet: false,
+        verbose: false,
         columns: context.columns.min(100),
         now: context.now,
         interactive: false,

@@ -1,0 +1,170 @@
+//! Beyond resume: whether the interactive client shows a clone in its list of sessions, and rewinds files in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+use crate::cells::{self, Verdict};
+use crate::job::{End, Job};
+use crate::operations::TITLE;
+use crate::record::{LIMIT, made_up_id, slug};
+use crate::script::{Script, call, text, turn};
+use crate::{client, folders};
+
+const SCRIPT: &str = include_str!("interactive.sh");
+
+/// The key that the suite runs clients with; they ask about a key that they do not know.
+pub(crate) const KEY: &str = "sk-ant-not-a-key";
+
+/// A home in which a client was typed into.
+struct Desk {
+    version: String,
+    folder: PathBuf,
+}
+
+/// Types a session with a client, clones it, takes the original away, and rewinds the clone.
+pub(crate) fn judge(version: &str) -> Verdict {
+    if !Command::new("tmux")
+        .arg("-V")
+        .output()
+        .is_ok_and(|o| o.status.success())
+    {
+        return Verdict::Skipped("tmux is not to be had".to_owned());
+    }
+    if let Err(error) = client::program(version) {
+        return Verdict::Skipped(format!("{error:#}"));
+    }
+    match attempt(version) {
+        Ok(()) => Verdict::Passed,
+        Err(error) => Verdict::Failed(format!("{error:#}")),
+    }
+}
+
+fn attempt(version: &str) -> Result<()> {
+    let desk = Desk {
+        version: version.to_owned(),
+        folder: folders::recordings()?.join(version).join("typed"),
+    };
+    desk.lay_out()?;
+    let session = made_up_id(&format!("{version}/typed"));
+    let notes = desk.work().join("notes.txt");
+    desk.drive("record", &session)?;
+    ensure!(
+        fs_err::read_to_string(&notes)? == "delta\n",
+        "the client did not write"
+    );
+    let output = Command::new(cells::program())
+        .env_clear()
+        .env("HOME", desk.home())
+        .current_dir(desk.work())
+        .arg("--config-dir")
+        .arg(desk.config())
+        .args(["clone", "--title", TITLE, &session])
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "clone: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let project = desk.config().join("projects").join(slug(&desk.work()));
+    fs_err::remove_file(project.join(format!("{session}.jsonl")))?;
+    folders::clear(&desk.config().join("file-history").join(&session))?;
+    let screen = desk.drive("rewind", TITLE)?;
+    let now = fs_err::read_to_string(&notes)?;
+    ensure!(
+        now == "alpha\n",
+        "not rewound, the file holds {now:?}:\n{screen}"
+    );
+    Ok(())
+}
+
+impl Desk {
+    fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    fn config(&self) -> PathBuf {
+        self.home().join(".claude")
+    }
+
+    fn work(&self) -> PathBuf {
+        self.folder.join("work")
+    }
+
+    /// An empty home in which the client has nothing left to ask.
+    fn lay_out(&self) -> Result<()> {
+        folders::clear(&self.folder)?;
+        fs_err::create_dir_all(self.config())?;
+        fs_err::create_dir_all(self.work())?;
+        let trusted =
+            json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true});
+        let work = self.work().to_string_lossy().into_owned();
+        let settled = json!({
+            "hasCompletedOnboarding": true,
+            "lastOnboardingVersion": self.version,
+            "theme": "dark",
+            "bypassPermissionsModeAccepted": true,
+            "customApiKeyResponses": {"approved": [KEY], "rejected": []},
+            "projects": {work: trusted},
+        });
+        Ok(fs_err::write(
+            self.config().join(".claude.json"),
+            settled.to_string(),
+        )?)
+    }
+
+    /// Lets the script type, and returns what it saw.
+    fn drive(&self, mode: &str, name: &str) -> Result<String> {
+        let program = self.folder.join("drive.sh");
+        fs_err::write(&program, SCRIPT)?;
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs_err::set_permissions(&program, executable)?;
+        let client = client::program(&self.version)?;
+        let client = client
+            .to_str()
+            .context("a client in a folder without a name")?;
+        let outcome = client::run(&Job {
+            program,
+            args: [mode, client, name].map(str::to_owned).to_vec(),
+            home: self.home(),
+            work: self.work(),
+            script: Script {
+                turns: vec![
+                    turn(
+                        "write the notes",
+                        answers(&self.work(), "1", "alpha\n", "Written."),
+                    ),
+                    turn(
+                        "write them anew",
+                        answers(&self.work(), "2", "delta\n", "Rewritten."),
+                    ),
+                ],
+                summary: String::new(),
+            },
+            ledger: self.folder.join("ledger.json"),
+            log: self.folder.join("log"),
+            run: mode.to_owned(),
+            limit: LIMIT,
+            strict: false,
+            seconds: 240,
+            kill_at: None,
+            typed: Vec::new(),
+        })?;
+        let fine = matches!(outcome.end, End::Code(0)) && outcome.faults().is_empty();
+        ensure!(
+            fine,
+            "{mode}: {:?} {:?}\n{}",
+            outcome.end,
+            outcome.faults(),
+            outcome.output
+        );
+        Ok(outcome.output)
+    }
+}
+
+fn answers(work: &Path, id: &str, content: &str, last: &str) -> Vec<Vec<Value>> {
+    let input = json!({"file_path": work.join("notes.txt"), "content": content});
+    vec![vec![call(id, "Write", &input)], vec![text(last)]]
+}
