@@ -160,8 +160,8 @@ impl DropTools {
             matches
         });
         let chosen: Vec<&Call> = chosen.collect();
-        if unfinished.is_some() && !self.stub {
-            refuse_cut_off(session, &chosen)?;
+        if let Some(turn) = unfinished.filter(|_| !self.stub) {
+            refuse_cut_off(session, &chosen, turn)?;
         }
         if spared > 0 {
             plan.warnings.push(format!("the last turn is unfinished: {spared} of its calls are left alone (name one with --id to drop it all the same)"));
@@ -207,13 +207,17 @@ impl DropTools {
 
 /// Words beside a result that goes are a prompt of their own then. Behind calls that still run, they would
 /// cut them off from their results.
-fn refuse_cut_off(session: &Session, chosen: &[&Call]) -> Result<(), Refusal> {
+fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), Refusal> {
     let entries = session.entries();
     let message = |call: &Call| {
         let made = call.uses.first()?;
         entries[made.entry as usize].message_id.some()
     };
-    for call in chosen {
+    let in_turn = |call: &Call| {
+        let made = call.uses.first().map(|u| u.entry as usize);
+        made.and_then(|i| session.turns().of(session.graph(), i)) == Some(turn)
+    };
+    for call in chosen.iter().filter(|c| in_turn(c)) {
         let has_words = |e: u32| {
             let mut blocks = session.blocks(&entries[e as usize]).iter();
             blocks.any(|b| !b.kind.is_result())
