@@ -173,7 +173,10 @@ impl DropTools {
             }
             matches
         });
-        let chosen = chosen.collect();
+        let chosen: Vec<&Call> = chosen.collect();
+        if let Some(turn) = unfinished.filter(|_| !self.stub) {
+            refuse_cut_off(session, &chosen, turn)?;
+        }
         if spared > 0 {
             plan.warnings.push(format!("the last turn is unfinished: {spared} of its calls are left alone (name one with --id to drop it all the same)"));
         }
@@ -214,6 +217,40 @@ impl DropTools {
             .map_or(0, |u| session.block(u.block).span.len() as u64);
         if self.stub { results } else { results + input }
     }
+}
+
+/// Words beside a result that goes are a prompt of their own then. Behind calls that still run, they would
+/// cut them off from their results.
+fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), Refusal> {
+    let entries = session.entries();
+    let message = |call: &Call| {
+        let made = call.uses.first()?;
+        entries[made.entry as usize].message_id.some()
+    };
+    let in_turn = |call: &Call| {
+        let made = call.uses.first().map(|u| u.entry as usize);
+        made.and_then(|i| session.turns().of(session.graph(), i)) == Some(turn)
+    };
+    for call in chosen.iter().filter(|c| in_turn(c)) {
+        let has_words = |e: u32| {
+            let mut blocks = session.blocks(&entries[e as usize]).iter();
+            blocks.any(|b| !b.kind.is_result())
+        };
+        let running = session.calls().iter().any(|other| {
+            other.results.is_empty()
+                && session.block(other.uses[0].block).kind == BlockKind::ToolUse
+                && message(other) == message(call)
+                && !chosen.iter().any(|c| c.id == other.id)
+        });
+        if running && call.results.iter().any(|r| has_words(r.entry)) {
+            return Err(Refusal::new(
+                "unfinished-turn",
+                "the last turn is unfinished, and words stand beside a result that would go: they would cut off the calls that still run",
+                "name the calls without results too, with --id",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The name of the tool that a call is of.

@@ -79,7 +79,41 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
             plan.edit_line(entry.line, edits);
         }
     }
+    mended.parents += keep_bridges(session, plan);
     mended
+}
+
+/// Names the parents that clients would no longer find.
+///
+/// Where a parent is nowhere, the newest clients go on at the entry that is next older, if by little. Where that
+/// one goes, what is then next may be too old, so its stand-in is named.
+fn keep_bridges(session: &Session, plan: &mut Plan) -> usize {
+    let (entries, graph) = (session.entries(), session.graph());
+    let mut named = 0;
+    for pair in graph.path().windows(2) {
+        let (above, at) = (&entries[pair[0] as usize], &entries[pair[1] as usize]);
+        let lost = at.parent.is_some() && graph.parent(pair[1] as usize).is_none();
+        if !lost || !plan.drops(above.line) || plan.drops(at.line) {
+            continue;
+        }
+        let stand_in = bridged(session, plan, pair[1] as usize).map(StandIn::Entry);
+        let Some(raw) = lookup(session.text(at), &["parentUuid"]) else {
+            continue;
+        };
+        let chosen = plan.fate(at.line).is_some_and(|f| edits_span(f, raw));
+        if stand_in.is_some() && !chosen {
+            let inner = Span {
+                start: raw.start + 1,
+                end: raw.end - 1,
+            };
+            let edit = replacement(session, inner, stand_in);
+            let grown = edit.with.len() as i64 - edit.span.len() as i64;
+            plan.note(session, at, Action::Edit, "parent", grown, 0, "");
+            plan.edit_line(at.line, [edit]);
+            named += 1;
+        }
+    }
+    named
 }
 
 /// The edit that puts a stand-in, or null, where an id stood.
@@ -245,9 +279,11 @@ impl StandIns {
             if let Some(sibling) = self.sibling_result(session, plan, at) {
                 return Some(StandIn::Entry(sibling));
             }
-            let Some(above) = graph.parent(at).or_else(|| bridged(session, at)) else {
+            let Some(above) = graph.parent(at) else {
                 let lost = session.entries()[at].parent.is_some();
-                return lost.then_some(StandIn::LostParentOf(at));
+                return bridged(session, plan, at)
+                    .map(StandIn::Entry)
+                    .or(lost.then_some(StandIn::LostParentOf(at)));
             };
             at = above;
             if !plan.drops(session.entries()[at].line) {
@@ -336,15 +372,17 @@ impl StandIns {
     }
 }
 
-/// The entry at which the newest clients go on above one whose parent is nowhere.
-fn bridged(session: &Session, at: usize) -> Option<usize> {
-    let graph = session.graph();
-    match graph.place(at) {
-        Place::Path(p) if session.entries()[at].parent.is_some() => {
-            Some(*graph.path().get((p as usize).checked_sub(1)?)? as usize)
-        }
-        _ => None,
-    }
+/// For an entry of the path whose parent is nowhere: the nearest that stays of those at which the newest
+/// clients go on above it.
+fn bridged(session: &Session, plan: &Plan, at: usize) -> Option<usize> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let Place::Path(p) = graph.place(at) else {
+        return None;
+    };
+    let lost = entries[at].parent.is_some() && graph.parent(at).is_none();
+    let mut above = graph.path()[..p as usize].iter().map(|&i| i as usize);
+    let nearest = above.rfind(|&i| !plan.drops(entries[i].line));
+    nearest.filter(|_| lost)
 }
 
 #[cfg(test)]

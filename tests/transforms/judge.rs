@@ -186,14 +186,25 @@ fn lines(
                 "gone unread: {words}"
             ),
             (Some(Fate::Edit(_)), Some(i)) => {
-                let about =
-                    concerned(i, &before.entries()[i]) || gone.iter().any(|g| words.contains(g));
+                let about = bridged(before, &done.plan, i)
+                    || concerned(i, &before.entries()[i])
+                    || gone.iter().any(|g| words.contains(g));
                 hold!(about, "edited without need: {words}");
             }
             (Some(Fate::Edit(_)), None) => return Err(format!("edited unread: {words}")),
         }
     }
     Ok(())
+}
+
+/// Whether an entry's parent is nowhere, and the entry goes at which clients went on instead.
+fn bridged(before: &Session, plan: &Plan, entry: usize) -> bool {
+    let (graph, entries) = (before.graph(), before.entries());
+    let lost = entries[entry].parent.is_some() && graph.parent(entry).is_none();
+    let Place::Path(p) = graph.place(entry) else {
+        return false;
+    };
+    lost && p > 0 && plan.drops(entries[graph.path()[p as usize - 1] as usize].line)
 }
 
 /// The live path ends where it did, or at the nearest that is left.
@@ -335,7 +346,16 @@ fn chosen<'a>(before: &'a Session, options: &DropTools) -> Vec<&'a Call> {
 /// The chosen calls go with their results and the thinking that they are signed with, and nothing else.
 pub(crate) fn drop_tools(before: &Session, options: &DropTools) -> Verdict {
     let calls = chosen(before, options);
-    let Some(done) = operate(before, options).map_err(|r| r.to_string())? else {
+    let done = match operate(before, options) {
+        // A call of a turn that is at work goes only by name, and not if that cuts others off.
+        Err(refusal) if refusal.kind == "unfinished-turn" => {
+            let named = !options.id.is_empty() && unfinished(before).is_some();
+            hold!(named, "refused: {refusal}");
+            return Ok(());
+        }
+        done => done.map_err(|r| r.to_string())?,
+    };
+    let Some(done) = done else {
         hold!(calls.is_empty(), "there was something to do");
         return Ok(());
     };
@@ -368,7 +388,7 @@ pub(crate) fn drop_tools(before: &Session, options: &DropTools) -> Verdict {
     )?;
     let wanted = shown(before, &payload(before, None), |b| {
         let e = &before.entries()[b.entry as usize];
-        !goes(e, b.kind, b.tool) && !(b.is_made_up() && ids.contains(&b.tool))
+        !(goes(e, b.kind, b.tool) || b.is_made_up() && ids.contains(&b.tool))
     });
     same(all(&done.after), wanted)?;
     leaf(before, &done.after, before.graph().path().len())?;

@@ -186,3 +186,16 @@ fn no_file() {
     Hint: check the path
     ");
 }
+
+#[test]
+fn the_plan_in_the_readme() {
+    let readme = include_str!("../../README.md");
+    let plan = readme
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let home = weather::home();
+    home.write("work/spring-cleaning.toml", plan.expect("a plan"));
+    let run = home.run(&["run", "spring-cleaning.toml", SESSION, "-n"]);
+    assert_eq!(run.code, 0, "{run:?}");
+}

@@ -177,19 +177,10 @@ fn compact_without_history() {
       size     14.8 KB → 2.9 KB  −11.9 KB
       window     ~2.4k →  ~1.6k  −786 tokens
 
-      − turn 1    history    −602 B    ~23 tokens
-      − turn 1    history    −555 B    ~10 tokens  “I will look.”
-      − turn 1    history    −600 B    ~23 tokens
-      − turn 1    history    −611 B    ~26 tokens
-      − turn 1    history    −537 B    ~21 tokens
-      − turn 1    history    −523 B    ~19 tokens
-      − turn 1    history    −562 B    ~12 tokens  “Rain, sun and wind.”
-      − turn 2    history    −601 B    ~23 tokens
-      − turn 2    history    −600 B    ~23 tokens
-      − turn 2    history   −7.3 KB   ~966 tokens
-      − turn 2    history    −580 B    ~17 tokens  “They fail: the wind has no direction.”
-      +           summary    +744 B    ~89 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: Rain, sun …”
-      … and 3 more, −590 B
+      − turn 1    8 × history   −4.3 KB   ~145 tokens  “which sensors are there?”
+      − turn 2    5 × history   −9.4 KB  ~1.0k tokens  “run the tests”
+      +           summary        +744 B    ~89 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: Rain, …”
+      +           title          +117 B  “Weather station (compact)”
       + 1 compaction boundary  +518 B
       ~ 5 fresh ids
 

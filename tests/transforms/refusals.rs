@@ -1,8 +1,9 @@
 //! What cannot be meant, and what would do harm.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
-use super::common::SESSION;
+use super::common::{Home, SESSION};
 use super::weather;
 
 fn usage(arguments: &[&str]) -> String {
@@ -97,4 +98,35 @@ fn a_summary_of_calls_that_still_run() {
             .code,
         0
     );
+}
+
+#[test]
+fn words_that_would_cut_off_calls_that_still_run() {
+    let home = Home::new();
+    let blocks = json!([
+        {"type": "tool_result", "tool_use_id": "toolu_done", "content": "done"},
+        {"type": "text", "text": "by the way"},
+    ]);
+    let transcript = weather::transcript(&home)
+        .prompt("both, please")
+        .call("toolu_done", "Bash", &json!({"command": "make"}))
+        .call("toolu_runs", "Bash", &json!({"command": "make test"}))
+        .user(json!({"role": "user", "content": blocks}), json!({}));
+    home.add(&transcript);
+    let run = home.run(&["drop-tools", SESSION, "--id", "toolu_done"]);
+    assert_snapshot!(run.seen(), @"
+    --- stderr
+    Refused: the last turn is unfinished, and words stand beside a result that would go: they would cut off the calls that still run
+    Hint: name the calls without results too, with --id
+    --- exit code 3
+    ");
+    let both = [
+        "drop-tools",
+        SESSION,
+        "--id",
+        "toolu_done",
+        "--id",
+        "toolu_runs",
+    ];
+    assert_eq!(home.run(&both).code, 0);
 }

@@ -130,7 +130,7 @@ fn undo_keeps_what_was_added() {
         .lines;
     let more: String = more[more.len() - 2..]
         .iter()
-        .map(|l| format!("{l}\n"))
+        .flat_map(|l| [l.to_string(), "\n".to_owned()])
         .collect();
     let used = fs_err::read_to_string(&path).expect("the session") + &more;
     fs_err::write(&path, &used).expect("appended as a client would");
