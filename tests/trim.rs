@@ -283,10 +283,31 @@ max-tokens = 1000
         .flat_map(|i| [after.document().text(i), b"\n"].concat())
         .collect();
     assert!(String::from_utf8(all).unwrap().contains(&text));
+    let found = find(&session, 6_500, 2).unwrap();
+    assert_snapshot!(said(&found), @r#"14068 → 6212: turns 1 to 4 become a digest"#);
     let no = find(&session, 3_000, 2).unwrap_err();
     assert_snapshot!(format!("{}\n{}", no.message, no.hint), @r#"
 even with all turns but the last 2 compacted the window would take about 6.2k tokens, 3.2k more than 3.0k
 keep fewer turns: --keep-last 0 gets it to about 2.2k; or a higher budget: --to 8k
+"#);
+}
+
+#[test]
+fn turns_that_are_compacted_already_are_left_alone() {
+    let mut g = Growing::new(false);
+    for n in 0..16 {
+        g.script.prompt(&format!("Prompt {n}"));
+        g.call("Bash", &json!({"command": "make"}), &json!(lines(100)));
+        g.answer(&[words(&lines(150))]);
+    }
+    let session = open(g.script.text());
+    let once = find(&session, 19_500, 2).unwrap();
+    let twice = find(&fold(&session, &once), 16_000, 2).unwrap();
+    assert_snapshot!(format!("{}\n---\n{}", said(&once), said(&twice)), @r#"
+33219 → 25575: turns 1 to 5 become a digest
+25575 → 18452: other outputs of turns 6 to 14 become notes
+---
+18453 → 15177: turns 6 to 8 become a digest
 "#);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::human::tokens;
 use crate::rewrite::{PlanError, Refusal, Why};
-use crate::session::{Calibration, Session};
+use crate::session::{Calibration, Kind, Session};
 
 use super::reads::outdone;
 use super::token_count::TokenCount;
@@ -350,7 +350,17 @@ impl<'a> Search<'a> {
     /// The first turn that is shown and the last that is not kept; the first is the greater one if
     /// there is none.
     fn old_turns(&self, session: &Session) -> (u32, u32) {
-        let first = session.turns().at_position(session.graph().window()).max(1);
+        let window = session.graph().window();
+        let at = session.turns().at_position(window);
+        // Behind a boundary the turn may go on, or be over.
+        let over = session.turns().get(at).is_some_and(|turn| {
+            let rest = &session.graph().path()[window as usize..turn.path.1 as usize];
+            window > 0
+                && rest
+                    .iter()
+                    .all(|&i| session.entries()[i as usize].kind != Kind::Assistant)
+        });
+        let first = (at + u32::from(over)).max(1);
         let last = (session.turns().len() as u32).saturating_sub(self.trim.keep_last);
         (first, last)
     }
