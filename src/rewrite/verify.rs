@@ -45,7 +45,7 @@ pub fn verify_revealed(
         }
         counts
     };
-    let (mut old, new) = (count(before), count(after));
+    let (mut old, new) = rayon::join(|| count(before), || count(after));
     for (check, (n, example)) in revealed.map(count).unwrap_or_default() {
         let slot = old.entry(check).or_insert((0, example));
         slot.0 = slot.0.max(n);
