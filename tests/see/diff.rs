@@ -33,11 +33,11 @@ fn words_and_entries() {
         "The map's order is random; **sort the keys**.",
         "The map's order is not fixed; sort its keys \\u001b[31m.",
     );
-    let text: String = text
+    let kept: Vec<&str> = text
         .lines()
         .filter(|l| !l.contains("It shows the log.") && !l.contains("\"thinking\""))
-        .map(|l| format!("{l}\n"))
         .collect();
+    let text = kept.join("\n") + "\n";
     home.put("5e551012-aaaa-4bbb-8ccc-dddddddddddd", &text, 60);
     insta::assert_snapshot!(home.run(60, &["diff", "5e551011", "5e551012"]).seen(), @r#"
     exit 0
