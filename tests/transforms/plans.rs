@@ -127,7 +127,7 @@ fn refused(plan: &str) -> String {
 #[test]
 fn an_operation_that_is_not_there() {
     assert_snapshot!(refused("# mine\n\n[[step]]\nop = \"strip-thinking\"\n\n[[step]]\nop = \"strip\"\n"), @"
-    Error: `plan.toml`, line 7: there is no operation `strip`: one of strip-thinking, drop-tools, truncate, compact
+    Error: `plan.toml`, line 7: there is no operation `strip`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact
     Hint: see: ccsurgery run --help
     ");
 }
@@ -155,7 +155,7 @@ fn a_value_that_is_none() {
 #[test]
 fn a_step_without_an_operation() {
     assert_snapshot!(refused("[[step]]\nkeep-last = 3\n"), @"
-    Error: `plan.toml`, line 1: the step says no `op`: one of strip-thinking, drop-tools, truncate, compact
+    Error: `plan.toml`, line 1: the step says no `op`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact
     Hint: see: ccsurgery run --help
     ");
 }
