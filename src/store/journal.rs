@@ -39,10 +39,9 @@ pub struct FileState {
 impl FileState {
     /// Reads a file's.
     pub fn of(path: &Path) -> io::Result<Self> {
+        let metadata = fs_err::metadata(path)?;
         let mut hasher = blake3::Hasher::new();
-        let mut file = fs_err::File::open(path)?;
-        let len = io::copy(&mut file, &mut hasher)?;
-        let metadata = file.metadata()?;
+        hasher.update_mmap_rayon(path)?;
         let modified = metadata
             .modified()?
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -53,7 +52,7 @@ impl FileState {
         let mode = None;
         Ok(Self {
             blake3: hasher.finalize().to_hex().to_string(),
-            len,
+            len: hasher.count(),
             modified: modified.and_then(|d| u64::try_from(d.as_nanos()).ok()),
             mode,
         })

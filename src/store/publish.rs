@@ -128,7 +128,7 @@ fn make_all(
         temporary: vec![candidate.path().to_owned()],
         ..operation.clone()
     })?;
-    read_back(session, candidate.path())?;
+    let state = settle(session, &candidate)?;
     for file in sidecars {
         match &file.make {
             Make::Transcript(session) => {
@@ -143,12 +143,26 @@ fn make_all(
     for file in sidecars {
         states.push(FileState::of(&file.target)?);
     }
-    states.push(FileState::of(candidate.path())?);
+    states.push(state);
     for dir in &operation.created_dirs {
         sync_folder(dir)?;
     }
     candidate.create()?;
     Ok(states)
+}
+
+/// Makes a written transcript durable, and holds it against what was meant while the disk is at it;
+/// what it is, for the journal.
+pub(super) fn settle(meant: &Session, candidate: &Candidate) -> Result<FileState, CommitError> {
+    std::thread::scope(|scope| {
+        let synced = scope.spawn(|| candidate.sync());
+        read_back(meant, candidate.path())?;
+        let state = FileState::of(candidate.path())?;
+        synced
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok(state)
+    })
 }
 
 /// Folders that have to be made, outermost first.
@@ -173,7 +187,7 @@ fn missing_folders(files: &[NewFile<'_>]) -> Vec<PathBuf> {
 }
 
 /// Reads a written transcript again, and holds it against what was meant: the same records, kinds and parents.
-pub(super) fn read_back(meant: &Session, path: &Path) -> Result<(), CommitError> {
+fn read_back(meant: &Session, path: &Path) -> Result<(), CommitError> {
     let written = Session::open(path)?;
     let same = written.entries().len() == meant.entries().len()
         && written.lines().len() == meant.lines().len()

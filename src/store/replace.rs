@@ -10,7 +10,7 @@ use crate::session::Session;
 use super::atomic::{Candidate, create_private_dirs, link_or_copy, sync_folder};
 use super::guard::Stamp;
 use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
-use super::publish::{CommitError, read_back};
+use super::publish::{CommitError, settle};
 
 /// A transcript and what it becomes.
 #[derive(Debug)]
@@ -87,9 +87,7 @@ fn replace_all(
     })?;
     for ((file, (mut old, candidate)), mut replaced) in files.iter().zip(candidates).zip(backups) {
         candidate.mode_of(file.path)?;
-        read_back(file.after, candidate.path())?;
-        replaced.after = Some(FileState::of(candidate.path())?);
-        candidate.sync()?;
+        replaced.after = Some(settle(file.after, &candidate)?);
         if Stamp::of(file.path)? != file.stamp {
             return Err(CommitError::Changed {
                 path: file.path.to_owned(),
