@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::doctor::checks::chain::{cut_root, cycle, dangling_parent};
 use crate::rewrite::{Plan, Refusal, Transform};
-use crate::session::{BlockKind, Entry, Kind, Place, Session};
+use crate::session::{BlockKind, Entry, Kind, Place, PromptKind, Session};
 
 use super::RepairOptions;
 use super::edit::{set_parent, uuid};
@@ -55,7 +55,13 @@ impl Parents {
     fn adopt(&self, session: &Session, orphan: usize, plan: &mut Plan) {
         let parent = match kin(session, orphan) {
             Kin::Sure(parent) => Some(parent),
-            Kin::Nobody => None,
+            Kin::Nobody => match buried(session, orphan) {
+                Some((prompt, before)) => {
+                    set_parent(session, plan, prompt, None);
+                    Some(before)
+                }
+                None => None,
+            },
             Kin::Torn(likelier, _) if self.0.accept_guess => Some(likelier),
             Kin::Torn(a, b) => {
                 let shown = matches!(
@@ -86,6 +92,22 @@ impl Parents {
         }
         set_parent(session, plan, orphan, parent.as_deref());
     }
+}
+
+/// The prompt that began it all, where a wrong parent has put it below what answers it, and the entry
+/// that the orphan followed.
+fn buried(session: &Session, orphan: usize) -> Option<(usize, usize)> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let e = &entries[orphan];
+    if e.prompt != PromptKind::None || e.flags.sidechain() {
+        return None;
+    }
+    let earlier = |i: &usize| entries[*i].is_chained() && !entries[*i].flags.sidechain();
+    let prompt = (0..orphan).find(earlier)?;
+    let before = (0..orphan).rev().find(earlier)?;
+    let begins = entries[prompt].prompt == PromptKind::Words && entries[prompt].time <= e.time;
+    (begins && graph.descends(prompt, orphan) && graph.descends(before, prompt))
+        .then_some((prompt, before))
 }
 
 /// Finds the entry that an orphan followed.
