@@ -274,7 +274,7 @@ pub(crate) fn check() -> Result<()> {
             if let Some(prose) = foreign(piece, &ours) {
                 problems.insert(format!("{}: {prose}", inside.display()));
             }
-            for path in ["/tmp/", "/work/", "/root", "/usr/", "/var/", "/home/"] {
+            for path in ["/tmp/", "/opt/", "/root", "/usr/", "/var/", "/home/"] {
                 if piece.replace(HOME, "").contains(path) {
                     problems.insert(format!("{}: a path: {piece:.80}", inside.display()));
                 }
