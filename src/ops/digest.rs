@@ -139,7 +139,13 @@ fn calls(session: &Session, e: &Entry, facts: &mut Facts) {
             ("Read", Some(file)) => once(&mut facts.read, file),
             ("Bash", _) => {
                 if let Some(command) = field(&["input", "command"]) {
-                    facts.commands.push((command, failed(session, block.tool)));
+                    facts.commands.push((
+                        command,
+                        session
+                            .calls()
+                            .find(block.tool)
+                            .is_some_and(|c| c.failed(session)),
+                    ));
                 }
             }
             ("TodoWrite", _) => {
@@ -156,18 +162,6 @@ fn once(list: &mut Vec<String>, item: String) {
     if !list.contains(&item) {
         list.push(item);
     }
-}
-
-fn failed(session: &Session, call: crate::session::Id) -> bool {
-    session.calls().find(call).is_some_and(|c| {
-        c.results.iter().any(|r| {
-            let inner = session
-                .block(r.block)
-                .span
-                .of(session.text(&session.entries()[r.entry as usize]));
-            lookup(inner, &["is_error"]).is_some_and(|s| s.of(inner) == b"true")
-        })
-    })
 }
 
 fn open_todos(list: &[u8]) -> Vec<String> {

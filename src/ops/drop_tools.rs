@@ -164,7 +164,7 @@ impl DropTools {
                 && self
                     .larger_than
                     .is_none_or(|limit| self.size(session, call) > limit.0)
-                && (!self.errors || failed(session, call));
+                && (!self.errors || call.failed(session));
             let awaited = unfinished.is_some()
                 && session.turns().of(session.graph(), made.entry as usize) == unfinished;
             if matches && awaited && !ids.contains(&call.id) {
@@ -297,17 +297,6 @@ pub(super) fn call_gist(session: &Session, call: &Call) -> String {
         }
     }
     decode(input).chars().take(120).collect()
-}
-
-/// Whether a result says that the call failed.
-fn failed(session: &Session, call: &Call) -> bool {
-    call.results.iter().any(|r| {
-        let inner = session
-            .block(r.block)
-            .span
-            .of(session.text(&session.entries()[r.entry as usize]));
-        lookup(inner, &["is_error"]).is_some_and(|s| s.of(inner) == b"true")
-    })
 }
 
 fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {

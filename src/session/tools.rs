@@ -4,6 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::entry::{Block, Entry};
 use super::id::Id;
+use super::index::Session;
+use super::turn_facts::is_error;
 
 /// A block, by the entry that holds it and its number in [`Session::blocks`](super::Session::blocks).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +25,16 @@ pub struct Call {
     pub uses: Vec<At>,
     /// Blocks that answer it, on any branch.
     pub results: Vec<At>,
+}
+
+impl Call {
+    /// Whether a result says that the call failed.
+    pub fn failed(&self, session: &Session) -> bool {
+        self.results.iter().any(|r| {
+            let text = session.text(&session.entries()[r.entry as usize]);
+            is_error(session.block(r.block).span.of(text))
+        })
+    }
 }
 
 /// All calls of a session, in the order in which their ids first occur.

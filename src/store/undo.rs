@@ -199,6 +199,8 @@ pub(super) fn restore(path: &Path, kept: &Path, state: &FileState) -> Result<(),
         let _ = fs_err::remove_file(&temp);
         return Err(error.into());
     }
+    // Where the two were one file already, the system leaves both names.
+    let _ = fs_err::remove_file(&temp);
     sync_folder(folder)?;
     Ok(())
 }
@@ -218,5 +220,23 @@ impl FileState {
                 .set_modified(time)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn restoring_what_is_still_in_place_leaves_no_litter() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, kept) = (folder.path().join("s.jsonl"), folder.path().join("kept"));
+        super::super::atomic::write_private(&path, b"{}\n").unwrap();
+        fs_err::hard_link(&path, &kept).unwrap();
+        restore(&path, &kept, &FileState::of(&kept).unwrap()).unwrap();
+        let names = fs_err::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> = names.map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["kept", "s.jsonl"]);
     }
 }
