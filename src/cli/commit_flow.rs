@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::ops::{Finish, Taken, title_for};
 use crate::render::{YELLOW, paint};
@@ -61,7 +62,7 @@ pub(super) struct SubagentWork<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Destination {
     /// A new session.
-    New { id: String, folder: PathBuf },
+    New { id: Uuid, folder: PathBuf },
     /// The session itself.
     InPlace,
     /// A file of the user's choice.
@@ -230,7 +231,7 @@ fn destination(context: &Context, job: &Job<'_>) -> Destination {
                 }
             };
             Destination::New {
-                id: uuid::Uuid::new_v4().to_string(),
+                id: Uuid::new_v4(),
                 folder,
             }
         }
@@ -526,7 +527,7 @@ fn publish(
             };
             let operation = Operation {
                 renamed: copy.renames.len(),
-                ..operation(context, job, &target, id)
+                ..operation(context, job, &target, &id.to_string())
             };
             quarantine(context, &operation, result)?;
             store::create(

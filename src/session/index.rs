@@ -7,11 +7,14 @@ use rayon::prelude::*;
 
 use crate::jsonl::{Document, lookup};
 
-use super::entry::{Block, Entry, Kind, LineState, Parsed, parse};
+use super::entry::{Block, Entry, Kind, LineState, parse};
 use super::graph::Graph;
 use super::id::Id;
 use super::tools::Calls;
 use super::turns::Turns;
+
+/// How many bytes of lines are read at a time: many pieces keep all cores busy, however long lines are.
+const PIECE: usize = 1 << 18;
 
 /// A transcript with what its lines mean.
 #[derive(Debug)]
@@ -33,15 +36,19 @@ impl Session {
 
     /// Indexes a document, whatever is in it.
     pub fn new(document: Document) -> Self {
-        // Line lengths differ wildly; many small pieces keep both cores busy.
-        let parsed: Vec<Option<Parsed>> = (0..document.lines().len())
-            .into_par_iter()
-            .with_min_len(64)
-            .map(|i| parse(document.text(i)).ok())
-            .collect();
-        let mut index = Index::with_capacity(parsed.len());
-        for (i, parsed) in parsed.into_iter().enumerate() {
-            index.take(&document, i, parsed);
+        let mut index = Index::with_capacity(document.lines().len());
+        let pieces = document.pieces(PIECE);
+        // Not all at once, so that what is read is never held twice.
+        for window in pieces.chunks(rayon::current_num_threads() * 8) {
+            let read: Vec<Index> = window
+                .par_iter()
+                .map(|piece| {
+                    let mut index = Index::with_capacity(piece.len());
+                    piece.clone().for_each(|i| index.read(&document, i));
+                    index
+                })
+                .collect();
+            read.into_iter().for_each(|piece| index.append(piece));
         }
         index.finish(document)
     }
@@ -53,7 +60,7 @@ impl Session {
         let mut old = 0;
         for i in 0..document.lines().len() {
             if document.is_added_since(i, &self.document) {
-                index.take(&document, i, parse(document.text(i)).ok());
+                index.read(&document, i);
                 continue;
             }
             // Lines keep their order, and one that was kept lies where it lay.
@@ -182,15 +189,36 @@ impl Index {
         }
     }
 
-    /// Takes line `i`, as it was read.
-    fn take(&mut self, document: &Document, i: usize, parsed: Option<Parsed>) {
-        match parsed {
-            Some(Parsed { entry, blocks }) => self.push(entry, i, &blocks),
-            None if document.text(i).iter().all(u8::is_ascii_whitespace) => {
-                self.lines.push(LineState::Blank);
+    /// Reads line `i`.
+    fn read(&mut self, document: &Document, i: usize) {
+        let text = document.text(i);
+        let state = match parse(text, &mut self.blocks) {
+            Ok(entry) => {
+                self.entries.push(Entry {
+                    line: i as u32,
+                    ..entry
+                });
+                LineState::Entry(self.entries.len() as u32 - 1)
             }
-            None => self.lines.push(LineState::Opaque),
-        }
+            Err(_) if text.iter().all(u8::is_ascii_whitespace) => LineState::Blank,
+            Err(_) => LineState::Opaque,
+        };
+        self.lines.push(state);
+    }
+
+    /// Takes over the lines that follow these.
+    fn append(&mut self, next: Index) {
+        let (entries, blocks) = (self.entries.len() as u32, self.blocks.len() as u32);
+        self.lines
+            .extend(next.lines.into_iter().map(|state| match state {
+                LineState::Entry(e) => LineState::Entry(e + entries),
+                state => state,
+            }));
+        self.entries.extend(next.entries.into_iter().map(|e| Entry {
+            blocks: (e.blocks.0 + blocks, e.blocks.1 + blocks),
+            ..e
+        }));
+        self.blocks.extend(next.blocks);
     }
 
     /// Takes line `i` as another session read it on its line `old`.
