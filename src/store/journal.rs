@@ -248,15 +248,15 @@ impl Journal {
     /// Removes an operation's folder: the record first, for without it the rest is nobody's.
     pub(super) fn discard(&self, id: &str) -> Result<(), JournalError> {
         let folder = self.folder(id);
-        let gone = |outcome: io::Result<()>| match outcome {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(JournalError::Io {
-                folder: folder.clone(),
-                source: e,
-            }),
-            _ => Ok(()),
-        };
-        gone(disk::remove_file(&folder.join("op.json")))?;
-        gone(disk::remove_dir_all(&folder))
+        match disk::remove_file(&folder.join("op.json")) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(JournalError::Io { folder, source });
+            }
+            _ => {}
+        }
+        // Should anything be left, the next run removes it.
+        let _ = disk::remove_dir_all(&folder);
+        Ok(())
     }
 }
 

@@ -84,9 +84,9 @@ pub fn undo(
         unchanged(path, Some(state))?;
         created.push(stamp);
     }
-    under_way(journal, &mut operation, State::Undoing)?;
     let mut swaps = Vec::new();
-    let outcome = take_back(journal, &operation, &replaced, &created, &mut swaps)
+    let outcome = under_way(journal, &mut operation, State::Undoing)
+        .and_then(|()| take_back(journal, &operation, &replaced, &created, &mut swaps))
         .and_then(|()| look_again(&swaps))
         .and_then(|()| settled(journal, &operation, State::Undone));
     match outcome {
@@ -107,9 +107,11 @@ fn take_back(
     swaps: &mut Vec<Swap>,
 ) -> Result<(), UndoError> {
     let folder = journal.folder(&operation.id);
+    // All that doing it again needs, before anything is changed.
     for (n, file) in operation.replaced.iter().enumerate() {
-        let (stamp, added) = &replaced[n];
         keep(&file.path, &folder.join(format!("after-{n}.jsonl")))?;
+    }
+    for (file, (stamp, added)) in operation.replaced.iter().zip(replaced) {
         let old = old_file(file, added)?;
         swaps.push(Swap::put(&file.path, *stamp, old).map_err(|e| at(&file.path, e))?);
     }
@@ -136,9 +138,9 @@ pub fn redo(journal: &Journal, mut operation: Operation) -> Result<Operation, Un
     {
         return Err(UndoError::Exists { path: path.clone() });
     }
-    under_way(journal, &mut operation, State::Redoing)?;
     let mut swaps = Vec::new();
-    let outcome = do_again(journal, &operation, &stamps, &mut swaps)
+    let outcome = under_way(journal, &mut operation, State::Redoing)
+        .and_then(|()| do_again(journal, &operation, &stamps, &mut swaps))
         .and_then(|()| look_again(&swaps))
         .and_then(|()| settled(journal, &operation, State::Committed));
     match outcome {
@@ -183,15 +185,11 @@ fn do_again(
 }
 
 /// Notes that the way is begun, and by whom.
-fn under_way(
-    journal: &Journal,
-    operation: &mut Operation,
-    state: State,
-) -> Result<(), JournalError> {
+fn under_way(journal: &Journal, operation: &mut Operation, state: State) -> Result<(), UndoError> {
     operation.state = state;
     operation.pid = std::process::id();
     operation.pid_start = process_start(operation.pid);
-    journal.record(operation)
+    Ok(journal.record(operation)?)
 }
 
 /// Notes that all is done.
