@@ -493,7 +493,6 @@ fn publish(
         Destination::InPlace => {
             context.recover()?;
             let operation = operation(context, job, &job.found.path, &job.found.id);
-            quarantine(context, &operation, result)?;
             let main = store::Replacement {
                 path: &job.found.path,
                 stamp: job.stamp,
@@ -507,11 +506,13 @@ fn publish(
                     stamp: *stamp,
                     after,
                 });
-            store::replace(
+            let done = store::replace(
                 &context.journal,
                 operation,
                 &agents.chain([main]).collect::<Vec<_>>(),
+                &result.quarantine,
             )?;
+            tell_of_quarantine(context, &done, result);
             let _ = fs_err::remove_file(
                 job.found
                     .folder()
@@ -529,62 +530,60 @@ fn publish(
                 renamed: copy.renames.len(),
                 ..operation(context, job, &target, &id.to_string())
             };
-            quarantine(context, &operation, result)?;
-            store::create(
+            let project = index_project(context, job, &target);
+            let mut entered = Ok(());
+            let done = store::create(
                 &context.journal,
                 operation,
-                &copy.files(&result.after, target.clone()),
-                &copy.renames,
+                &store::NewSession {
+                    files: &copy.files(&result.after, target.clone()),
+                    renames: &copy.renames,
+                    quarantine: &result.quarantine,
+                },
+                || entered = enter_in_index(&result.after, &target, project.as_deref()),
             )?;
-            enter_in_index(context, job, &result.after, &target)
+            tell_of_quarantine(context, &done, result);
+            if let Err(error) = entered {
+                context.tell(&format!(
+                    "{} the new session is not in sessions-index.json yet: {}",
+                    paint(YELLOW, "note:"),
+                    crate::render::clean(&error)
+                ));
+            }
+            Ok(())
         }
     }
 }
 
-/// Enters a new session in the list that clients of one time keep; a list that cannot be written is no
-/// failure, for those clients find the session by themselves.
-fn enter_in_index(
-    context: &mut Context,
-    job: &Job<'_>,
-    after: &Session,
-    target: &Path,
-) -> Result<(), CliError> {
-    let folder = target.parent().unwrap_or(Path::new("."));
-    if store::index_file(folder).is_none() {
-        return Ok(());
-    }
-    let project = job
-        .to_project
-        .clone()
-        .or_else(|| names::project_of(&job.session, job.found.folder()))
-        .unwrap_or_else(|| context.project.clone());
-    let _lock = context.journal.lock()?;
-    let entered = store::IndexEntry::new(after, target, &project)
-        .map_err(|e| e.to_string())
-        .and_then(|e| store::add_to_index(folder, &e).map_err(|e| e.to_string()));
-    if let Err(error) = entered {
-        context.tell(&format!(
-            "{} the new session is not in sessions-index.json yet: {}",
-            paint(YELLOW, "note:"),
-            crate::render::clean(&error)
-        ));
-    }
-    Ok(())
+/// The project under which the new session is listed, where its folder has a list.
+fn index_project(context: &Context, job: &Job<'_>, target: &Path) -> Option<PathBuf> {
+    store::index_file(target.parent()?)?;
+    let project = job.to_project.clone();
+    let project = project.or_else(|| names::project_of(&job.session, job.found.folder()));
+    Some(project.unwrap_or_else(|| context.project.clone()))
 }
 
-/// Keeps what leaves the transcript, and says where.
-fn quarantine(
-    context: &mut Context,
-    operation: &Operation,
-    result: &Outcome,
-) -> Result<(), CliError> {
-    if let Some(path) = store::quarantine(&context.journal, &operation.id, &result.quarantine)? {
+/// Enters a new session in the list that clients of one time keep; a list that cannot be written is no
+/// failure, for those clients find the session by themselves.
+fn enter_in_index(after: &Session, target: &Path, project: Option<&Path>) -> Result<(), String> {
+    let (Some(project), Some(folder)) = (project, target.parent()) else {
+        return Ok(());
+    };
+    let entry = store::IndexEntry::new(after, target, project).map_err(|e| e.to_string())?;
+    store::add_to_index(folder, &entry)
+        .map(drop)
+        .map_err(|e| e.to_string())
+}
+
+/// Says where that is kept which leaves the transcript.
+fn tell_of_quarantine(context: &mut Context, operation: &Operation, result: &Outcome) {
+    if !result.quarantine.is_empty() {
+        let path = context.journal.quarantine(&operation.id);
         context.tell(&format!(
             "what could not be read is kept in {}",
-            path.display()
+            crate::render::clean(&path.to_string_lossy())
         ));
     }
-    Ok(())
 }
 
 fn operation(context: &Context, job: &Job<'_>, target: &Path, target_id: &str) -> Operation {
@@ -604,7 +603,6 @@ fn operation(context: &Context, job: &Job<'_>, target: &Path, target_id: &str) -
         created: Vec::new(),
         created_dirs: Vec::new(),
         created_states: Vec::new(),
-        temporary: Vec::new(),
         replaced: Vec::new(),
         changed: String::new(),
         renamed: 0,

@@ -9,7 +9,10 @@ use crate::session::Session;
 use super::atomic::{
     Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
 };
+use super::disk;
 use super::journal::{FileState, Journal, JournalError, Operation, State, process_start};
+use super::quarantine::quarantine;
+use super::recover::remove_folders;
 
 /// How a file of a new session comes about.
 #[derive(Debug)]
@@ -41,105 +44,106 @@ pub enum CommitError {
     Journal(#[from] JournalError),
     #[error("`{}` changed while it was being worked on", path.display())]
     Changed { path: PathBuf },
+    #[error("another process has `{}` open for writing", path.display())]
+    Busy { path: PathBuf },
     #[error("what was written to `{}` does not read back as planned; this is a bug in ccsurgery, and nothing was published", path.display())]
     ReadBack { path: PathBuf },
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Publishes the files of a new session, the last of them its transcript: that one last, so that
-/// before it nothing is there that a client would list.
+/// What a new session is made of.
+#[derive(Debug)]
+pub struct NewSession<'a> {
+    /// Its files, the last of them its transcript.
+    pub files: &'a [NewFile<'a>],
+    /// What is renamed in them.
+    pub renames: &'a Renames,
+    /// Bytes that are not part of it and are kept beside the journal, by line.
+    pub quarantine: &'a [(u32, Vec<u8>)],
+}
+
+/// Publishes a new session, its transcript last, so that before it nothing is there that a client would
+/// list. `published` is called when it is there, before it counts as done.
 pub fn create(
     journal: &Journal,
     mut operation: Operation,
-    files: &[NewFile<'_>],
-    renames: &Renames,
+    new: &NewSession<'_>,
+    published: impl FnOnce(),
 ) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
-    let Some((transcript, sidecars)) = files.split_last() else {
-        return Ok(operation);
-    };
+    let files = new.files;
+    if let Some(existing) = files.iter().find(|f| f.target.symlink_metadata().is_ok()) {
+        let path = existing.target.clone();
+        return Err(PublishError::Exists { path }.into());
+    }
     operation.created = files.iter().map(|f| f.target.clone()).collect();
     operation.created_dirs = missing_folders(files);
     operation.pid = std::process::id();
     operation.pid_start = process_start(operation.pid);
-    journal.record(&operation)?;
-    let outcome = make_all(transcript, sidecars, &operation, journal, renames);
+    let mut made = Vec::new();
+    let outcome = make_all(journal, &mut operation, new, &mut made).and_then(|()| {
+        published();
+        operation.state = State::Committed;
+        Ok(journal.record(&operation)?)
+    });
     match outcome {
-        Ok(states) => {
-            operation.created_states = states;
-            operation.state = State::Committed;
-            journal.record(&operation)?;
-            Ok(operation)
-        }
+        Ok(()) => Ok(operation),
         Err(error) => {
-            take_back(journal, &operation, &error);
+            take_back(journal, &operation, &made);
             Err(error)
         }
     }
 }
 
-/// Removes what a failed run made. A file that was there before is not ours to remove.
-fn take_back(journal: &Journal, operation: &Operation, error: &CommitError) {
-    let existing = match error {
-        CommitError::Publish(PublishError::Exists { path }) => Some(path),
-        _ => None,
-    };
-    for path in operation
-        .created
-        .iter()
-        .rev()
-        .filter(|p| Some(*p) != existing)
-    {
-        let _ = fs_err::remove_file(path);
+/// Removes what a failed run made. What cannot be removed is left to the next run, and so is the record.
+fn take_back(journal: &Journal, operation: &Operation, made: &[&Path]) {
+    let mut gone = true;
+    for path in made.iter().rev() {
+        let removed = disk::remove_file(path);
+        gone &= removed.is_ok() || path.symlink_metadata().is_err();
     }
-    for dir in operation.created_dirs.iter().rev() {
-        let _ = fs_err::remove_dir(dir);
+    remove_folders(operation);
+    if gone {
+        let _ = journal.discard(&operation.id);
     }
-    let _ = fs_err::remove_dir_all(journal.folder(&operation.id));
 }
 
-fn make_all(
-    transcript: &NewFile<'_>,
-    sidecars: &[NewFile<'_>],
-    operation: &Operation,
+fn make_all<'a>(
     journal: &Journal,
-    renames: &Renames,
-) -> Result<Vec<FileState>, CommitError> {
+    operation: &mut Operation,
+    new: &NewSession<'a>,
+    made: &mut Vec<&'a Path>,
+) -> Result<(), CommitError> {
+    journal.record(operation)?;
+    quarantine(journal, &operation.id, new.quarantine)?;
     for dir in &operation.created_dirs {
         create_private_dirs(dir)?;
     }
-    if let Some(existing) = sidecars
-        .iter()
-        .chain([transcript])
-        .find(|f| f.target.symlink_metadata().is_ok())
-    {
-        return Err(PublishError::Exists {
-            path: existing.target.clone(),
-        }
-        .into());
-    }
     // The largest part first, while nothing else has been made.
+    let Some((transcript, sidecars)) = new.files.split_last() else {
+        return Err(io::Error::other("a new session has a transcript").into());
+    };
     let Make::Transcript(session) = &transcript.make else {
         return Err(io::Error::other("the last file of a new session is its transcript").into());
     };
-    let candidate = Candidate::write(&transcript.target, |out| emit(session, Some(renames), out))?;
-    journal.record(&Operation {
-        temporary: vec![candidate.path().to_owned()],
-        ..operation.clone()
-    })?;
+    let renamed = |target: &Path, session: &Session| {
+        Candidate::write(target, |out| emit(session, Some(new.renames), out))
+    };
+    let candidate = renamed(&transcript.target, session)?;
     let state = settle(session, &candidate)?;
     for file in sidecars {
-        match &file.make {
-            Make::Transcript(session) => {
-                Candidate::write(&file.target, |out| emit(session, Some(renames), out))?
-                    .create()?;
-            }
-            Make::Copy(from) => copy_private(from, &file.target)?,
-            Make::Link(from) => drop(link_or_copy(from, &file.target)?),
+        let outcome = match &file.make {
+            Make::Transcript(session) => renamed(&file.target, session).and_then(Candidate::create),
+            Make::Copy(from) => copy_private(from, &file.target),
+            Make::Link(from) => link_or_copy(from, &file.target).map(drop),
+        };
+        if !matches!(outcome, Err(PublishError::Exists { .. })) {
+            made.push(&file.target);
         }
+        outcome?;
     }
-    let mut states = Vec::with_capacity(sidecars.len() + 1);
+    let mut states = Vec::with_capacity(new.files.len());
     for file in sidecars {
         states.push(FileState::of(&file.target)?);
     }
@@ -147,8 +151,13 @@ fn make_all(
     for dir in &operation.created_dirs {
         sync_folder(dir)?;
     }
-    candidate.create()?;
-    Ok(states)
+    operation.created_states = states;
+    journal.record(operation)?;
+    let outcome = candidate.create();
+    if !matches!(outcome, Err(PublishError::Exists { .. })) {
+        made.push(&transcript.target);
+    }
+    Ok(outcome?)
 }
 
 /// Makes a written transcript durable, and holds it against what was meant while the disk is at it;
@@ -219,6 +228,8 @@ pub fn export(
     session: &Session,
     renames: Option<&Renames>,
 ) -> Result<(), CommitError> {
+    // What a killed run left here.
+    disk::sweep(disk::folder_of(path));
     let candidate = Candidate::write(path, |out| emit(session, renames, out))?;
     read_back(session, candidate.path())?;
     Ok(candidate.create()?)
