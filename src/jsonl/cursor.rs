@@ -253,6 +253,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Passes over this value, if it is what comes next; it must be known to be a whole string, object or array.
+    pub fn pass(&mut self, value: &[u8]) -> bool {
+        self.white();
+        let closed = matches!(value.first(), Some(b'"' | b'{' | b'['));
+        let next = closed && self.bytes[self.pos..].starts_with(value);
+        self.pos += if next { value.len() } else { 0 };
+        next
+    }
+
     /// Passes over a string; its span, quotes included.
     #[inline]
     pub fn string(&mut self) -> Result<Span> {

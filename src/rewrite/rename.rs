@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
-use crate::jsonl::{Span, between_quotes, decode, encode};
-use crate::session::{Entry, Id, Kind, LineState, Session, visit_ids};
+use crate::jsonl::{Span, between_quotes, decode, encode, lookup};
+use crate::session::{Entry, Id, Kind, LONGEST_ID, LineState, Session, reread, visit_ids};
 
 /// How many bytes of lines one worker renames at a time.
 const PIECE: usize = 1 << 20;
@@ -98,11 +98,14 @@ impl Renames {
             if !e.uuid.is_some() || self.ids.contains_key(&e.uuid) {
                 continue;
             }
-            let len = if e.uuid.is_uuid() {
-                36
-            } else {
-                session.string(e, &["uuid"]).map_or(0, |u| u.len())
-            };
+            let mut len = 36;
+            if !e.uuid.is_uuid() {
+                let raw = lookup(session.text(e), &["uuid"]).map_or(0, Span::len);
+                if raw > LONGEST_ID {
+                    continue;
+                }
+                len = session.string(e, &["uuid"]).map_or(0, |u| u.len());
+            }
             self.lengths |= 1 << len.min(127);
             self.ids.insert(e.uuid, fresh());
         }
@@ -195,8 +198,13 @@ impl Renames {
         self.fork_head.len() + "\"\"".len() + 36 + FORK[2].len()
     }
 
-    /// Writes renamed lines, with their endings, to `out`.
-    fn lines(&self, session: &Session, lines: Range<usize>, out: &mut Vec<u8>) {
+    /// Writes renamed lines, with their endings, to `out`, and reads each again.
+    fn lines(
+        &self,
+        session: &Session,
+        lines: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), NotAsMeant> {
         let document = session.document();
         let mut patches = Vec::new();
         for i in lines {
@@ -204,9 +212,36 @@ impl Renames {
                 LineState::Entry(e) => Some(&session.entries()[e as usize]),
                 LineState::Blank | LineState::Opaque => None,
             };
-            self.line(document.text(i), entry, &mut patches, out);
+            let (text, start) = (document.text(i), out.len());
+            self.line(text, entry, &mut patches, out);
+            if entry.is_some_and(|e| !self.is_as_meant(text, e, &out[start..])) {
+                return Err(NotAsMeant { line: i + 1 });
+            }
             out.extend_from_slice(document.lines()[i].ending.bytes());
         }
+        Ok(())
+    }
+
+    /// Whether a renamed line is the same entry under its new names.
+    fn is_as_meant(&self, text: &[u8], entry: &Entry, renamed: &[u8]) -> bool {
+        let Ok(now) = reread(renamed, (text, entry)) else {
+            return false;
+        };
+        let called = |old: Id| self.get(old).map_or(old, Id::from);
+        let session = match &self.session {
+            Some((_, new)) if entry.session.is_some() => now.session == Id::from(*new),
+            _ => false,
+        };
+        now.kind == entry.kind
+            && now.subtype == entry.subtype
+            && now.prompt == entry.prompt
+            && now.time == entry.time
+            && now.message_id == called(entry.message_id)
+            && now.uuid == called(entry.uuid)
+            && now.parent == called(entry.parent)
+            && now.names == called(entry.names)
+            && (session || now.session == called(entry.session))
+            && now.blocks.1 - now.blocks.0 == entry.blocks.1 - entry.blocks.0
     }
 
     /// Writes a renamed line to `out`.
@@ -448,7 +483,16 @@ impl From<Vec<u8>> for With {
     }
 }
 
-/// Writes a transcript, renamed where `renames` is given: both cores rename while a third thread writes.
+/// A line that was renamed does not read back as the entry that it was. This is a bug, and nothing is published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} does not read back as planned")]
+pub struct NotAsMeant {
+    /// The line, counted from 1.
+    pub line: usize,
+}
+
+/// Writes a transcript, renamed where `renames` is given: both cores rename, and read again what they made,
+/// while a third thread writes. Fails with [`NotAsMeant`] inside where a line is not the entry that it was.
 pub fn emit(
     session: &Session,
     renames: Option<&Renames>,
@@ -461,6 +505,7 @@ pub fn emit(
     // What was written is filled again, so that no more memory is asked for than a few pieces take.
     let spare: Mutex<Vec<Vec<u8>>> = Mutex::default();
     let spare = &spare;
+    let pieces = document.pieces(PIECE);
     std::thread::scope(|scope| {
         let (send, receive) = sync_channel::<Vec<u8>>(4);
         let writer = scope.spawn(move || -> io::Result<()> {
@@ -473,7 +518,6 @@ pub fn emit(
             }
             Ok(())
         });
-        let pieces = document.pieces(PIECE);
         for window in pieces.chunks(rayon::current_num_threads().max(1) * 2) {
             let done: Vec<Vec<u8>> = window
                 .par_iter()
@@ -482,10 +526,11 @@ pub fn emit(
                     let mut buffer = taken.unwrap_or_default();
                     buffer.clear();
                     buffer.reserve(PIECE + PIECE / 4);
-                    renames.lines(session, piece.clone(), &mut buffer);
-                    buffer
+                    renames.lines(session, piece.clone(), &mut buffer)?;
+                    Ok(buffer)
                 })
-                .collect();
+                .collect::<Result<_, NotAsMeant>>()
+                .map_err(io::Error::other)?;
             // A writer that failed has hung up, and says why below.
             if done.into_iter().any(|bytes| send.send(bytes).is_err()) {
                 break;

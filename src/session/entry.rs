@@ -244,6 +244,20 @@ pub enum LineState {
 
 /// Reads a line that holds one JSON object; its blocks go behind those that are in `blocks`.
 pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<Entry, Malformed> {
+    read(line, blocks, None)
+}
+
+/// Reads a line that was made from another. Words of the conversation that are the same are not read again,
+/// and their blocks not told again.
+pub fn reread(line: &[u8], made_from: (&[u8], &Entry)) -> Result<Entry, Malformed> {
+    read(line, &mut Vec::new(), Some(made_from))
+}
+
+fn read(
+    line: &[u8],
+    blocks: &mut Vec<Block>,
+    known: Option<(&[u8], &Entry)>,
+) -> Result<Entry, Malformed> {
     if line.len() > u32::MAX as usize {
         return Err(Malformed {
             at: u32::MAX as usize,
@@ -258,6 +272,7 @@ pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<Entry, Malfo
         },
         blocks,
         first,
+        known,
     };
     let mut cursor = Cursor::new(line);
     if let Err(malformed) = reader.top(&mut cursor).and_then(|()| cursor.finish()) {
@@ -265,7 +280,9 @@ pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<Entry, Malfo
         return Err(malformed);
     }
     let mut entry = reader.entry;
-    entry.blocks = (first as u32, blocks.len() as u32);
+    if entry.blocks == (0, 0) {
+        entry.blocks = (first as u32, blocks.len() as u32);
+    }
     entry
         .flags
         .set_numbered_characters(cursor.saw_numbered_characters());
@@ -281,6 +298,8 @@ struct Reader<'a> {
     blocks: &'a mut Vec<Block>,
     /// Where this entry's begin.
     first: usize,
+    /// The line that this one was made from.
+    known: Option<(&'a [u8], &'a Entry)>,
 }
 
 type Step = Result<(), Malformed>;
@@ -334,7 +353,8 @@ impl Reader<'_> {
                 b"isApiErrorMessage" => self.truth(c, Flags::set_api_error)?,
                 b"permissionMode" => self.present(c, Flags::set_permission_mode)?,
                 b"toolUseResult" => {
-                    self.entry.result = c.skip()?;
+                    let known = self.known.map(|(line, e)| e.result.of(line));
+                    self.entry.result = skip_known(c, known)?;
                     let there = self.entry.result.of(self.line) != b"null";
                     self.entry.flags.set_tool_use_result(there);
                 }
@@ -423,16 +443,27 @@ impl Reader<'_> {
         self.blocks.truncate(self.first);
         self.entry.prompt = PromptKind::None;
         self.entry.flags.set_string_content(false);
-        match c.peek()? {
+        self.entry.blocks = (0, 0);
+        let token = c.peek()?;
+        let start = c.position();
+        if let Some((line, entry)) = self.known
+            && c.pass(entry.content.of(line))
+        {
+            self.entry.content = Span::new(start, c.position());
+            self.entry.blocks = entry.blocks;
+            self.entry.prompt = entry.prompt;
+            let string = entry.flags.string_content();
+            self.entry.flags.set_string_content(string);
+            return Ok(());
+        }
+        match token {
             Token::String => {
-                let start = c.position();
                 c.skip()?;
                 self.entry.content = Span::new(start, c.position());
                 self.entry.flags.set_string_content(true);
                 self.entry.prompt = self.judge(self.entry.content);
             }
             Token::Array => {
-                let start = c.position();
                 let mut first = true;
                 c.enter_array()?;
                 while c.next_element(&mut first)? {
@@ -550,6 +581,16 @@ impl Reader<'_> {
         let span = c.skip()?;
         set(&mut self.entry.flags, span.of(self.line) != b"null");
         Ok(())
+    }
+}
+
+/// Passes over one value, at once if it is the one that is known.
+fn skip_known(c: &mut Cursor<'_>, known: Option<&[u8]>) -> Result<Span, Malformed> {
+    c.peek()?;
+    let start = c.position();
+    match known {
+        Some(value) if c.pass(value) => Ok(Span::new(start, c.position())),
+        _ => c.skip(),
     }
 }
 

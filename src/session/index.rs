@@ -48,7 +48,9 @@ impl Session {
                     index
                 })
                 .collect();
-            read.into_iter().for_each(|piece| index.append(piece));
+            for piece in read {
+                index.append(piece);
+            }
         }
         index.finish(document)
     }
@@ -56,6 +58,10 @@ impl Session {
     /// Indexes what a plan made of this session, reading only the lines that it touched.
     #[must_use]
     pub fn successor(&self, document: Document) -> Self {
+        let known = self.document.lines();
+        if document.lines().get(..known.len()) == Some(known) {
+            return self.continued(document);
+        }
         let mut index = Index::with_capacity(document.lines().len());
         let mut old = 0;
         for i in 0..document.lines().len() {
@@ -72,6 +78,33 @@ impl Session {
             old += 1;
         }
         index.finish(document)
+    }
+
+    /// Indexes a document that has more lines than this session's, and is the same up to there.
+    fn continued(&self, document: Document) -> Self {
+        let mut index = Index {
+            lines: self.lines.clone(),
+            entries: self.entries.clone(),
+            blocks: self.blocks.clone(),
+        };
+        for i in self.lines.len()..document.lines().len() {
+            index.read(&document, i);
+        }
+        let more = &index.entries[self.entries.len()..];
+        let links = |e: &Entry| e.is_chained() || e.kind == Kind::LastPrompt;
+        if more.iter().any(links) || index.blocks.len() > self.blocks.len() {
+            return index.finish(document);
+        }
+        // A title links nothing: all that was found out about the others still holds.
+        Session {
+            graph: self.graph.with_metadata(more.len()),
+            calls: self.calls.clone(),
+            turns: self.turns.clone(),
+            document,
+            lines: index.lines,
+            entries: index.entries,
+            blocks: index.blocks,
+        }
     }
 
     /// The lines as they are in the file.
@@ -130,23 +163,29 @@ impl Session {
     /// The different values of a string field over all entries, in the order of their first occurrence.
     pub fn distinct(&self, key: &str) -> Vec<String> {
         let finder = memchr::memmem::Finder::new(&format!("\"{key}\":\"")).into_owned();
-        let mut seen: Vec<&[u8]> = Vec::new();
-        let mut out: Vec<String> = Vec::new();
-        for e in &self.entries {
-            let text = self.text(e);
-            // The bytes behind the key tell a new value from an old one without reading the line.
-            let Some(at) = finder.find(text) else {
-                continue;
-            };
-            let value = &text[at + finder.needle().len()..];
-            if seen.iter().any(|s| value.starts_with(s)) {
-                continue;
+        let among = |entries: &[Entry]| {
+            let mut seen: Vec<&[u8]> = Vec::new();
+            let mut out: Vec<String> = Vec::new();
+            for e in entries {
+                let text = self.text(e);
+                // The bytes behind the key tell a new value from an old one without reading the line.
+                let Some(at) = finder.find(text) else {
+                    continue;
+                };
+                let value = &text[at + finder.needle().len()..];
+                if seen.iter().any(|s| value.starts_with(s)) {
+                    continue;
+                }
+                let end = memchr::memchr(b'"', value).map_or(value.len(), |i| i + 1);
+                seen.push(&value[..end]);
+                out.extend(self.string(e, &[key]));
             }
-            let end = memchr::memchr(b'"', value).map_or(value.len(), |i| i + 1);
-            seen.push(&value[..end]);
-            if let Some(value) = self.string(e, &[key])
-                && !out.contains(&value)
-            {
+            out
+        };
+        let found: Vec<Vec<String>> = self.entries.par_chunks(256).map(among).collect();
+        let mut out: Vec<String> = Vec::new();
+        for value in found.into_iter().flatten() {
+            if !out.contains(&value) {
                 out.push(value);
             }
         }
@@ -251,8 +290,10 @@ impl Index {
             blocks,
         } = self;
         let explicit = explicit_leaf(&document, &entries);
-        let graph = Graph::build(&entries, explicit);
-        let calls = Calls::build(&entries, &blocks);
+        let (graph, calls) = rayon::join(
+            || Graph::build(&entries, explicit),
+            || Calls::build(&entries, &blocks),
+        );
         let turns = Turns::build(&entries, &graph);
         Session {
             document,
