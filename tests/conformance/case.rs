@@ -1,8 +1,10 @@
 //! One recorded session as the matrix uses it: its turns, what the client shows of it untouched, what was called.
 
-use std::path::PathBuf;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{self, Recording};
@@ -15,6 +17,7 @@ use crate::view::{self, Shown};
 pub(crate) const PROBE: &str = "what now?";
 
 pub(crate) struct Case {
+    pub(crate) scenario: &'static Scenario,
     pub(crate) recording: Recording,
     /// The client that resumes.
     pub(crate) by: String,
@@ -31,10 +34,14 @@ pub(crate) struct Case {
     /// All that the model said.
     said: Vec<String>,
     pub(crate) untouched: Seen,
+    /// Whether what the client showed before is taken for what it would show now.
+    remembers: bool,
+    /// Whether some of that was on another day; clients tell the model the date.
+    dated: Cell<bool>,
 }
 
 /// What a client showed the model, and what the stand-in said to it.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Seen {
     pub(crate) shown: Vec<Shown>,
     pub(crate) faults: Vec<String>,
@@ -42,9 +49,29 @@ pub(crate) struct Seen {
 
 impl Case {
     /// Records the scenario if need be, and asks the client for its view of it.
-    pub(crate) fn new(version: &str, scenario: &Scenario, by: &str) -> Result<Self> {
+    pub(crate) fn new(version: &str, scenario: &'static Scenario, by: &str) -> Result<Self> {
+        Self::open(version, scenario, by, true)
+    }
+
+    /// The same case with nothing remembered.
+    pub(crate) fn afresh(&self) -> Result<Self> {
+        Self::open(&self.recording.version, self.scenario, &self.by, false)
+    }
+
+    /// Whether another day's views were taken for today's.
+    pub(crate) fn is_dated(&self) -> bool {
+        self.dated.get()
+    }
+
+    fn open(
+        version: &str,
+        scenario: &'static Scenario,
+        by: &str,
+        remembers: bool,
+    ) -> Result<Self> {
         let recording = record::recording(version, scenario)?;
         let mut case = Self {
+            scenario,
             by: by.to_owned(),
             prompts: Vec::new(),
             compacted: 0,
@@ -52,10 +79,9 @@ impl Case {
             live: Vec::new(),
             awaited: Vec::new(),
             said: Vec::new(),
-            untouched: Seen {
-                shown: Vec::new(),
-                faults: Vec::new(),
-            },
+            untouched: Seen::default(),
+            remembers,
+            dated: Cell::new(false),
             recording,
         };
         case.lay_out(scenario)?;
@@ -100,19 +126,39 @@ impl Case {
         self.recording.restore()
     }
 
-    /// What the model is shown of a session: by the client, or as remembered if nothing has changed since.
-    pub(crate) fn look(&self, session: &str, work: &std::path::Path) -> Result<Seen> {
-        let place = seen::place(&self.recording, &self.by, session, work)?;
-        if let Some(seen) = seen::recall(&place) {
+    /// What the model is shown of a session: by the client, or as remembered where it was asked about these very bytes.
+    pub(crate) fn look(&self, session: &str, work: &Path) -> Result<Seen> {
+        self.remembered("", session, work, || self.resume(session, work))
+    }
+
+    /// What the client shows when it is asked about the same bytes a second time.
+    pub(crate) fn look_again(&self, session: &str, work: &Path) -> Result<Seen> {
+        self.remembered(" again", session, work, || self.resume(session, work))
+    }
+
+    /// What `ask` came to when the session was last in this state, else what it comes to now.
+    pub(crate) fn remembered<T: Serialize + DeserializeOwned>(
+        &self,
+        what: &str,
+        session: &str,
+        work: &Path,
+        ask: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let by = format!("{}{what}", self.by);
+        let place = seen::place(&self.recording, &by, session, work)?;
+        if self.remembers
+            && let Some((seen, today)) = seen::recall(&place)
+        {
+            self.dated.set(self.dated.get() || !today);
             return Ok(seen);
         }
-        let seen = self.resume(session, work)?;
+        let seen = ask()?;
         seen::keep(&place, &seen)?;
         Ok(seen)
     }
 
     /// Resumes a session with the probe, and tells what the model was shown.
-    pub(crate) fn resume(&self, session: &str, work: &std::path::Path) -> Result<Seen> {
+    pub(crate) fn resume(&self, session: &str, work: &Path) -> Result<Seen> {
         let probe: Turn = turn(PROBE, vec![vec![text("Noted.")]]);
         let outcome = self.recording.resume(&self.by, session, work, &probe)?;
         let body = view::request(&outcome, PROBE).with_context(|| {

@@ -14,6 +14,7 @@ mod api;
 mod case;
 mod cells;
 mod client;
+mod documents;
 mod expect;
 mod fixtures;
 mod folders;

@@ -24,6 +24,9 @@ cargo test --test conformance -- all      # the whole matrix; can be broken off 
 cargo test --test conformance -- report   # writes this page from what was found
 ```
 
+Each cell runs the program that is named here. A client is asked again only where a result differs from one that it was asked
+about before, but for fresh ids; else what it showed then is compared with what is promised now.
+
 ";
 
 /// Counts of one field of the table.
