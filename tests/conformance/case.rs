@@ -7,7 +7,8 @@ use anyhow::{Context as _, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{self, Recording};
+use crate::client;
+use crate::record::{self, LIMIT, Recording};
 use crate::scenarios::{How, Scenario};
 use crate::script::{Turn, text, turn};
 use crate::seen;
@@ -33,6 +34,8 @@ pub(crate) struct Case {
     pub(crate) awaited: Vec<String>,
     /// All that the model said.
     said: Vec<String>,
+    /// What of that the model should be shown, by turn.
+    live_words: Vec<(usize, String)>,
     pub(crate) untouched: Seen,
     /// Whether what the client showed before is taken for what it would show now.
     remembers: bool,
@@ -79,6 +82,7 @@ impl Case {
             live: Vec::new(),
             awaited: Vec::new(),
             said: Vec::new(),
+            live_words: Vec::new(),
             untouched: Seen::default(),
             remembers,
             dated: Cell::new(false),
@@ -101,18 +105,24 @@ impl Case {
                     .context("rewound to no turn")?;
                 self.prompts.truncate(at + 1);
                 self.live.retain(|(turn, _)| *turn <= at + 1);
+                self.live_words.retain(|(turn, _)| *turn <= at + 1);
             }
             for turn in step.turns {
                 if turn.prompt == "/compact" {
                     self.compacted = self.prompts.len();
                     self.live.clear();
+                    self.live_words.clear();
                     continue;
                 }
                 let calls: Vec<Vec<_>> = turn.answers.iter().map(|blocks| calls(blocks)).collect();
                 self.prompts.push(turn.prompt);
-                let texts = turn.answers.iter().flatten().map(|b| &b["text"]);
-                self.said
-                    .extend(texts.filter_map(|t| Some(t.as_str()?.to_owned())));
+                let blocks = turn.answers.iter().flatten();
+                let texts = blocks.filter_map(|b| Some(b["text"].as_str()?.to_owned()));
+                let texts: Vec<String> = texts.collect();
+                let number = self.prompts.len();
+                self.live_words
+                    .extend(texts.iter().map(|t| (number, t.clone())));
+                self.said.extend(texts);
                 let ids = calls.iter().flatten().map(|(id, _)| id.clone());
                 if matches!(step.how, How::Killed(_)) {
                     self.awaited.extend(ids);
@@ -128,12 +138,25 @@ impl Case {
 
     /// What the model is shown of a session: by the client, or as remembered where it was asked about these very bytes.
     pub(crate) fn look(&self, session: &str, work: &Path) -> Result<Seen> {
-        self.remembered("", session, work, || self.resume(session, work))
+        self.remembered("", session, work, || {
+            self.resume(session, work, LIMIT, true)
+        })
+    }
+
+    /// What the model is shown of a session by an API that takes so many tokens, and holds only the latest message to
+    /// the rules for it, as the real one does.
+    pub(crate) fn look_within(&self, limit: usize, session: &str, work: &Path) -> Result<Seen> {
+        let by = format!(" within {limit}");
+        self.remembered(&by, session, work, || {
+            self.resume(session, work, limit, false)
+        })
     }
 
     /// What the client shows when it is asked about the same bytes a second time.
     pub(crate) fn look_again(&self, session: &str, work: &Path) -> Result<Seen> {
-        self.remembered(" again", session, work, || self.resume(session, work))
+        self.remembered(" again", session, work, || {
+            self.resume(session, work, LIMIT, true)
+        })
     }
 
     /// What `ask` came to when the session was last in this state, else what it comes to now.
@@ -158,9 +181,11 @@ impl Case {
     }
 
     /// Resumes a session with the probe, and tells what the model was shown.
-    pub(crate) fn resume(&self, session: &str, work: &Path) -> Result<Seen> {
+    fn resume(&self, session: &str, work: &Path, limit: usize, strict: bool) -> Result<Seen> {
         let probe: Turn = turn(PROBE, vec![vec![text("Noted.")]]);
-        let outcome = self.recording.resume(&self.by, session, work, &probe)?;
+        let mut job = self.recording.resume(&self.by, session, work, &probe)?;
+        (job.limit, job.strict) = (limit, strict);
+        let outcome = client::run(&job)?;
         let body = view::request(&outcome, PROBE).with_context(|| {
             format!(
                 "the client sent no prompt: {:?} {}",
@@ -187,6 +212,12 @@ impl Case {
         if self.lost().next().is_some() {
             found.push(format!(
                 "client {} loses some of several parallel calls from sessions that nobody touched",
+                self.by
+            ));
+        }
+        if self.scenario.name == "rewound" && self.lost_words().next().is_some() {
+            found.push(format!(
+                "client {} leaves out the end of the answer at which a session was rewound",
                 self.by
             ));
         }
@@ -227,6 +258,13 @@ impl Case {
         let is_shown = |id: &str| self.untouched.shown.iter().any(|s| s.block["id"] == id);
         let all = self.calls.iter().flatten();
         all.filter(move |(id, _)| is_live(id) && !is_shown(id))
+    }
+
+    /// Words of answers that the client leaves out by itself.
+    pub(crate) fn lost_words(&self) -> impl Iterator<Item = &str> {
+        let is_shown = |text: &str| self.untouched.shown.iter().any(|s| s.text() == Some(text));
+        let all = self.live_words.iter().map(|(_, text)| text.as_str());
+        all.filter(move |text| !is_shown(text))
     }
 
     /// Where the probe begins in a view; reminders right before it came with it.

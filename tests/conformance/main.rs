@@ -11,9 +11,12 @@
 )]
 
 mod api;
+mod budget;
 mod case;
 mod cells;
 mod client;
+#[path = "../support/corrupt.rs"]
+mod corrupt;
 mod documents;
 mod expect;
 mod fixtures;
@@ -25,6 +28,7 @@ mod ledger;
 mod matrix;
 mod operations;
 mod record;
+mod repairs;
 mod report;
 mod results;
 mod rules;
@@ -35,6 +39,7 @@ mod scrub;
 mod sdk;
 mod seen;
 mod signature;
+mod tasks;
 mod view;
 mod worker;
 
