@@ -105,7 +105,13 @@ fn attempt(case: &Case, injury: &Injury, show: bool) -> Result<bool> {
         seen.shown.iter().for_each(|s| println!("{}", s.line()));
     }
     cells::accepted(case, &seen)?;
-    let records = records(&ill);
+    let mut records = records(&ill);
+    if injury.faults.iter().any(|f| f.forgets_what_is_kept()) {
+        // Which messages a compaction kept was told by what is gone.
+        let behind = |r: &Value| r["isCompactSummary"] == true;
+        let at = records.iter().rposition(behind).unwrap_or(0);
+        records.drain(..at);
+    }
     words(case, &records, &seen.shown)?;
     calls(case, &records, &seen.shown)?;
     Ok(true)

@@ -84,6 +84,14 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    /// Whether it takes away what a boundary says of the messages that were kept.
+    pub(crate) fn forgets_what_is_kept(self) -> bool {
+        matches!(
+            self,
+            Self::NoMetadata | Self::LostBoundary | Self::LostPreserved
+        )
+    }
+
     /// Whether it needs a session that was compacted.
     pub(crate) fn is_of_compaction(self) -> bool {
         matches!(
