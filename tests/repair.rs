@@ -260,7 +260,10 @@ fn thinking_goes_with_a_call_that_is_lost() {
         line["parentUuid"] = lost["parentUuid"].clone();
     }
     let mended = String::from_utf8(repair(&made::bytes(&lines), false).bytes).unwrap();
-    assert!(!mended.contains("Result 0 1."), "the result answers nothing");
+    assert!(
+        !mended.contains("Result 0 1."),
+        "the result answers nothing"
+    );
     assert!(
         !mended.contains("Thought 0."),
         "the API takes thinking only with the calls that it led to"
