@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::ops::{Finish, Taken, title_for};
 use crate::render::{YELLOW, paint};
 use crate::rewrite::{
     Action, Change, Measure, Plan, Transform, emit, emitted_len, verify, verify_revealed,
 };
-use crate::session::{Calibration, Glance, Kind, Session};
+use crate::session::{Calibration, Glance, Kind, Ledger, Overstated, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
 
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -61,7 +62,7 @@ pub(super) struct SubagentWork<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Destination {
     /// A new session.
-    New { id: String, folder: PathBuf },
+    New { id: Uuid, folder: PathBuf },
     /// The session itself.
     InPlace,
     /// A file of the user's choice.
@@ -97,6 +98,8 @@ pub(super) struct Outcome {
     quarantine: Vec<(u32, Vec<u8>)>,
     /// The session as it was when what had been hidden in it came to light.
     revealed: Option<Session>,
+    /// The tokens in the window before and after.
+    windows: (u64, u64),
     /// Whether a transform did anything.
     touched: bool,
 }
@@ -159,17 +162,13 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
         return nothing_to_do(context, &job, &glance, &destination, &result.warnings);
     }
     progress.phase("checking");
-    let measured = Calibration::of(before);
-    let window = if result.only_adds_metadata() {
-        // The conversation is the same entry for entry: it has the same faults, and the same size.
-        measured.window()
-    } else {
+    // Where only metadata was added, the conversation is the same entry for entry, and so are its faults.
+    if !result.only_adds_metadata() {
         verify_revealed(before, result.revealed.as_ref(), &result.after)?;
-        measured.window_of(before, &Calibration::of(&result.after))
-    };
+    }
     let mut figures = (
-        Measure::of(before, measured.window()),
-        Measure::of(&result.after, window),
+        Measure::of(before, result.windows.0),
+        Measure::of(&result.after, result.windows.1),
     );
 
     let renaming = matches!(destination, Destination::New { .. }) || is_clone;
@@ -230,7 +229,7 @@ fn destination(context: &Context, job: &Job<'_>) -> Destination {
                 }
             };
             Destination::New {
-                id: uuid::Uuid::new_v4().to_string(),
+                id: Uuid::new_v4(),
                 folder,
             }
         }
@@ -317,10 +316,12 @@ fn plan(
         .iter()
         .any(|e| e.kind == Kind::LastPrompt);
     let leaf = job.session.graph().leaf();
+    let (windows, overstated) = weigh(&job.session, current.as_ref());
     let finish = Finish {
         title,
         name_leaf,
         leaf_was: leaf.map(|i| job.session.entries()[i].uuid),
+        overstated,
     };
     let finish = finish.plan(session)?;
     let after = carry_out(session, finish, &mut said)?;
@@ -332,8 +333,23 @@ fn plan(
         subagents,
         quarantine: said.quarantine,
         revealed,
+        windows,
         touched,
     })
+}
+
+/// The windows of a session and of what was made of it, and the result's last record if it is of too much.
+fn weigh(before: &Session, after: Option<&Session>) -> ((u64, u64), Option<Overstated>) {
+    let ledger = Ledger::of(before);
+    let measure = Calibration::by(before, &ledger);
+    let Some(after) = after else {
+        return ((measure.window(), measure.window()), None);
+    };
+    let result = Calibration::by(after, &ledger.successor(before, after));
+    (
+        (measure.window(), measure.window_of(&result)),
+        measure.overstated(&result),
+    )
 }
 
 /// Runs the transform for subagents on those of the session that it is for.
@@ -527,7 +543,7 @@ fn publish(
             };
             let operation = Operation {
                 renamed: copy.renames.len(),
-                ..operation(context, job, &target, id)
+                ..operation(context, job, &target, &id.to_string())
             };
             let project = index_project(context, job, &target);
             let mut entered = Ok(());

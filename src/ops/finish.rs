@@ -1,10 +1,12 @@
-//! What every result needs at its end: the leaf named once more, and the title where the picker looks for it.
+//! What every result needs at its end: the leaf named once more, the title where the picker looks for it, and a last
+//! record of the window that is true.
 
 use rustc_hash::FxHashSet;
 
+use crate::human::tokens;
 use crate::jsonl::{Edit, encode, lookup};
 use crate::rewrite::{Action, Place, Plan, Refusal, Transform};
-use crate::session::{Glance, Id, Kind, PromptKind, Session};
+use crate::session::{Glance, Id, Kind, Overstated, PromptKind, Session, lower_usage};
 
 use super::compact::stamp;
 
@@ -17,6 +19,8 @@ pub struct Finish {
     pub name_leaf: bool,
     /// The leaf of the original; where the result has another, that must be the newest too.
     pub leaf_was: Option<Id>,
+    /// The last record of the window, where it is of more than is left.
+    pub overstated: Option<Overstated>,
 }
 
 impl Transform for Finish {
@@ -32,6 +36,9 @@ impl Transform for Finish {
         let leaf = session.graph().leaf();
         if leaf.map(|i| session.entries()[i].uuid) != self.leaf_was {
             lead_in_time(session, &mut plan);
+        }
+        if let Some(overstated) = self.overstated {
+            restate(session, overstated, &mut plan);
         }
         if let Some(title) = &self.title {
             let line = format!(
@@ -158,6 +165,31 @@ fn lead_in_time(session: &Session, plan: &mut Plan) {
         let time = stamp(others.saturating_add(1));
         plan.edit_line(e.line, [Edit::new(span, encode(&time))]);
     }
+}
+
+/// Makes the last answer's usage say what its request would take now.
+///
+/// Clients add it to what they estimate of the rest, and compact where that comes near the window's end: with
+/// the old numbers they would summarise away, at the first prompt, what was just made to fit. Answers before it
+/// are asked for their costs alone, and keep them.
+fn restate(session: &Session, overstated: Overstated, plan: &mut Plan) {
+    let first = &session.entries()[overstated.entry as usize];
+    let of_answer = |e: &&crate::session::Entry| {
+        e.line == first.line || e.message_id.is_some() && e.message_id == first.message_id
+    };
+    for e in session.entries().iter().filter(of_answer) {
+        let edits = lower_usage(session, e, overstated.window);
+        if !edits.is_empty() {
+            let grown = |e: &Edit| e.with.len() as i64 - e.span.len() as i64;
+            let bytes = edits.iter().map(grown).sum();
+            plan.note(session, e, Action::Edit, "usage", bytes, 0, "");
+            plan.edit_line(e.line, edits);
+        }
+    }
+    plan.warnings.push(format!(
+        "the last answer's usage is set to about {}, so that the client does not compact at once",
+        tokens(overstated.window)
+    ));
 }
 
 /// The title of a result: the old one, or the first prompt, with the operation's name behind it.

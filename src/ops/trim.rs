@@ -2,7 +2,7 @@
 
 use crate::human::tokens;
 use crate::rewrite::{PlanError, Refusal, Why};
-use crate::session::{Calibration, Kind, Session};
+use crate::session::{Calibration, Kind, Ledger, Session};
 
 use super::reads::outdone;
 use super::token_count::TokenCount;
@@ -194,6 +194,8 @@ const LADDER: [Rung; 6] = [
 struct Search<'a> {
     trim: Trim,
     original: &'a Session,
+    /// What the original's entries weigh.
+    ledger: Ledger,
     measure: Calibration,
     /// What is aimed at: the budget, less what the estimate may be off.
     target: u64,
@@ -201,12 +203,14 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(trim: Trim, original: &'a Session) -> Self {
-        let measure = Calibration::of(original);
+        let ledger = Ledger::of(original);
+        let measure = Calibration::by(original, &ledger);
         let certain = measure.measured && measure.recorded.is_some();
         let margin = trim.to.0 / if certain { 50 } else { 20 };
         Self {
             trim,
             original,
+            ledger,
             measure,
             target: trim.to.0 - margin,
         }
@@ -251,9 +255,8 @@ impl<'a> Search<'a> {
         };
         let last_turn = plan.changes.iter().filter_map(|c| c.turn).max();
         let next = session.successor(plan.carry_out(session).map_err(bug)?);
-        let window = self
-            .measure
-            .window_of(self.original, &Calibration::of(&next));
+        let ledger = self.ledger.successor(self.original, &next);
+        let window = self.measure.window_of(&Calibration::by(&next, &ledger));
         Ok(Some(Made {
             session: next,
             window,

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::session::{Kind, LineState, Session, entry_words};
+use crate::human::count;
+use crate::session::{Kind, LineState, Session, entry_words, recorded_window};
 
 use super::secrets::mask;
 use super::style::{BOLD, DIM, GREEN, RED, paint};
@@ -39,15 +40,17 @@ pub struct SessionDiff<'a> {
 }
 
 impl SessionDiff<'_> {
-    /// The words that go and come, long ones shortened. Entries that only changed their parents have none.
+    /// The words that go and come, long ones shortened. Entries that only changed their parents have none; an
+    /// answer whose usage is set right has what it says.
     pub fn words(&self) -> String {
         let mut out = String::new();
         for fate in self.fates() {
             let (old, new) = match fate {
                 Fate::Dropped(line) => (self.spoken(self.before, line), String::new()),
-                Fate::Edited(old, new) => {
-                    (self.spoken(self.before, old), self.spoken(self.after, new))
-                }
+                Fate::Edited(old, new) => (
+                    self.spoken(self.before, old) + &recorded(self.before, old),
+                    self.spoken(self.after, new) + &recorded(self.after, new),
+                ),
                 Fate::Inserted(line) => (String::new(), self.spoken(self.after, line)),
             };
             if old == new {
@@ -188,6 +191,15 @@ impl SessionDiff<'_> {
         };
         clean_lines(&masked)
     }
+}
+
+/// What an answer's line says of the window at its request, as a line of its own.
+fn recorded(session: &Session, line: usize) -> String {
+    let window = match session.lines()[line] {
+        LineState::Entry(i) => recorded_window(session, &session.entries()[i as usize]),
+        LineState::Blank | LineState::Opaque => None,
+    };
+    window.map_or_else(String::new, |n| format!("\nusage: {} tokens\n", count(n)))
 }
 
 fn lines_of(diff: &TextDiff<'_, '_, str>, tag: ChangeTag) -> Vec<String> {

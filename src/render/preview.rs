@@ -152,7 +152,9 @@ impl Preview<'_> {
         let mut counted: BTreeMap<(u8, &str), (usize, i64)> = BTreeMap::new();
         let mut named = Vec::new();
         for change in self.changes {
-            if change.what == "parent" {
+            if change.what == "usage" {
+                // A note says it in words.
+            } else if change.what == "parent" {
                 counted.entry((1, "re-parented")).or_default().0 += 1;
             } else if is_spoken(change) {
                 named.push(change);

@@ -4,14 +4,9 @@
 //! were shown by then, it tells how many bytes of this session make a token, and what the system prompt
 //! and the tools take besides.
 
-use crate::jsonl::lookup;
-
-use super::attachment::{attached, is_announcement};
-use super::entry::{BlockKind, Entry, Kind, Subtype};
-use super::graph::Place;
-use super::id::Id;
 use super::image::{Picture, heavy};
 use super::index::Session;
+use super::ledger::{Ledger, Point, Samples};
 
 /// Bytes a token, where the session's own record does not tell: text, code and JSON mixed.
 const BYTES_PER_TOKEN: f64 = 3.6;
@@ -38,6 +33,16 @@ impl std::ops::Add for Weight {
     }
 }
 
+impl std::ops::Sub for Weight {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes - other.bytes,
+            images: self.images - other.images,
+        }
+    }
+}
+
 impl std::ops::AddAssign for Weight {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
@@ -60,7 +65,7 @@ impl Weight {
 }
 
 /// What a session's own record says of its tokens.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
     /// Bytes that make a token.
     pub bytes_per_token: f64,
@@ -72,7 +77,7 @@ pub struct Calibration {
     pub records: usize,
     /// The window at the last of them, as recorded.
     pub recorded: Option<u64>,
-    /// The same, as it would be estimated.
+    /// The same, as it would be estimated; `None` if there is nothing else to estimate it by.
     pub estimated: Option<u64>,
     /// What was shown since that request was made.
     since: Weight,
@@ -80,25 +85,44 @@ pub struct Calibration {
     shown: Weight,
     /// What of that the client makes anew where it is no longer shown.
     announced: Weight,
-    /// The last record itself.
-    last: Option<Point>,
+    /// All records, and whether the last one is of the window as it is.
+    points: Vec<Point>,
+    fresh: bool,
+}
+
+/// A record that says more than there is, and what it ought to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overstated {
+    /// An entry of the answer whose record it is.
+    pub entry: u32,
+    /// The window at its request, as it is now.
+    pub window: u64,
 }
 
 impl Calibration {
-    /// Measures a session, in one pass.
+    /// Measures a session.
     pub fn of(session: &Session) -> Self {
-        let samples = Samples::of(session);
+        Self::by(session, &Ledger::of(session))
+    }
+
+    /// Measures a session whose entries were weighed already.
+    pub fn by(session: &Session, ledger: &Ledger) -> Self {
+        let samples = Samples::of(session, ledger);
         // What was measured since the last compaction fits best; the rest is better than nothing.
         let recent = &samples.points[samples.since..];
-        let measured = fit(recent);
-        let ratio = measured.or_else(|| fit(&samples.points)).map(|f| f.0);
+        let valid = unbroken(recent);
+        let line = fit(valid).filter(|_| span(valid) >= span(recent) / 2.0);
+        let ratio = line
+            .map(|f| f.0)
+            .or_else(|| fit_steps(recent))
+            .or_else(|| fit_steps(&samples.points));
         let bytes_per_token = ratio.unwrap_or(BYTES_PER_TOKEN);
         let basis = if recent.is_empty() {
-            &samples.points[..]
+            unbroken(&samples.points)
         } else {
-            recent
+            valid
         };
-        let constant = measured.map_or_else(|| constant(basis, bytes_per_token), |f| f.1);
+        let constant = line.map_or_else(|| constant(basis, bytes_per_token), |f| f.1);
         let last = samples.points.last().filter(|_| samples.fresh);
         let at_last = last.map(|p| p.shown).unwrap_or_default();
         Self {
@@ -108,14 +132,13 @@ impl Calibration {
             records: samples.points.len(),
             recorded: last.map(|p| p.tokens as u64),
             estimated: last
+                .filter(|_| valid.len() > 1)
                 .map(|p| (constant + p.shown.bytes / bytes_per_token + p.shown.images) as u64),
-            since: Weight {
-                bytes: samples.shown.bytes - at_last.bytes,
-                images: samples.shown.images - at_last.images,
-            },
+            since: samples.shown - at_last,
             shown: samples.shown,
             announced: samples.announced,
-            last: last.copied(),
+            fresh: samples.fresh,
+            points: samples.points,
         }
     }
 
@@ -134,22 +157,53 @@ impl Calibration {
         tokens.max(0.0) as u64
     }
 
-    /// The tokens in the window of what was made of `session`, whose measure this is.
+    /// The tokens in the window of what was made of the session whose measure this is.
     ///
     /// The result's last record counts if all that was shown then is shown still. Else it is of what
     /// the session was, and what was lost and gained is taken off and added by this measure. What the
     /// client told of itself and its surroundings is not lost: it will tell it again.
-    pub fn window_of(&self, session: &Session, result: &Calibration) -> u64 {
-        let holds = |last: Point| Samples::of(session).points.contains(&last);
-        if result.last.is_some_and(holds) {
+    pub fn window_of(&self, result: &Calibration) -> u64 {
+        if result.last().is_some_and(|last| self.holds(last)) {
             return result.window();
         }
         let told_again = (self.announced.bytes - result.announced.bytes).max(0.0);
-        let change = Weight {
-            bytes: result.shown.bytes - self.shown.bytes + told_again,
-            images: result.shown.images - self.shown.images,
-        };
+        let change = result.shown - self.shown
+            + Weight {
+                bytes: told_again,
+                images: 0.0,
+            };
         (self.window() as f64 + self.tokens(change)).max(0.0) as u64
+    }
+
+    /// The last record of a result, where it says clearly more than the window is: clients go by it when they
+    /// decide whether to compact.
+    pub fn overstated(&self, result: &Calibration) -> Option<Overstated> {
+        let last = result.last().filter(|last| !self.holds(last))?;
+        let since = self.tokens(result.since);
+        let window = (self.window_of(result) as f64 - since).max(1.0);
+        (window <= last.tokens * CLEARLY).then_some(Overstated {
+            entry: last.entry,
+            window: window as u64,
+        })
+    }
+
+    /// The last record, if it is of the window as it is.
+    fn last(&self) -> Option<&Point> {
+        self.points.last().filter(|_| self.fresh)
+    }
+
+    /// Whether a record of a result is one of this session's, of just what was shown then, and true.
+    fn holds(&self, record: &Point) -> bool {
+        let Some(at) = self.points.iter().rposition(|p| p.same(record)) else {
+            return false;
+        };
+        let own = &self.points[at];
+        let later = &self.points[at + 1..];
+        let fell = later
+            .iter()
+            .take_while(|p| p.segment == own.segment)
+            .any(|p| p.tokens < own.tokens * FALLEN);
+        !fell
     }
 
     /// How far the estimate is from the record, as a part of the record: 0.02 is two percent too much.
@@ -159,139 +213,28 @@ impl Calibration {
     }
 }
 
-/// The window at one request: what was shown, and how many tokens that made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Point {
-    shown: Weight,
-    tokens: f64,
+/// What an estimate is of a record at most for the record to be clearly too large.
+const CLEARLY: f64 = 0.99;
+
+/// What a later record is of an earlier one at most for the earlier one to be of what is no longer there,
+/// with no compaction between them.
+const FALLEN: f64 = 0.75;
+
+/// The records behind the last one that fell though more was shown: what is before was measured on a
+/// session that has been cut since.
+fn unbroken(points: &[Point]) -> &[Point] {
+    let falls =
+        |p: &[Point]| p[1].tokens < p[0].tokens * 0.95 && p[1].shown.bytes >= p[0].shown.bytes;
+    let from = points.windows(2).rposition(falls).map_or(0, |i| i + 1);
+    &points[from..]
 }
 
-struct Samples {
-    points: Vec<Point>,
-    /// What is shown since the last boundary.
-    shown: Weight,
-    /// What of that the client makes anew where it is no longer shown.
-    announced: Weight,
-    /// The first point since the last boundary.
-    since: usize,
-    /// Whether the last point is of the window as it is, not of one that was compacted since.
-    fresh: bool,
-}
-
-impl Samples {
-    fn of(session: &Session) -> Self {
-        let (entries, path) = (session.entries(), session.graph().path());
-        let mut beside = vec![Weight::default(); path.len()];
-        for (i, e) in entries.iter().enumerate() {
-            if let Place::Beside(p) = session.graph().place(i)
-                && e.is_message()
-            {
-                beside[p as usize] += entry_weight(session, e);
-            }
-        }
-        let mut out = Self {
-            points: Vec::new(),
-            shown: Weight::default(),
-            announced: Weight::default(),
-            since: 0,
-            fresh: false,
-        };
-        let mut last_message = Id::NONE;
-        for (position, &i) in path.iter().enumerate() {
-            let e = &entries[i as usize];
-            if e.is_boundary() {
-                out.shown = Weight::default();
-                out.announced = Weight::default();
-                out.since = out.points.len();
-                out.fresh = false;
-                continue;
-            }
-            // The lines of one message all repeat its usage; the first stands for the request.
-            let repeated = e.message_id.is_some() && e.message_id == last_message;
-            if e.kind == Kind::Assistant {
-                if !repeated && let Some(tokens) = recorded_window(session, e) {
-                    out.points.push(Point {
-                        shown: out.shown,
-                        tokens: tokens as f64,
-                    });
-                    out.fresh = true;
-                }
-                last_message = e.message_id;
-            }
-            let weight = entry_weight(session, e);
-            out.shown += weight + beside[position];
-            if is_announcement(session, e) {
-                out.announced += weight;
-            }
-        }
-        out
+/// How many bytes lie between the first record and the last.
+fn span(points: &[Point]) -> f64 {
+    match points {
+        [first, .., last] => last.shown.bytes - first.shown.bytes,
+        _ => 0.0,
     }
-}
-
-/// What an entry of the path adds to the window.
-pub(super) fn entry_weight(session: &Session, e: &Entry) -> Weight {
-    let text = session.text(e);
-    match e.kind {
-        Kind::User | Kind::Assistant if e.flags.api_error() || e.flags.sidechain() => {
-            Weight::default()
-        }
-        Kind::User | Kind::Assistant => {
-            let mut weight = Weight {
-                bytes: e.content.len() as f64,
-                images: 0.0,
-            };
-            for block in session.blocks(e).iter().filter(|b| {
-                matches!(
-                    b.kind,
-                    BlockKind::Image | BlockKind::Document | BlockKind::ToolResult
-                )
-            }) {
-                let own = Weight::of(block.span.of(text));
-                weight += Weight {
-                    bytes: own.bytes - block.span.len() as f64,
-                    images: own.images,
-                };
-            }
-            weight
-        }
-        Kind::Attachment => Weight {
-            bytes: attached(session, e)
-                .map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),
-            images: 0.0,
-        },
-        Kind::System if e.subtype == Subtype::LocalCommand => Weight {
-            bytes: lookup(text, &["content"]).map_or(0.0, |s| s.len() as f64),
-            images: 0.0,
-        },
-        _ => Weight::default(),
-    }
-}
-
-/// The window at the request that an assistant line answers, if it says.
-pub(super) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
-    if e.kind != Kind::Assistant || !e.flags.usage() || e.flags.synthetic() || e.flags.api_error() {
-        return None;
-    }
-    let text = session.text(e);
-    let usage = lookup(text, &["message", "usage"])?.of(text);
-    let number = |key: &str| {
-        let raw = lookup(usage, &[key])
-            .map(|s| s.of(usage))
-            .unwrap_or_default();
-        std::str::from_utf8(raw)
-            .ok()
-            .and_then(|s| s.parse::<u64>().ok())
-            .unwrap_or(0)
-    };
-    let total = [
-        "input_tokens",
-        "cache_read_input_tokens",
-        "cache_creation_input_tokens",
-    ]
-    .map(number)
-    .iter()
-    .sum::<u64>();
-    (total > 0).then_some(total)
 }
 
 /// The constant part at a given ratio: what the points have in common besides their bytes.
@@ -327,6 +270,35 @@ fn fit(points: &[Point]) -> Option<(f64, f64)> {
     let near = |(x, y): (f64, f64)| (x / through - y).abs() <= y * 0.1;
     (constant < 0.0 && xx > 0.0 && PLAUSIBLE.contains(&through) && pairs().all(near))
         .then_some((through, 0.0))
+}
+
+/// Bytes a token, by what came in between two requests; nothing if that does not tell.
+///
+/// Records of what has been cut since are too large, but what lies between two of them is as it was where
+/// nothing was cut. The middle of all steps, by their bytes, is one of these unless most was cut; the steps
+/// that are like it then tell together.
+fn fit_steps(points: &[Point]) -> Option<f64> {
+    let mut steps: Vec<(f64, f64, f64)> = points
+        .windows(2)
+        .filter(|p| p[0].segment == p[1].segment)
+        .map(|p| (p[1].shown - p[0].shown, p[1].tokens - p[0].tokens))
+        .map(|(shown, tokens)| (shown.bytes, tokens - shown.images))
+        .map(|(bytes, tokens)| (bytes / tokens, bytes, tokens))
+        .filter(|(ratio, bytes, _)| *bytes > 0.0 && PLAUSIBLE.contains(ratio))
+        .collect();
+    if steps.len() < 2 {
+        return None;
+    }
+    steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = steps.iter().map(|s| s.1).sum::<f64>() / 2.0;
+    let mut passed = 0.0;
+    let middle = steps.iter().find(|s| {
+        passed += s.1;
+        passed >= half
+    })?;
+    let alike = |s: &&(f64, f64, f64)| (0.7..=1.4).contains(&(s.0 / middle.0));
+    let sum = |of: fn(&(f64, f64, f64)) -> f64| steps.iter().filter(alike).map(of).sum::<f64>();
+    Some(sum(|s| s.1) / sum(|s| s.2))
 }
 
 #[cfg(test)]
@@ -376,6 +348,24 @@ mod tests {
         let c = Calibration::of(&session(&[(100, 500), (100, 400), (100, 300)]));
         assert!(!c.measured);
         assert_eq!((c.records, c.recorded, c.window()), (3, Some(300), 301));
+    }
+
+    #[test]
+    fn records_of_what_was_cut_since_do_not_count() {
+        // Between the second request and the third 400 kB were cut, and the last record was set right.
+        let c = Calibration::of(&session(&[
+            (3_996, 2_000),
+            (3_994, 3_000),
+            (3_994, 104_000),
+            (7_994, 106_000),
+            (3_994, 7_000),
+        ]));
+        assert!(
+            c.measured && (c.bytes_per_token - 4.0).abs() < 0.01,
+            "{c:?}"
+        );
+        assert!((c.constant - 1_000.0).abs() < 5.0, "{c:?}");
+        assert_eq!((c.window(), c.estimated), (7_001, None));
     }
 
     #[test]

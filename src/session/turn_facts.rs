@@ -5,8 +5,10 @@ use super::gist::CallGist;
 use super::glance::{prompt_words, spoken};
 use super::graph::Place;
 use super::index::Session;
+use super::ledger::entry_weight;
 use super::prompt::PromptKind;
-use super::tokens::{Weight, entry_weight, recorded_window};
+use super::tokens::Weight;
+use super::usage::recorded_window;
 
 /// What there is to say of a turn in one line.
 #[derive(Debug, Clone, PartialEq, Default)]

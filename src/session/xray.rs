@@ -246,7 +246,7 @@ pub fn largest(session: &Session, calibration: &Calibration, count: usize) -> Ve
             .map_or(Part::Metadata, |m| m.0);
         let shown = session.graph().is_shown(i as usize);
         let weight = if shown {
-            super::tokens::entry_weight(session, e)
+            super::ledger::entry_weight(session, e)
         } else {
             Weight::default()
         };

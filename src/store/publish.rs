@@ -1,9 +1,9 @@
 //! Carries results to the disk, so that a crash at any point leaves the old or the new, never a mixture.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::rewrite::{Renames, emit};
+use crate::rewrite::{NotAsMeant, Renames, emit};
 use crate::session::Session;
 
 use super::atomic::{
@@ -127,18 +127,21 @@ fn make_all<'a>(
     let Make::Transcript(session) = &transcript.make else {
         return Err(io::Error::other("the last file of a new session is its transcript").into());
     };
-    let renamed = |target: &Path, session: &Session| {
-        Candidate::write(target, |out| emit(session, Some(new.renames), out))
-    };
-    let candidate = renamed(&transcript.target, session)?;
-    let state = settle(session, &candidate)?;
+    let (candidate, state) =
+        write_transcript(&transcript.target, session, Some(new.renames), None)?;
     for file in sidecars {
         let outcome = match &file.make {
-            Make::Transcript(session) => renamed(&file.target, session).and_then(Candidate::create),
-            Make::Copy(from) => copy_private(from, &file.target),
-            Make::Link(from) => link_or_copy(from, &file.target).map(drop),
+            Make::Transcript(session) => {
+                write_transcript(&file.target, session, Some(new.renames), None)
+                    .and_then(|(candidate, _)| Ok(candidate.create()?))
+            }
+            Make::Copy(from) => copy_private(from, &file.target).map_err(CommitError::from),
+            Make::Link(from) => Ok(link_or_copy(from, &file.target).map(drop)?),
         };
-        if !matches!(outcome, Err(PublishError::Exists { .. })) {
+        if !matches!(
+            outcome,
+            Err(CommitError::Publish(PublishError::Exists { .. }))
+        ) {
             made.push(&file.target);
         }
         outcome?;
@@ -160,18 +163,64 @@ fn make_all<'a>(
     Ok(outcome?)
 }
 
-/// Makes a written transcript durable, and holds it against what was meant while the disk is at it;
-/// what it is, for the journal.
-pub(super) fn settle(meant: &Session, candidate: &Candidate) -> Result<FileState, CommitError> {
-    std::thread::scope(|scope| {
+/// Writes a transcript to a temp file, makes it durable, and reads it back while the disk is at it;
+/// what it is, for the journal. It gets the mode of the file that it will replace, if any.
+pub(super) fn write_transcript(
+    target: &Path,
+    session: &Session,
+    renames: Option<&Renames>,
+    replaced: Option<&Path>,
+) -> Result<(Candidate, FileState), CommitError> {
+    let mut sent = blake3::Hasher::new();
+    let written = Candidate::write(target, |out| {
+        let hasher = &mut sent;
+        emit(session, renames, &mut Hashed { out, hasher })
+    });
+    let not_as_meant = || CommitError::ReadBack {
+        path: target.to_owned(),
+    };
+    let candidate = written.map_err(|error| match &error {
+        PublishError::Write { source, .. }
+            if source.get_ref().is_some_and(|e| e.is::<NotAsMeant>()) =>
+        {
+            not_as_meant()
+        }
+        _ => error.into(),
+    })?;
+    if let Some(replaced) = replaced {
+        candidate.mode_of(replaced)?;
+    }
+    let state = std::thread::scope(|scope| {
         let synced = scope.spawn(|| candidate.sync());
-        read_back(meant, candidate.path())?;
         let state = FileState::of(candidate.path())?;
         synced
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok(state)
-    })
+        Ok::<_, CommitError>(state)
+    })?;
+    if state.blake3 == sent.finalize().to_hex().as_str() {
+        Ok((candidate, state))
+    } else {
+        Err(not_as_meant())
+    }
+}
+
+/// Writes on, and hashes what went out.
+struct Hashed<'a, W> {
+    out: W,
+    hasher: &'a mut blake3::Hasher,
+}
+
+impl<W: Write> Write for Hashed<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Folders that have to be made, outermost first.
@@ -195,33 +244,6 @@ fn missing_folders(files: &[NewFile<'_>]) -> Vec<PathBuf> {
     missing
 }
 
-/// Reads a written transcript again, and holds it against what was meant: the same records, kinds and parents.
-fn read_back(meant: &Session, path: &Path) -> Result<(), CommitError> {
-    let written = Session::open(path)?;
-    let same = written.entries().len() == meant.entries().len()
-        && written.lines().len() == meant.lines().len()
-        && written
-            .entries()
-            .iter()
-            .zip(meant.entries())
-            .enumerate()
-            .all(|(i, (a, b))| {
-                a.kind == b.kind
-                    && a.line == b.line
-                    && a.blocks == b.blocks
-                    && written.graph().parent(i) == meant.graph().parent(i)
-                    && a.uuid.is_some() == b.uuid.is_some()
-            })
-        && written.graph().path() == meant.graph().path();
-    if same {
-        Ok(())
-    } else {
-        Err(CommitError::ReadBack {
-            path: path.to_owned(),
-        })
-    }
-}
-
 /// Writes a result to a file of the user's choice, which must not exist.
 pub fn export(
     path: &Path,
@@ -230,7 +252,6 @@ pub fn export(
 ) -> Result<(), CommitError> {
     // What a killed run left here.
     disk::sweep(disk::folder_of(path));
-    let candidate = Candidate::write(path, |out| emit(session, renames, out))?;
-    read_back(session, candidate.path())?;
+    let (candidate, _) = write_transcript(path, session, renames, None)?;
     Ok(candidate.create()?)
 }

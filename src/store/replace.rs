@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::rewrite::emit;
 use crate::session::Session;
 
-use super::atomic::{Candidate, link_or_copy, sync_folder};
+use super::atomic::{link_or_copy, sync_folder};
 use super::disk;
 use super::guard::Stamp;
 use super::journal::{FileState, Journal, Operation, Replaced, State, process_start};
-use super::publish::{CommitError, settle};
+use super::publish::{CommitError, write_transcript};
 use super::quarantine::quarantine;
 use super::swap::{Swap, SwapError};
 
@@ -78,9 +77,9 @@ fn replace_all(
     let mut candidates = Vec::new();
     for (file, replaced) in files.iter().zip(&mut operation.replaced) {
         back_up(replaced)?;
-        let candidate = Candidate::write(&replaced.path, |out| emit(file.after, None, out))?;
-        candidate.mode_of(&replaced.path)?;
-        replaced.after = Some(settle(file.after, &candidate)?);
+        let path = &replaced.path;
+        let (candidate, written) = write_transcript(path, file.after, None, Some(path))?;
+        replaced.after = Some(written);
         candidates.push(candidate.into_temp());
     }
     sync_folder(&folder)?;

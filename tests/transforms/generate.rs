@@ -234,10 +234,32 @@ impl Writer {
     }
 
     fn say(&mut self, message: &str, blocks: &[Value]) -> String {
+        let window = self.window(message);
+        let usage = json!({"input_tokens": 3, "cache_creation_input_tokens": 7, "cache_read_input_tokens": window, "output_tokens": 5});
         self.grow(json!({
             "type": "assistant",
-            "message": {"model": "m", "id": message, "type": "message", "role": "assistant", "content": blocks},
+            "message": {"model": "m", "id": message, "type": "message", "role": "assistant", "content": blocks, "usage": usage},
         }))
+    }
+
+    /// The window at the request that a message answers: all of its lines say the same.
+    fn window(&mut self, message: &str) -> usize {
+        let said = self.lines.iter().rev();
+        let own = said.filter(|l| l["message"]["id"] == message);
+        if let Some(line) = own.into_iter().next() {
+            let usage = &line["message"]["usage"];
+            return usage["cache_read_input_tokens"].as_u64().expect("usage") as usize;
+        }
+        let since = self
+            .lines
+            .iter()
+            .rposition(|l| l["subtype"] == "compact_boundary");
+        let shown = self.lines[since.unwrap_or(0)..].iter();
+        let bytes: usize = shown
+            .filter(|l| !l["message"].is_null())
+            .map(|l| l["message"]["content"].to_string().len())
+            .sum();
+        40 + bytes / 4
     }
 
     fn message(&mut self) -> String {

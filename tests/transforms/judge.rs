@@ -6,8 +6,8 @@ use ccsurgery::jsonl::Document;
 use ccsurgery::ops::{Compact, DropTools, Finish, StripThinking, Truncate};
 use ccsurgery::rewrite::{Fate, Plan, Refusal, Transform, verify};
 use ccsurgery::session::{
-    Block, BlockKind, Call, Entry, Id, Kind, Message, Place, PromptKind, Role, Session, Shown,
-    payload, turn_end,
+    Block, BlockKind, Calibration, Call, Entry, Id, Kind, Message, Overstated, Place, PromptKind,
+    Role, Session, Shown, payload, turn_end,
 };
 use serde_json::Value;
 
@@ -30,6 +30,8 @@ struct Done {
     plan: Plan,
     /// What the operation itself made.
     made: Session,
+    /// The last record of the window in it, if that is of too much.
+    overstated: Option<Overstated>,
     /// The same, ended as clients need it.
     after: Session,
 }
@@ -40,14 +42,61 @@ fn operate(before: &Session, transform: &dyn Transform) -> Result<Option<Done>, 
         return Ok(None);
     }
     let made = Session::new(plan.carry_out(before).expect("a plan that fits itself"));
+    let overstated = Calibration::of(before).overstated(&Calibration::of(&made));
     let finish = Finish {
         title: None,
         name_leaf: before.entries().iter().any(|e| e.kind == Kind::LastPrompt),
         leaf_was: before.graph().leaf().map(|i| before.entries()[i].uuid),
+        overstated,
     };
     let mut finish = finish.plan(&made)?;
     let after = Session::new(finish.carry_out(&made).expect("a plan that fits itself"));
-    Ok(Some(Done { plan, made, after }))
+    Ok(Some(Done {
+        plan,
+        made,
+        overstated,
+        after,
+    }))
+}
+
+/// The last answer says what the window is, and no other says anything else than before.
+fn usage(before: &Session, done: &Done) -> Verdict {
+    let Done {
+        made,
+        overstated,
+        after,
+        ..
+    } = done;
+    let of = |session: &Session, e: &Entry| {
+        let line: Value = serde_json::from_slice(session.text(e)).expect("JSON");
+        line["message"]["usage"].clone()
+    };
+    let answer = overstated.map(|o| made.entries()[o.entry as usize].message_id);
+    // What is put in is metadata, and stands behind all that was there.
+    for (was, is) in made.entries().iter().zip(after.entries()) {
+        let (old, new) = (of(made, was), of(after, is));
+        let changes = answer.is_some_and(|a| a.is_some() && a == was.message_id);
+        hold!(old == new || changes, "another usage: {old} is now {new}");
+        hold!(
+            old["output_tokens"] == new["output_tokens"],
+            "another output: {old} is now {new}"
+        );
+    }
+    let (measure, result) = (Calibration::of(before), Calibration::of(after));
+    if let Some(overstated) = overstated {
+        hold!(
+            result.recorded == Some(overstated.window),
+            "the record says {:?} instead of {}",
+            result.recorded,
+            overstated.window
+        );
+    }
+    let again = measure.overstated(&result);
+    hold!(
+        again.is_none_or(|o| Some(o.window) == overstated.map(|o| o.window)),
+        "the record is still too large: {again:?}"
+    );
+    Ok(())
 }
 
 /// One block that the model is shown, but for the line break that sets it off from the next.
@@ -130,6 +179,7 @@ fn common(
     concerned: impl Fn(usize, &Entry) -> bool,
     goes: impl Fn(usize, &Entry) -> bool,
 ) -> Verdict {
+    usage(before, done)?;
     // Where a boundary went, what it hid is shown again, faults and all.
     if done.after.graph().window() >= before.graph().window() {
         verify(before, &done.after).map_err(|f| format!("{f}: {}", f.example))?;
@@ -157,6 +207,7 @@ fn lines(
     concerned: impl Fn(usize, &Entry) -> bool,
     goes: impl Fn(usize, &Entry) -> bool,
 ) -> Verdict {
+    usage(before, done)?;
     let kept: HashSet<Id> = done.made.entries().iter().map(|e| e.uuid).collect();
     let gone: Vec<String> = before
         .entries()

@@ -31,6 +31,7 @@ fn strip_thinking() {
       ~ 14 fresh ids
 
       write transcript   15.2 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+    note: the last answer's usage is set to about 2.4k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -59,6 +60,7 @@ fn drop_tools() {
       ~ 10 fresh ids
 
       write transcript    5.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+    note: the last answer's usage is set to about 1.6k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -84,6 +86,7 @@ fn drop_tools_by_size() {
       ~ 13 fresh ids
 
       write transcript    7.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+    note: the last answer's usage is set to about 1.7k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -107,6 +110,7 @@ fn stubs() {
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+    note: the last answer's usage is set to about 1.7k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -160,6 +164,7 @@ fn compact() {
       ~ 18 fresh ids
 
       write transcript   17.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+    note: the last answer's usage is set to about 1.6k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -185,6 +190,7 @@ fn compact_without_history() {
       ~ 5 fresh ids
 
       write transcript    2.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+    note: the last answer's usage is set to about 1.6k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -208,6 +214,7 @@ fn the_words_that_go() {
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+    note: the last answer's usage is set to about 1.7k, so that the client does not compact at once
 
     ~ turn 2, line 12, user
       - not ok: the wind is from nowhere
@@ -224,6 +231,9 @@ fn the_words_that_go() {
       - not ok: the wind is from nowhere
         … 87 more lines
       + [ccsurgery removed 3.3 KB of Bash output]
+    ~ turn 3, line 15, assistant
+      - usage: 2,400 tokens
+      + usage: 1,731 tokens
 
     Dry run: nothing was written.
     --- exit code 0

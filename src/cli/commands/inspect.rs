@@ -208,6 +208,11 @@ fn trust(c: &Calibration) -> String {
                 error.abs() * 100.0
             )
         }
+        (Some(recorded), None) if c.measured => format!(
+            "the last record says {}; {ratio}, measured on {} requests before it",
+            tokens(recorded),
+            c.records - 1
+        ),
         (Some(recorded), _) => format!(
             "the last request took {}; the parts assume {ratio}, as its {} records do not tell",
             tokens(recorded),

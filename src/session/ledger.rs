@@ -1,0 +1,226 @@
+//! What each entry weighs in the window, and the windows that the answers tell of.
+
+use rayon::prelude::*;
+
+use crate::jsonl::lookup;
+
+use super::attachment::{attached, is_announcement};
+use super::entry::{BlockKind, Entry, Kind, LineState, Subtype};
+use super::graph::Place;
+use super::id::Id;
+use super::index::Session;
+use super::tokens::Weight;
+use super::usage::recorded_window;
+
+/// What there is to know of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Row {
+    /// What it adds to the window where it is shown.
+    weight: Weight,
+    /// The window at the request that it answers.
+    window: Option<u64>,
+    /// Whether the client tells it again where it is no longer shown.
+    announced: bool,
+}
+
+impl Row {
+    fn of(session: &Session, e: &Entry) -> Self {
+        Self {
+            weight: entry_weight(session, e),
+            window: recorded_window(session, e),
+            announced: is_announcement(session, e),
+        }
+    }
+}
+
+/// The weights of a session's entries.
+///
+/// Weighing reads every line that may be shown; for what was made of a session, only the new lines are read.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    rows: Vec<Row>,
+}
+
+impl Ledger {
+    /// Weighs what is on the live path and beside it.
+    pub fn of(session: &Session) -> Self {
+        let rows = (0..session.entries().len())
+            .into_par_iter()
+            .with_min_len(64);
+        Self {
+            rows: rows.map(|i| row(session, i)).collect(),
+        }
+    }
+
+    /// Weighs a session that was made of another, whose weights these are.
+    #[must_use]
+    pub fn successor(&self, from: &Session, to: &Session) -> Self {
+        let (old, new) = (from.document(), to.document());
+        let mut at = 0;
+        let rows = to.entries().iter().enumerate().map(|(i, e)| {
+            let line = e.line as usize;
+            if new.is_added_since(line, old) {
+                return row(to, i);
+            }
+            // Lines keep their order, and one that was kept lies where it lay.
+            let start = new.lines()[line].start;
+            while old.lines()[at].start != start {
+                at += 1;
+            }
+            match from.lines()[at] {
+                LineState::Entry(e) if is_weighed(from, e as usize) => self.rows[e as usize],
+                _ => row(to, i),
+            }
+        });
+        Self {
+            rows: rows.collect(),
+        }
+    }
+
+    /// What an entry adds to the window where it is shown.
+    pub fn weight(&self, entry: usize) -> Weight {
+        self.rows[entry].weight
+    }
+}
+
+fn row(session: &Session, entry: usize) -> Row {
+    if is_weighed(session, entry) {
+        Row::of(session, &session.entries()[entry])
+    } else {
+        Row::default()
+    }
+}
+
+/// Whether an entry may have a part in what was shown.
+fn is_weighed(session: &Session, entry: usize) -> bool {
+    matches!(
+        session.graph().place(entry),
+        Place::Path(_) | Place::Beside(_)
+    )
+}
+
+/// The window at one request: what was shown, and how many tokens that made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Point {
+    /// The answer's first entry on the path.
+    pub(super) entry: u32,
+    /// The answer.
+    message: Id,
+    pub(super) shown: Weight,
+    pub(super) tokens: f64,
+    /// How many compactions came before.
+    pub(super) segment: u32,
+}
+
+impl Point {
+    /// Whether both are the record of one answer to one window.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        (self.message, self.shown, self.tokens) == (other.message, other.shown, other.tokens)
+    }
+}
+
+/// The records of a session along its live path.
+pub(super) struct Samples {
+    pub(super) points: Vec<Point>,
+    /// What is shown since the last boundary.
+    pub(super) shown: Weight,
+    /// What of that the client makes anew where it is no longer shown.
+    pub(super) announced: Weight,
+    /// The first point since the last boundary.
+    pub(super) since: usize,
+    /// Whether the last point is of the window as it is, not of one that was compacted since.
+    pub(super) fresh: bool,
+}
+
+impl Samples {
+    pub(super) fn of(session: &Session, ledger: &Ledger) -> Self {
+        let (entries, path) = (session.entries(), session.graph().path());
+        let mut beside = vec![Weight::default(); path.len()];
+        for (i, e) in entries.iter().enumerate() {
+            if let Place::Beside(p) = session.graph().place(i)
+                && e.is_message()
+            {
+                beside[p as usize] += ledger.weight(i);
+            }
+        }
+        let mut out = Self {
+            points: Vec::new(),
+            shown: Weight::default(),
+            announced: Weight::default(),
+            since: 0,
+            fresh: false,
+        };
+        let mut segment = 0;
+        let mut last_message = Id::NONE;
+        for (position, &i) in path.iter().enumerate() {
+            let (e, row) = (&entries[i as usize], &ledger.rows[i as usize]);
+            if e.is_boundary() {
+                out.shown = Weight::default();
+                out.announced = Weight::default();
+                out.since = out.points.len();
+                out.fresh = false;
+                segment += 1;
+                continue;
+            }
+            // The lines of one message all repeat its usage; the first stands for the request.
+            let repeated = e.message_id.is_some() && e.message_id == last_message;
+            if e.kind == Kind::Assistant {
+                if !repeated && let Some(tokens) = row.window {
+                    out.points.push(Point {
+                        entry: i,
+                        message: e.message_id.some().unwrap_or(e.uuid),
+                        shown: out.shown,
+                        tokens: tokens as f64,
+                        segment,
+                    });
+                    out.fresh = true;
+                }
+                last_message = e.message_id;
+            }
+            out.shown += row.weight + beside[position];
+            if row.announced {
+                out.announced += row.weight;
+            }
+        }
+        out
+    }
+}
+
+/// What an entry of the path adds to the window.
+pub(super) fn entry_weight(session: &Session, e: &Entry) -> Weight {
+    let text = session.text(e);
+    match e.kind {
+        Kind::User | Kind::Assistant if e.flags.api_error() || e.flags.sidechain() => {
+            Weight::default()
+        }
+        Kind::User | Kind::Assistant => {
+            let mut weight = Weight {
+                bytes: e.content.len() as f64,
+                images: 0.0,
+            };
+            for block in session.blocks(e).iter().filter(|b| {
+                matches!(
+                    b.kind,
+                    BlockKind::Image | BlockKind::Document | BlockKind::ToolResult
+                )
+            }) {
+                let own = Weight::of(block.span.of(text));
+                weight += Weight {
+                    bytes: own.bytes - block.span.len() as f64,
+                    images: own.images,
+                };
+            }
+            weight
+        }
+        Kind::Attachment => Weight {
+            bytes: attached(session, e)
+                .map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),
+            images: 0.0,
+        },
+        Kind::System if e.subtype == Subtype::LocalCommand => Weight {
+            bytes: lookup(text, &["content"]).map_or(0.0, |s| s.len() as f64),
+            images: 0.0,
+        },
+        _ => Weight::default(),
+    }
+}

@@ -1,0 +1,224 @@
+//! What an answer says of the tokens that its request took, and how that is lowered.
+
+use crate::jsonl::{Edit, Span, elements, fields, lookup};
+
+use super::entry::{Entry, Kind};
+use super::index::Session;
+
+/// The window at the request that an assistant line answers, if it says.
+pub(crate) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
+    if e.kind != Kind::Assistant || !e.flags.usage() || e.flags.synthetic() || e.flags.api_error() {
+        return None;
+    }
+    Some(Usage::of(session.text(e))?.window()).filter(|&tokens| tokens > 0)
+}
+
+/// The edits that make a line say that its request took `window` tokens, if it says that there were more.
+pub(crate) fn lower_usage(session: &Session, e: &Entry, window: u64) -> Vec<Edit> {
+    match recorded_window(session, e) {
+        Some(_) => Usage::of(session.text(e)).map_or_else(Vec::new, |u| u.lowered(window)),
+        None => Vec::new(),
+    }
+}
+
+/// A number, and where in the line it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Number {
+    value: u64,
+    span: Span,
+}
+
+impl Number {
+    fn at(line: &[u8], span: Span) -> Option<Self> {
+        let value = std::str::from_utf8(span.of(line)).ok()?.parse().ok()?;
+        Some(Self { value, span })
+    }
+
+    /// Takes off as much of `surplus` as there is.
+    fn lower(self, surplus: &mut u64, edits: &mut Vec<Edit>) {
+        let taken = self.value.min(*surplus);
+        if taken > 0 {
+            *surplus -= taken;
+            let left = (self.value - taken).to_string();
+            edits.push(Edit::new(self.span, left.into_bytes()));
+        }
+    }
+}
+
+/// The numbers of one request that make up its window, in the order in which they are lowered: what the
+/// cache gave, what it was given, what is paid in full.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Counts {
+    read: Option<Number>,
+    created: Option<Number>,
+    /// The same, by how long it is kept.
+    created_by_age: Vec<Number>,
+    input: Option<Number>,
+}
+
+impl Counts {
+    fn of(line: &[u8], object: Span) -> Self {
+        let inner = object.of(line);
+        let find = |key: &str| Some(lookup(inner, &[key])?.shift(object.start));
+        let number = |key: &str| Number::at(line, find(key)?);
+        let by_age = find("cache_creation").map_or_else(Vec::new, |span| {
+            let all = fields(span.of(line)).unwrap_or_default();
+            let values = all.iter().map(|f| f.value.shift(span.start));
+            values.filter_map(|s| Number::at(line, s)).collect()
+        });
+        Self {
+            read: number("cache_read_input_tokens"),
+            created: number("cache_creation_input_tokens"),
+            created_by_age: by_age,
+            input: number("input_tokens"),
+        }
+    }
+
+    fn sum(&self) -> u64 {
+        let all = [self.read, self.created, self.input];
+        all.iter().flatten().map(|n| n.value).sum()
+    }
+
+    fn lowered(&self, to: u64, edits: &mut Vec<Edit>) {
+        let mut surplus = self.sum().saturating_sub(to);
+        if let Some(read) = self.read {
+            read.lower(&mut surplus, edits);
+        }
+        if let Some(created) = self.created {
+            let before = surplus;
+            created.lower(&mut surplus, edits);
+            let mut taken = before - surplus;
+            for part in &self.created_by_age {
+                part.lower(&mut taken, edits);
+            }
+        }
+        if let Some(input) = self.input {
+            input.lower(&mut surplus, edits);
+        }
+    }
+}
+
+/// An answer's usage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Usage {
+    whole: Counts,
+    /// Where the API answered in several rounds, as it does for its own tools, the last of them: the whole
+    /// is what they cost together, and this is what the window was (so read by 2.1.325).
+    last: Option<Counts>,
+}
+
+impl Usage {
+    fn of(line: &[u8]) -> Option<Self> {
+        let span = lookup(line, &["message", "usage"])?;
+        let whole = Counts::of(line, span);
+        let inner = span.of(line);
+        let rounds = lookup(inner, &["iterations"]).map(|s| s.shift(span.start));
+        let last = rounds.and_then(|s| {
+            let all = elements(s.of(line)).ok()?;
+            let spans = all.into_iter().rev().map(|e| e.shift(s.start));
+            let kind = |s: Span| lookup(s.of(line), &["type"]).map(|k| k.of(s.of(line)));
+            let others: [&[u8]; 2] = [b"\"advisor_message\"", b"\"compaction\""];
+            let round = spans
+                .into_iter()
+                .find(|&s| kind(s).is_none_or(|k| !others.contains(&k)))?;
+            let spoken: [&[u8]; 2] = [b"\"message\"", b"\"fallback_message\""];
+            kind(round).filter(|k| spoken.contains(k))?;
+            let counts = Counts::of(line, round);
+            let complete =
+                counts.read.is_some() && counts.created.is_some() && counts.input.is_some();
+            (complete && counts.sum() > 0).then_some(counts)
+        });
+        Some(Self { whole, last })
+    }
+
+    fn window(&self) -> u64 {
+        match (&self.last, self.whole.sum()) {
+            (Some(last), whole) if whole > 0 => last.sum(),
+            (_, whole) => whole,
+        }
+    }
+
+    fn lowered(&self, to: u64) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        if self.window() > to {
+            self.whole.lowered(to, &mut edits);
+            if let Some(last) = &self.last {
+                last.lowered(to, &mut edits);
+            }
+        }
+        edits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jsonl::apply_edits;
+
+    fn line(usage: &str) -> String {
+        format!(r#"{{"type":"assistant","message":{{"id":"m","usage":{usage},"content":[]}}}}"#)
+    }
+
+    fn lowered(usage: &str, to: u64) -> String {
+        let line = line(usage);
+        let edits = Usage::of(line.as_bytes()).expect("usage").lowered(to);
+        let text = apply_edits(line.as_bytes(), &edits).expect("sound edits");
+        let usage = lookup(&text, &["message", "usage"]).expect("usage");
+        String::from_utf8(usage.of(&text).to_vec()).expect("text")
+    }
+
+    #[test]
+    fn the_cache_gives_way_first() {
+        let usage = r#"{"input_tokens":5,"cache_creation_input_tokens":1000,"cache_read_input_tokens":185000,"output_tokens":70}"#;
+        assert_eq!(
+            lowered(usage, 100_000),
+            r#"{"input_tokens":5,"cache_creation_input_tokens":1000,"cache_read_input_tokens":98995,"output_tokens":70}"#
+        );
+        assert_eq!(
+            lowered(usage, 505),
+            r#"{"input_tokens":5,"cache_creation_input_tokens":500,"cache_read_input_tokens":0,"output_tokens":70}"#
+        );
+        assert_eq!(
+            lowered(usage, 2),
+            r#"{"input_tokens":2,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":70}"#
+        );
+        assert_eq!(lowered(usage, 186_005), usage);
+        assert_eq!(lowered(usage, 900_000), usage);
+    }
+
+    #[test]
+    fn what_the_cache_was_given_stays_the_sum_of_its_parts() {
+        assert_eq!(
+            lowered(
+                r#"{"input_tokens":5,"cache_creation_input_tokens":900,"cache_creation":{"ephemeral_5m_input_tokens":600,"ephemeral_1h_input_tokens":300}}"#,
+                205
+            ),
+            r#"{"input_tokens":5,"cache_creation_input_tokens":200,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":200}}"#
+        );
+    }
+
+    #[test]
+    fn of_several_rounds_the_last_is_the_window() {
+        let round = |kind: &str, read: u32| {
+            format!(
+                r#"{{"type":"{kind}","input_tokens":1,"output_tokens":9,"cache_read_input_tokens":{read},"cache_creation_input_tokens":0}}"#
+            )
+        };
+        let usage = |whole: u32, last: u32| {
+            format!(
+                r#"{{"input_tokens":2,"cache_read_input_tokens":{whole},"iterations":[{},{},{}]}}"#,
+                round("message", 400),
+                round("message", last),
+                round("advisor_message", 7)
+            )
+        };
+        let window = |usage: &str| Usage::of(line(usage).as_bytes()).expect("usage").window();
+        assert_eq!(window(&usage(900, 500)), 501);
+        assert_eq!(lowered(&usage(900, 500), 301), usage(299, 300));
+        assert_eq!(window(r#"{"input_tokens":3,"iterations":[]}"#), 3);
+        assert_eq!(
+            window(r#"{"input_tokens":3,"iterations":[{"type":"other"}]}"#),
+            3
+        );
+    }
+}
