@@ -39,6 +39,7 @@ const PATHOLOGIES: &[(&str, &[&str])] = &[
     ("locked_document", &["bad-document"]),
     ("lone_surrogate", &["lone-surrogate"]),
     ("lone_thinking", &["lone-thinking"]),
+    ("lost_boundary", &["lost-boundary"]),
     ("lost_logical_parent", &["lost-logical-parent"]),
     ("lost_preserved", &["lost-preserved"]),
     ("missing_thinking", &["missing-thinking"]),

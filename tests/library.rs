@@ -9,6 +9,7 @@ use ccsurgery::rewrite::{Action, Measure, Renames, Transform as _, emit, emitted
 use ccsurgery::session::{Calibration, Id, Session};
 use common::{Home, SESSION, Transcript};
 use serde_json::json;
+use uuid::Uuid;
 
 fn transcript() -> Transcript {
     Transcript::new(SESSION, std::path::Path::new("/home/you/project"))
@@ -102,11 +103,12 @@ fn ids_are_renamed_as_the_lines_go_out() {
     let session = Session::new(Document::from_bytes(transcript().text()));
     let mut renames = Renames::default();
     let mut count = 0;
-    renames.id(SESSION, "00000000-0000-4000-8000-000000000000".to_owned());
-    renames.session(SESSION, "00000000-0000-4000-8000-000000000000");
+    let fresh = |number: u128| Uuid::from_u128(0x4000_8000_0000_0000_0000 | number);
+    renames.id(SESSION, fresh(0));
+    renames.session(SESSION, fresh(0));
     renames.entries(&session, || {
         count += 1;
-        format!("00000000-0000-4000-8000-{count:012}")
+        fresh(count)
     });
     renames.mark_forks();
     let mut out = Vec::new();

@@ -10,6 +10,7 @@ use ccsurgery::rewrite::{Renames, Transform as _, emit, emitted_len, verify};
 use ccsurgery::session::Session;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 const SESSION: &str = "5e551000-aaaa-4bbb-8ccc-0123456789ab";
 
@@ -94,11 +95,12 @@ fn clone(original: &Session, new_id: &str) -> Vec<u8> {
         .expect("an id");
     let mut renames = Renames::default();
     let mut minted = 0;
-    renames.id(&own, new_id.to_owned());
-    renames.session(&own, new_id);
+    let id = |text: &str| Uuid::try_parse(text).expect("a uuid");
+    renames.id(&own, id(new_id));
+    renames.session(&own, id(new_id));
     renames.entries(original, || {
         minted += 1;
-        common::uuid(new_id, minted)
+        id(&common::uuid(new_id, minted))
     });
     renames.mark_forks();
     let mut out = Vec::new();

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use proptest::prelude::*;
+use serde_json::Value;
 
 use support::corrupt::{ALL, Fault, corrupt};
 use support::made::{self, Shape};
@@ -242,6 +243,29 @@ fn only_what_was_asked_for_is_mended() {
     );
     let output = home.run(&["repair", ID, "--only", "nonsense"]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn thinking_goes_with_a_call_that_is_lost() {
+    let shape = Shape {
+        turns: vec![2, 1],
+        version: "2.1.325",
+        branches: false,
+        compacted: None,
+    };
+    let mut lines = made::lines(&shape);
+    let call = |l: &Value| l["message"]["content"][0]["id"] == "toolu_0_1";
+    let lost = lines.remove(lines.iter().position(call).unwrap());
+    for line in lines.iter_mut().filter(|l| l["parentUuid"] == lost["uuid"]) {
+        line["parentUuid"] = lost["parentUuid"].clone();
+    }
+    let mended = String::from_utf8(repair(&made::bytes(&lines), false).bytes).unwrap();
+    assert!(!mended.contains("Result 0 1."), "the result answers nothing");
+    assert!(
+        !mended.contains("Thought 0."),
+        "the API takes thinking only with the calls that it led to"
+    );
+    assert!(mended.contains("Thought 1.") && mended.contains("Result 0 0."));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::ops::{Finish, Taken, title_for};
 use crate::render::{YELLOW, paint};
@@ -61,7 +62,7 @@ pub(super) struct SubagentWork<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Destination {
     /// A new session.
-    New { id: String, folder: PathBuf },
+    New { id: Uuid, folder: PathBuf },
     /// The session itself.
     InPlace,
     /// A file of the user's choice.
@@ -228,7 +229,7 @@ fn destination(context: &Context, job: &Job<'_>) -> Destination {
                 }
             };
             Destination::New {
-                id: uuid::Uuid::new_v4().to_string(),
+                id: Uuid::new_v4(),
                 folder,
             }
         }
@@ -507,7 +508,6 @@ fn publish(
         Destination::InPlace => {
             context.recover()?;
             let operation = operation(context, job, &job.found.path, &job.found.id);
-            quarantine(context, &operation, result)?;
             let main = store::Replacement {
                 path: &job.found.path,
                 stamp: job.stamp,
@@ -521,11 +521,13 @@ fn publish(
                     stamp: *stamp,
                     after,
                 });
-            store::replace(
+            let done = store::replace(
                 &context.journal,
                 operation,
                 &agents.chain([main]).collect::<Vec<_>>(),
+                &result.quarantine,
             )?;
+            tell_of_quarantine(context, &done, result);
             let _ = fs_err::remove_file(
                 job.found
                     .folder()
@@ -541,64 +543,62 @@ fn publish(
             };
             let operation = Operation {
                 renamed: copy.renames.len(),
-                ..operation(context, job, &target, id)
+                ..operation(context, job, &target, &id.to_string())
             };
-            quarantine(context, &operation, result)?;
-            store::create(
+            let project = index_project(context, job, &target);
+            let mut entered = Ok(());
+            let done = store::create(
                 &context.journal,
                 operation,
-                &copy.files(&result.after, target.clone()),
-                &copy.renames,
+                &store::NewSession {
+                    files: &copy.files(&result.after, target.clone()),
+                    renames: &copy.renames,
+                    quarantine: &result.quarantine,
+                },
+                || entered = enter_in_index(&result.after, &target, project.as_deref()),
             )?;
-            enter_in_index(context, job, &result.after, &target)
+            tell_of_quarantine(context, &done, result);
+            if let Err(error) = entered {
+                context.tell(&format!(
+                    "{} the new session is not in sessions-index.json yet: {}",
+                    paint(YELLOW, "note:"),
+                    crate::render::clean(&error)
+                ));
+            }
+            Ok(())
         }
     }
 }
 
-/// Enters a new session in the list that clients of one time keep; a list that cannot be written is no
-/// failure, for those clients find the session by themselves.
-fn enter_in_index(
-    context: &mut Context,
-    job: &Job<'_>,
-    after: &Session,
-    target: &Path,
-) -> Result<(), CliError> {
-    let folder = target.parent().unwrap_or(Path::new("."));
-    if store::index_file(folder).is_none() {
-        return Ok(());
-    }
-    let project = job
-        .to_project
-        .clone()
-        .or_else(|| names::project_of(&job.session, job.found.folder()))
-        .unwrap_or_else(|| context.project.clone());
-    let _lock = context.journal.lock()?;
-    let entered = store::IndexEntry::new(after, target, &project)
-        .map_err(|e| e.to_string())
-        .and_then(|e| store::add_to_index(folder, &e).map_err(|e| e.to_string()));
-    if let Err(error) = entered {
-        context.tell(&format!(
-            "{} the new session is not in sessions-index.json yet: {}",
-            paint(YELLOW, "note:"),
-            crate::render::clean(&error)
-        ));
-    }
-    Ok(())
+/// The project under which the new session is listed, where its folder has a list.
+fn index_project(context: &Context, job: &Job<'_>, target: &Path) -> Option<PathBuf> {
+    store::index_file(target.parent()?)?;
+    let project = job.to_project.clone();
+    let project = project.or_else(|| names::project_of(&job.session, job.found.folder()));
+    Some(project.unwrap_or_else(|| context.project.clone()))
 }
 
-/// Keeps what leaves the transcript, and says where.
-fn quarantine(
-    context: &mut Context,
-    operation: &Operation,
-    result: &Outcome,
-) -> Result<(), CliError> {
-    if let Some(path) = store::quarantine(&context.journal, &operation.id, &result.quarantine)? {
+/// Enters a new session in the list that clients of one time keep; a list that cannot be written is no
+/// failure, for those clients find the session by themselves.
+fn enter_in_index(after: &Session, target: &Path, project: Option<&Path>) -> Result<(), String> {
+    let (Some(project), Some(folder)) = (project, target.parent()) else {
+        return Ok(());
+    };
+    let entry = store::IndexEntry::new(after, target, project).map_err(|e| e.to_string())?;
+    store::add_to_index(folder, &entry)
+        .map(drop)
+        .map_err(|e| e.to_string())
+}
+
+/// Says where that is kept which leaves the transcript.
+fn tell_of_quarantine(context: &mut Context, operation: &Operation, result: &Outcome) {
+    if !result.quarantine.is_empty() {
+        let path = context.journal.quarantine(&operation.id);
         context.tell(&format!(
             "what could not be read is kept in {}",
-            path.display()
+            crate::render::clean(&path.to_string_lossy())
         ));
     }
-    Ok(())
 }
 
 fn operation(context: &Context, job: &Job<'_>, target: &Path, target_id: &str) -> Operation {
@@ -618,7 +618,6 @@ fn operation(context: &Context, job: &Job<'_>, target: &Path, target_id: &str) -
         created: Vec::new(),
         created_dirs: Vec::new(),
         created_states: Vec::new(),
-        temporary: Vec::new(),
         replaced: Vec::new(),
         changed: String::new(),
         renamed: 0,

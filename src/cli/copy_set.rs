@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use uuid::Uuid;
+
 use crate::ops::fresh_slug;
 use crate::render::{FileAction, FileRow};
 use crate::rewrite::Renames;
@@ -28,11 +30,11 @@ impl CopySet {
         destination: &Destination,
         result: &Outcome,
     ) -> Result<Self, CliError> {
-        let fresh = || uuid::Uuid::new_v4().to_string();
-        let (new_id, folder) = match destination {
-            Destination::New { id, folder } => (id.clone(), Some(folder.as_path())),
-            _ => (fresh(), None),
+        let (new_uuid, folder) = match destination {
+            Destination::New { id, folder } => (*id, Some(folder.as_path())),
+            _ => (Uuid::new_v4(), None),
         };
+        let new_id = new_uuid.to_string();
         let mut renames = Renames::default();
         let session = &result.after;
         let own_id = session
@@ -42,13 +44,13 @@ impl CopySet {
         // The file's name and what the entries say may differ; both mean this session. A name that a
         // person gave the file may be any word, and is none.
         if Id::of(job.found.id.as_bytes()).is_uuid() {
-            renames.id(&job.found.id, new_id.clone());
+            renames.id(&job.found.id, new_uuid);
         }
         if let Some(own_id) = &own_id {
-            renames.id(own_id, new_id.clone());
+            renames.id(own_id, new_uuid);
         }
-        renames.session(own_id.as_deref().unwrap_or(&job.found.id), &new_id);
-        renames.entries(session, fresh);
+        renames.session(own_id.as_deref().unwrap_or(&job.found.id), new_uuid);
+        renames.entries(session, Uuid::new_v4);
         renames.mark_forks();
         let old_folder = job.found.folder();
         let new_folder = folder.unwrap_or(old_folder);
@@ -120,8 +122,7 @@ impl CopySet {
                     Some((_, _, after)) => after.successor(after.document().clone()),
                     None => Session::open(&sidecar.path)?,
                 };
-                self.renames
-                    .entries(&session, || uuid::Uuid::new_v4().to_string());
+                self.renames.entries(&session, Uuid::new_v4);
                 let target = if sidecar.kind == SidecarKind::Subagent {
                     moved(
                         &sidecar.path,
@@ -134,7 +135,7 @@ impl CopySet {
                         .trim_start_matches("agent-")
                         .trim_end_matches(".jsonl")
                         .to_owned();
-                    let hex = uuid::Uuid::new_v4().simple().to_string();
+                    let hex = Uuid::new_v4().simple().to_string();
                     let fresh = &hex[..agent.len().clamp(7, 17)];
                     self.renames.agent(&agent, fresh);
                     names.new_folder.join(format!("agent-{fresh}.jsonl"))

@@ -182,6 +182,11 @@ impl From<CommitError> for CliError {
                 error.to_string(),
                 "nothing was written; run the command again, or without --in-place",
             ),
+            CommitError::Busy { .. } => Self::refused(
+                "busy",
+                error.to_string(),
+                "end what has it open, or leave out --in-place to write a new session. Nothing was written",
+            ),
             CommitError::ReadBack { .. } => Self {
                 code: 101,
                 ..Self::failed(

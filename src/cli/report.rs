@@ -118,7 +118,7 @@ impl Report<'_> {
     ) -> Result<ExitCode, CliError> {
         let (id, path) = match self.destination {
             Destination::New { id, .. } => (
-                id.clone(),
+                id.to_string(),
                 self.destination.transcript().unwrap_or_default(),
             ),
             _ => (self.job.found.id.clone(), self.job.found.path.clone()),

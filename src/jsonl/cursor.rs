@@ -5,7 +5,7 @@
 //! is not UTF-8 or holds half a surrogate pair stops them, where the client reads on. What is
 //! accepted here is exactly what `JSON.parse` accepts, with any byte above 0x7f allowed in strings.
 
-use memchr::memchr2;
+use super::marks::{BLOCK, Marks};
 
 /// A range of bytes within one line.
 ///
@@ -83,8 +83,13 @@ pub enum Token {
 pub struct Cursor<'a> {
     bytes: &'a [u8],
     pos: usize,
-    /// Some byte of the text is a control character, so strings must be searched for one.
-    controls: bool,
+    /// The block that was looked at last, and what stands where in it.
+    block: usize,
+    marks: Marks,
+    /// Some string, or what stands around it, is not ASCII.
+    high: bool,
+    /// Some string spells a character by its number.
+    numbered: bool,
 }
 
 type Result<T> = std::result::Result<T, Malformed>;
@@ -95,8 +100,21 @@ impl<'a> Cursor<'a> {
         Self {
             bytes,
             pos: 0,
-            controls: has_control(bytes),
+            block: usize::MAX,
+            marks: Marks::default(),
+            high: false,
+            numbered: false,
         }
+    }
+
+    /// Whether any string that was passed, or what stands around it, has bytes that are not ASCII.
+    pub fn saw_high_bytes(&self) -> bool {
+        self.high
+    }
+
+    /// Whether any string that was passed spells a character by its number (`\u0041`).
+    pub fn saw_numbered_characters(&self) -> bool {
+        self.numbered
     }
 
     /// The offset of the next byte.
@@ -235,42 +253,82 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Passes over this value, if it is what comes next; it must be known to be a whole string, object or array.
+    pub fn pass(&mut self, value: &[u8]) -> bool {
+        self.white();
+        let closed = matches!(value.first(), Some(b'"' | b'{' | b'['));
+        let next = closed && self.bytes[self.pos..].starts_with(value);
+        self.pos += if next { value.len() } else { 0 };
+        next
+    }
+
     /// Passes over a string; its span, quotes included.
+    #[inline]
     pub fn string(&mut self) -> Result<Span> {
         let start = self.pos;
-        if self.bytes.get(self.pos) != Some(&b'"') {
+        if self.bytes.get(start) != Some(&b'"') {
             return Err(self.bad());
         }
-        self.pos += 1;
-        loop {
-            let rest = &self.bytes[self.pos..];
-            let Some(i) = quote_or_escape(rest) else {
-                self.pos = self.bytes.len();
-                return Err(self.bad());
-            };
-            if self.controls
-                && let Some(c) = rest[..i].iter().position(|&b| b < 0x20)
-            {
-                self.pos += c;
-                return Err(self.bad());
-            }
-            self.pos += i + 1;
-            if rest[i] == b'"' {
+        self.pos = start + 1;
+        // Most are keys, ids and short words, and end in the block that is at hand.
+        if self.pos / BLOCK == self.block {
+            let stops = self.marks.stops >> (self.pos % BLOCK);
+            let end = self.pos + stops.trailing_zeros() as usize;
+            if stops != 0 && self.bytes.get(end) == Some(&b'"') {
+                self.pos = end + 1;
                 return Ok(Span::new(start, self.pos));
             }
-            match self.bytes.get(self.pos) {
-                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.pos += 1,
-                Some(b'u')
-                    if self
-                        .bytes
-                        .get(self.pos + 1..self.pos + 5)
-                        .is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit)) =>
-                {
-                    self.pos += 5;
+        }
+        self.rest_of_string()?;
+        Ok(Span::new(start, self.pos))
+    }
+
+    #[inline(never)]
+    fn rest_of_string(&mut self) -> Result<()> {
+        loop {
+            let block = self.pos / BLOCK;
+            if block != self.block {
+                self.block = block;
+                self.marks = Marks::of(self.bytes, block);
+                self.high |= self.marks.high;
+            }
+            let stops = self.marks.stops >> (self.pos % BLOCK);
+            if stops == 0 {
+                self.pos = (block + 1) * BLOCK;
+                if self.pos >= self.bytes.len() {
+                    self.pos = self.bytes.len();
+                    return Err(self.bad());
                 }
+                continue;
+            }
+            self.pos += stops.trailing_zeros() as usize;
+            match self.bytes[self.pos] {
+                b'"' => {
+                    self.pos += 1;
+                    return Ok(());
+                }
+                b'\\' => self.escape()?,
                 _ => return Err(self.bad()),
             }
         }
+    }
+
+    fn escape(&mut self) -> Result<()> {
+        self.pos += 1;
+        match self.bytes.get(self.pos) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.pos += 1,
+            Some(b'u')
+                if self
+                    .bytes
+                    .get(self.pos + 1..self.pos + 5)
+                    .is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit)) =>
+            {
+                self.numbered = true;
+                self.pos += 5;
+            }
+            _ => return Err(self.bad()),
+        }
+        Ok(())
     }
 
     /// Fails unless nothing but white space is left.
@@ -355,18 +413,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The first quote or backslash. Keys and ids are short, and for those a vector search costs more
-/// than it saves.
-#[inline]
-fn quote_or_escape(bytes: &[u8]) -> Option<usize> {
-    const SHORT: usize = 24;
-    let head = &bytes[..bytes.len().min(SHORT)];
-    if let Some(i) = head.iter().position(|&b| b == b'"' || b == b'\\') {
-        return Some(i);
-    }
-    memchr2(b'"', b'\\', &bytes[head.len()..]).map(|i| i + head.len())
-}
-
 /// The open brackets around the cursor: 64 levels in a word, the rest on the heap.
 #[derive(Default)]
 struct Stack {
@@ -395,13 +441,6 @@ impl Stack {
             self.word = self.deep.pop().unwrap_or_default();
         }
     }
-}
-
-/// Whether any byte is a control character; written so that it vectorises.
-fn has_control(bytes: &[u8]) -> bool {
-    bytes
-        .chunks(4096)
-        .any(|chunk| chunk.iter().fold(false, |any, &b| any | (b < 0x20)))
 }
 
 #[cfg(test)]

@@ -1,16 +1,21 @@
 //! Bytes to lines and back.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use memchr::memchr_iter;
 use memmap2::Mmap;
+use rayon::prelude::*;
 
 use super::line::{Ending, Line};
 
 /// Files from this size on are mapped rather than read, so that memory does not grow with them.
 const MAP_FROM: u64 = 1 << 20;
+
+/// How many bytes are searched for newlines at a time.
+const SPLIT: usize = 1 << 20;
 
 /// Where a document's bytes are held.
 #[derive(Debug)]
@@ -78,9 +83,15 @@ impl Document {
     /// Splits bytes into lines.
     pub fn new(source: Source) -> Self {
         let bytes = source.bytes();
-        let mut lines = Vec::with_capacity(bytes.len() / 1024 + 1);
+        // Reading a mapping for the first time takes longer than looking for newlines in it; all cores help.
+        let newlines: Vec<Vec<usize>> = bytes
+            .par_chunks(SPLIT)
+            .enumerate()
+            .map(|(n, chunk)| memchr_iter(b'\n', chunk).map(|i| n * SPLIT + i).collect())
+            .collect();
+        let mut lines = Vec::with_capacity(newlines.iter().map(Vec::len).sum::<usize>() + 1);
         let mut start = 0;
-        for newline in memchr_iter(b'\n', bytes) {
+        for newline in newlines.into_iter().flatten() {
             let crlf = newline > start && bytes[newline - 1] == b'\r';
             let (end, ending) = if crlf {
                 (newline - 1, Ending::CrLf)
@@ -101,7 +112,6 @@ impl Document {
                 ending: Ending::None,
             });
         }
-        lines.shrink_to_fit();
         Self {
             source: Arc::new(source),
             added: Vec::new(),
@@ -170,6 +180,23 @@ impl Document {
     /// Whether it has no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
+    }
+
+    /// Cuts the lines into stretches of about `size` bytes, to be worked on side by side.
+    pub fn pieces(&self, size: usize) -> Vec<Range<usize>> {
+        let mut out = Vec::new();
+        let (mut from, mut held) = (0, 0);
+        for (i, line) in self.lines.iter().enumerate() {
+            held += line.len();
+            if held >= size {
+                out.push(from..i + 1);
+                (from, held) = (i + 1, 0);
+            }
+        }
+        if from < self.lines.len() {
+            out.push(from..self.lines.len());
+        }
+        out
     }
 
     /// Writes lines `from..to` with their endings, contiguous stretches at once.

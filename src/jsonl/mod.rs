@@ -4,6 +4,7 @@ mod cursor;
 mod document;
 mod fields;
 mod line;
+mod marks;
 mod splice;
 mod text;
 
@@ -11,5 +12,6 @@ pub use cursor::{Cursor, Malformed, Span, Token};
 pub use document::{Document, Source, Successor};
 pub use fields::{Field, elements, fields, lookup};
 pub use line::{Ending, Line};
+pub use marks::between_quotes;
 pub use splice::{Edit, OverlapError, apply_edits, insert_field, remove_elements, remove_field};
 pub use text::{decode, encode};

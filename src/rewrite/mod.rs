@@ -7,7 +7,7 @@ mod report;
 mod verify;
 
 pub use plan::{Action, Change, Fate, Place, Plan, PlanError, Refusal, Transform, Why};
-pub use rename::{Renames, emit, emitted_len};
+pub use rename::{NotAsMeant, Renames, emit, emitted_len};
 pub use reparent::{Mended, reparent};
 pub use report::Measure;
 pub use verify::{Fault, verify, verify_revealed};

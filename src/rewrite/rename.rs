@@ -1,16 +1,17 @@
 //! Fresh ids for a copy: the one walk that renames entries, sessions, paths and plans as lines go out.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
-use std::sync::LazyLock;
+use std::ops::Range;
 use std::sync::mpsc::sync_channel;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use memchr::memmem::Finder;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use uuid::Uuid;
 
-use crate::jsonl::{Span, decode, encode};
-use crate::session::{Entry, Id, Kind, LineState, Session, visit_ids};
+use crate::jsonl::{Span, between_quotes, decode, encode, lookup};
+use crate::session::{Entry, Id, Kind, LONGEST_ID, LineState, Session, reread, visit_ids};
 
 /// How many bytes of lines one worker renames at a time.
 const PIECE: usize = 1 << 20;
@@ -21,10 +22,12 @@ const FORK: [&str; 3] = [r#","forkedFrom":{"sessionId":"#, r#","messageUuid":"#,
 /// What is renamed in a copy.
 #[derive(Debug, Default)]
 pub struct Renames {
-    ids: FxHashMap<Id, String>,
+    ids: FxHashMap<Id, Uuid>,
     /// Which lengths ids have, as bits: most strings are told apart by it alone.
     lengths: u128,
-    session: Option<(String, String)>,
+    session: Option<(String, Uuid)>,
+    /// What stands before the entry's id in the note on its origin.
+    fork_head: Vec<u8>,
     words: Vec<Word>,
     slugs: Vec<(String, String)>,
     cwd: Option<(String, String)>,
@@ -75,12 +78,13 @@ const SEPARATORS: [&str; 2] = ["/", "\\\\"];
 impl Renames {
     /// Makes all entries those of session `new`, whatever they were, and has forks come from `old`.
     /// Where else `old` is named, it is an id like any other.
-    pub fn session(&mut self, old: &str, new: &str) {
-        self.session = Some((old.to_owned(), new.to_owned()));
+    pub fn session(&mut self, old: &str, new: Uuid) {
+        self.session = Some((old.to_owned(), new));
+        self.fork_head = [FORK[0], &encode(old), FORK[1]].concat().into_bytes();
     }
 
     /// Renames one id.
-    pub fn id(&mut self, old: &str, new: String) {
+    pub fn id(&mut self, old: &str, new: Uuid) {
         if old.len() < 128 {
             self.lengths |= 1 << old.len();
         }
@@ -88,16 +92,20 @@ impl Renames {
     }
 
     /// Gives every entry of a transcript a fresh uuid.
-    pub fn entries(&mut self, session: &Session, mut fresh: impl FnMut() -> String) {
+    pub fn entries(&mut self, session: &Session, mut fresh: impl FnMut() -> Uuid) {
+        self.ids.reserve(session.entries().len());
         for e in session.entries() {
             if !e.uuid.is_some() || self.ids.contains_key(&e.uuid) {
                 continue;
             }
-            let len = if e.uuid.is_uuid() {
-                36
-            } else {
-                session.string(e, &["uuid"]).map_or(0, |u| u.len())
-            };
+            let mut len = 36;
+            if !e.uuid.is_uuid() {
+                let raw = lookup(session.text(e), &["uuid"]).map_or(0, Span::len);
+                if raw > LONGEST_ID {
+                    continue;
+                }
+                len = session.string(e, &["uuid"]).map_or(0, |u| u.len());
+            }
             self.lengths |= 1 << len.min(127);
             self.ids.insert(e.uuid, fresh());
         }
@@ -160,8 +168,8 @@ impl Renames {
     }
 
     /// What an id is renamed to.
-    pub fn get(&self, id: Id) -> Option<&str> {
-        self.ids.get(&id).map(String::as_str)
+    pub fn get(&self, id: Id) -> Option<Uuid> {
+        self.ids.get(&id).copied()
     }
 
     /// How many ids are renamed.
@@ -187,19 +195,61 @@ impl Renames {
 
     /// How many bytes the note on an entry's origin takes.
     fn fork_len(&self) -> usize {
-        let session = self
-            .session
-            .as_ref()
-            .map_or(0, |(old, _)| encode(old).len());
-        FORK.iter().map(|part| part.len()).sum::<usize>() + session + 38
+        self.fork_head.len() + "\"\"".len() + 36 + FORK[2].len()
+    }
+
+    /// Writes renamed lines, with their endings, to `out`, and reads each again.
+    fn lines(
+        &self,
+        session: &Session,
+        lines: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), NotAsMeant> {
+        let document = session.document();
+        let mut patches = Vec::new();
+        for i in lines {
+            let entry = match session.lines()[i] {
+                LineState::Entry(e) => Some(&session.entries()[e as usize]),
+                LineState::Blank | LineState::Opaque => None,
+            };
+            let (text, start) = (document.text(i), out.len());
+            self.line(text, entry, &mut patches, out);
+            if entry.is_some_and(|e| !self.is_as_meant(text, e, &out[start..])) {
+                return Err(NotAsMeant { line: i + 1 });
+            }
+            out.extend_from_slice(document.lines()[i].ending.bytes());
+        }
+        Ok(())
+    }
+
+    /// Whether a renamed line is the same entry under its new names.
+    fn is_as_meant(&self, text: &[u8], entry: &Entry, renamed: &[u8]) -> bool {
+        let Ok(now) = reread(renamed, (text, entry)) else {
+            return false;
+        };
+        let called = |old: Id| self.get(old).map_or(old, Id::from);
+        let session = match &self.session {
+            Some((_, new)) if entry.session.is_some() => now.session == Id::from(*new),
+            _ => false,
+        };
+        now.kind == entry.kind
+            && now.subtype == entry.subtype
+            && now.prompt == entry.prompt
+            && now.time == entry.time
+            && now.message_id == called(entry.message_id)
+            && now.uuid == called(entry.uuid)
+            && now.parent == called(entry.parent)
+            && now.names == called(entry.names)
+            && (session || now.session == called(entry.session))
+            && now.blocks.1 - now.blocks.0 == entry.blocks.1 - entry.blocks.0
     }
 
     /// Writes a renamed line to `out`.
-    fn line<'r>(
-        &'r self,
+    fn line(
+        &self,
         text: &[u8],
         entry: Option<&Entry>,
-        patches: &mut Vec<Patch<'r>>,
+        patches: &mut Vec<Patch>,
         out: &mut Vec<u8>,
     ) {
         patches.clear();
@@ -220,11 +270,7 @@ impl Renames {
                             if let Some((_, new)) = &self.session
                                 && used.span.of(text) != used.key
                             {
-                                patches.push(Patch::new(
-                                    used.span.start,
-                                    used.span.end,
-                                    new.as_bytes(),
-                                ));
+                                patches.push(Patch::new(used.span.start, used.span.end, *new));
                             }
                             return;
                         }
@@ -236,8 +282,8 @@ impl Renames {
                 if !possible || used.within == b"forkedFrom" {
                     return;
                 }
-                if let Some(new) = self.ids.get(&used.id(text)) {
-                    patches.push(Patch::new(used.span.start, used.span.end, new.as_bytes()));
+                if let Some(&new) = self.ids.get(&used.id(text)) {
+                    patches.push(Patch::new(used.span.start, used.span.end, new));
                 }
             });
             debug_assert!(walked.is_ok(), "a line with an entry can be walked");
@@ -253,7 +299,7 @@ impl Renames {
                 continue;
             }
             out.extend_from_slice(&text[at as usize..patch.start as usize]);
-            out.extend_from_slice(&patch.with);
+            patch.with.write(out);
             at = patch.end;
         }
         out.extend_from_slice(&text[at as usize..]);
@@ -263,11 +309,11 @@ impl Renames {
     ///
     /// A quote that is not escaped always bounds a string, so 36 characters between two of them are one
     /// whole. What is passed over are the words of the conversation, which are most of the bytes.
-    fn patch_seen<'r>(
-        &'r self,
+    fn patch_seen(
+        &self,
         text: &[u8],
         entry: &Entry,
-        patches: &mut Vec<Patch<'r>>,
+        patches: &mut Vec<Patch>,
         uuid: &mut Option<Span>,
     ) -> bool {
         let plain = match entry.kind {
@@ -289,21 +335,19 @@ impl Renames {
         {
             let stretch = &text[from as usize..start.max(from) as usize];
             // An id may be spelt with escapes; nobody does, but the client would read it.
-            if ESCAPED.find(stretch).is_some() {
+            if entry.flags.numbered_characters() && ESCAPED.find(stretch).is_some() {
                 return false;
             }
-            for quote in memchr::memchr_iter(b'"', stretch) {
-                let Some(inner) = stretch.get(quote + 1..quote + 37) else {
-                    break;
-                };
-                if stretch.get(quote + 37) != Some(&b'"') || inner[8] != b'-' || inner[23] != b'-' {
+            for start in between_quotes(stretch, 36) {
+                let inner = &stretch[start..start + 36];
+                if inner[8] != b'-' || inner[23] != b'-' {
                     continue;
                 }
                 let id = Id::of(inner);
-                let at = from + quote as u32 + 1;
-                let behind = |key: &[u8]| is_value_of(&stretch[..quote], key);
+                let at = from + start as u32;
+                let behind = |key: &[u8]| is_value_of(&stretch[..start - 1], key);
                 match self.ids.get(&id) {
-                    Some(new) => patches.push(Patch::new(at, at + 36, new.as_bytes())),
+                    Some(&new) => patches.push(Patch::new(at, at + 36, new)),
                     None if behind(b"\"sessionId\"") => return false,
                     None => {}
                 }
@@ -319,7 +363,7 @@ impl Renames {
         true
     }
 
-    fn patch_cwd(&self, text: &[u8], span: Span, patches: &mut Vec<Patch<'_>>) {
+    fn patch_cwd(&self, text: &[u8], span: Span, patches: &mut Vec<Patch>) {
         let Some((old, new)) = &self.cwd else { return };
         let raw = &text[(span.start as usize - 1)..=(span.end as usize)];
         let words = decode(raw);
@@ -336,46 +380,38 @@ impl Renames {
         }
     }
 
-    fn patch_fork(
-        &self,
-        text: &[u8],
-        entry: &Entry,
-        uuid: Option<Span>,
-        patches: &mut Vec<Patch<'_>>,
-    ) {
+    fn patch_fork(&self, text: &[u8], entry: &Entry, uuid: Option<Span>, patches: &mut Vec<Patch>) {
         if !self.forked_from || !entry.is_chained() || entry.flags.forked() {
             return;
         }
-        let (Some((old, _)), Some(uuid)) = (&self.session, uuid) else {
+        let (Some(_), Some(uuid)) = (&self.session, uuid) else {
             return;
         };
         let Some(end) = memchr::memrchr(b'}', text) else {
             return;
         };
         let quoted = &text[(uuid.start as usize - 1)..=(uuid.end as usize)];
-        let mut with = [FORK[0], &encode(old), FORK[1]].concat().into_bytes();
-        with.extend_from_slice(quoted);
-        with.extend_from_slice(FORK[2].as_bytes());
+        let with = [&self.fork_head, quoted, FORK[2].as_bytes()].concat();
         patches.push(Patch::new(end as u32, end as u32, with));
     }
 
     /// In a line that cannot be read, ids are renamed where they stand whole between quotes, so that
     /// what is recovered from it later belongs to the copy.
-    fn patch_quoted<'r>(&'r self, text: &[u8], patches: &mut Vec<Patch<'r>>) {
+    fn patch_quoted(&self, text: &[u8], patches: &mut Vec<Patch>) {
         let mut open = 0;
         for quote in memchr::memchr_iter(b'"', text) {
             let inner = &text[open..quote];
             if (2..=128).contains(&inner.len())
                 && self.lengths & (1 << inner.len().min(127)) != 0
-                && let Some(new) = self.ids.get(&Id::of(inner))
+                && let Some(&new) = self.ids.get(&Id::of(inner))
             {
-                patches.push(Patch::new(open as u32, quote as u32, new.as_bytes()));
+                patches.push(Patch::new(open as u32, quote as u32, new));
             }
             open = quote + 1;
         }
     }
 
-    fn patch_words<'r>(&'r self, text: &[u8], patches: &mut Vec<Patch<'r>>) {
+    fn patch_words(&self, text: &[u8], patches: &mut Vec<Patch>) {
         for word in &self.words {
             let len = word.finder.needle().len();
             for at in word.finder.find_iter(text) {
@@ -400,14 +436,14 @@ fn is_value_of(before: &[u8], key: &[u8]) -> bool {
         .is_some_and(|b| b.trim_ascii_end().ends_with(key))
 }
 
-struct Patch<'r> {
+struct Patch {
     start: u32,
     end: u32,
-    with: Cow<'r, [u8]>,
+    with: With,
 }
 
-impl<'r> Patch<'r> {
-    fn new(start: u32, end: u32, with: impl Into<Cow<'r, [u8]>>) -> Self {
+impl Patch {
+    fn new(start: u32, end: u32, with: impl Into<With>) -> Self {
         Self {
             start,
             end,
@@ -416,7 +452,47 @@ impl<'r> Patch<'r> {
     }
 }
 
-/// Writes a transcript, renamed where `renames` is given: both cores rename while a third thread writes.
+/// What takes the place of a span.
+enum With {
+    Id(Uuid),
+    Bytes(Vec<u8>),
+}
+
+impl With {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            With::Id(id) => {
+                let mut text = [0; 36];
+                id.hyphenated().encode_lower(&mut text);
+                out.extend_from_slice(&text);
+            }
+            With::Bytes(bytes) => out.extend_from_slice(bytes),
+        }
+    }
+}
+
+impl From<Uuid> for With {
+    fn from(id: Uuid) -> Self {
+        With::Id(id)
+    }
+}
+
+impl From<Vec<u8>> for With {
+    fn from(bytes: Vec<u8>) -> Self {
+        With::Bytes(bytes)
+    }
+}
+
+/// A line that was renamed does not read back as the entry that it was. This is a bug, and nothing is published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} does not read back as planned")]
+pub struct NotAsMeant {
+    /// The line, counted from 1.
+    pub line: usize,
+}
+
+/// Writes a transcript, renamed where `renames` is given: both cores rename, and read again what they made,
+/// while a third thread writes. Fails with [`NotAsMeant`] inside where a line is not the entry that it was.
 pub fn emit(
     session: &Session,
     renames: Option<&Renames>,
@@ -426,32 +502,35 @@ pub fn emit(
     let Some(renames) = renames else {
         return document.write(0, document.lines().len(), out);
     };
-    let pieces = pieces(session);
+    // What was written is filled again, so that no more memory is asked for than a few pieces take.
+    let spare: Mutex<Vec<Vec<u8>>> = Mutex::default();
+    let spare = &spare;
+    let pieces = document.pieces(PIECE);
     std::thread::scope(|scope| {
         let (send, receive) = sync_channel::<Vec<u8>>(4);
         let writer = scope.spawn(move || -> io::Result<()> {
             while let Ok(bytes) = receive.recv() {
                 out.write_all(&bytes)?;
+                spare
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(bytes);
             }
             Ok(())
         });
         for window in pieces.chunks(rayon::current_num_threads().max(1) * 2) {
             let done: Vec<Vec<u8>> = window
                 .par_iter()
-                .map(|&(from, to)| {
-                    let mut buffer = Vec::with_capacity(PIECE + PIECE / 4);
-                    let mut patches = Vec::new();
-                    for i in from..to {
-                        let entry = match session.lines()[i] {
-                            LineState::Entry(e) => Some(&session.entries()[e as usize]),
-                            LineState::Blank | LineState::Opaque => None,
-                        };
-                        renames.line(document.text(i), entry, &mut patches, &mut buffer);
-                        buffer.extend_from_slice(document.lines()[i].ending.bytes());
-                    }
-                    buffer
+                .map(|piece| {
+                    let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                    let mut buffer = taken.unwrap_or_default();
+                    buffer.clear();
+                    buffer.reserve(PIECE + PIECE / 4);
+                    renames.lines(session, piece.clone(), &mut buffer)?;
+                    Ok(buffer)
                 })
-                .collect();
+                .collect::<Result<_, NotAsMeant>>()
+                .map_err(io::Error::other)?;
             // A writer that failed has hung up, and says why below.
             if done.into_iter().any(|bytes| send.send(bytes).is_err()) {
                 break;
@@ -505,22 +584,4 @@ impl Write for Counted {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Cuts the lines into stretches of about [`PIECE`] bytes.
-fn pieces(session: &Session) -> Vec<(usize, usize)> {
-    let lines = session.document().lines();
-    let mut out = Vec::new();
-    let (mut from, mut size) = (0, 0);
-    for (i, line) in lines.iter().enumerate() {
-        size += line.len();
-        if size >= PIECE {
-            out.push((from, i + 1));
-            (from, size) = (i + 1, 0);
-        }
-    }
-    if from < lines.len() {
-        out.push((from, lines.len()));
-    }
-    out
 }

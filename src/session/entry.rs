@@ -104,6 +104,8 @@ flags! {
     permission_mode set_permission_mode 9
     /// The line is not UTF-8 throughout.
     not_utf8 set_not_utf8 10
+    /// Some string in the line spells a character by its number (`\\u0041`).
+    numbered_characters set_numbered_characters 11
     /// There is a `forkedFrom`.
     forked set_forked 12
     /// `message.usage` is there.
@@ -240,44 +242,64 @@ pub enum LineState {
     Opaque,
 }
 
-/// One line, read: an entry with its blocks, or nothing.
-pub(super) struct Parsed {
-    pub(super) entry: Entry,
-    pub(super) blocks: Vec<Block>,
+/// Reads a line that holds one JSON object; its blocks go behind those that are in `blocks`.
+pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<Entry, Malformed> {
+    read(line, blocks, None)
 }
 
-/// Reads a line that holds one JSON object.
-pub(super) fn parse(line: &[u8]) -> Result<Parsed, Malformed> {
+/// Reads a line that was made from another. Words of the conversation that are the same are not read again,
+/// and their blocks not told again.
+pub fn reread(line: &[u8], made_from: (&[u8], &Entry)) -> Result<Entry, Malformed> {
+    read(line, &mut Vec::new(), Some(made_from))
+}
+
+fn read(
+    line: &[u8],
+    blocks: &mut Vec<Block>,
+    known: Option<(&[u8], &Entry)>,
+) -> Result<Entry, Malformed> {
     if line.len() > u32::MAX as usize {
         return Err(Malformed {
             at: u32::MAX as usize,
         });
     }
+    let first = blocks.len();
     let mut reader = Reader {
         line,
         entry: Entry {
             time: i64::MIN,
             ..Entry::default()
         },
-        blocks: Vec::new(),
+        blocks,
+        first,
+        known,
     };
     let mut cursor = Cursor::new(line);
-    reader.top(&mut cursor)?;
-    cursor.finish()?;
-    reader
-        .entry
+    if let Err(malformed) = reader.top(&mut cursor).and_then(|()| cursor.finish()) {
+        blocks.truncate(first);
+        return Err(malformed);
+    }
+    let mut entry = reader.entry;
+    if entry.blocks == (0, 0) {
+        entry.blocks = (first as u32, blocks.len() as u32);
+    }
+    entry
         .flags
-        .set_not_utf8(std::str::from_utf8(line).is_err());
-    Ok(Parsed {
-        entry: reader.entry,
-        blocks: reader.blocks,
-    })
+        .set_numbered_characters(cursor.saw_numbered_characters());
+    entry
+        .flags
+        .set_not_utf8(cursor.saw_high_bytes() && simdutf8::basic::from_utf8(line).is_err());
+    Ok(entry)
 }
 
 struct Reader<'a> {
     line: &'a [u8],
     entry: Entry,
-    blocks: Vec<Block>,
+    blocks: &'a mut Vec<Block>,
+    /// Where this entry's begin.
+    first: usize,
+    /// The line that this one was made from.
+    known: Option<(&'a [u8], &'a Entry)>,
 }
 
 type Step = Result<(), Malformed>;
@@ -331,7 +353,8 @@ impl Reader<'_> {
                 b"isApiErrorMessage" => self.truth(c, Flags::set_api_error)?,
                 b"permissionMode" => self.present(c, Flags::set_permission_mode)?,
                 b"toolUseResult" => {
-                    self.entry.result = c.skip()?;
+                    let known = self.known.map(|(line, e)| e.result.of(line));
+                    self.entry.result = skip_known(c, known)?;
                     let there = self.entry.result.of(self.line) != b"null";
                     self.entry.flags.set_tool_use_result(there);
                 }
@@ -417,26 +440,38 @@ impl Reader<'_> {
     }
 
     fn content(&mut self, c: &mut Cursor<'_>) -> Step {
-        self.blocks.clear();
+        self.blocks.truncate(self.first);
         self.entry.prompt = PromptKind::None;
         self.entry.flags.set_string_content(false);
-        match c.peek()? {
+        self.entry.blocks = (0, 0);
+        let token = c.peek()?;
+        let start = c.position();
+        if let Some((line, entry)) = self.known
+            && c.pass(entry.content.of(line))
+        {
+            self.entry.content = Span::new(start, c.position());
+            self.entry.blocks = entry.blocks;
+            self.entry.prompt = entry.prompt;
+            let string = entry.flags.string_content();
+            self.entry.flags.set_string_content(string);
+            return Ok(());
+        }
+        match token {
             Token::String => {
-                let start = c.position();
                 c.skip()?;
                 self.entry.content = Span::new(start, c.position());
                 self.entry.flags.set_string_content(true);
                 self.entry.prompt = self.judge(self.entry.content);
             }
             Token::Array => {
-                let start = c.position();
                 let mut first = true;
                 c.enter_array()?;
                 while c.next_element(&mut first)? {
                     self.block(c)?;
                 }
                 self.entry.content = Span::new(start, c.position());
-                if self.blocks.iter().any(|b| b.kind == BlockKind::ToolResult) {
+                let blocks = &self.blocks[self.first..];
+                if blocks.iter().any(|b| b.kind == BlockKind::ToolResult) {
                     self.entry.prompt = PromptKind::None;
                 }
             }
@@ -524,10 +559,16 @@ impl Reader<'_> {
     }
 
     fn time(&self, c: &mut Cursor<'_>) -> Result<i64, Malformed> {
+        static PARSER: jiff::fmt::temporal::DateTimeParser =
+            jiff::fmt::temporal::DateTimeParser::new();
         let span = c.skip()?;
-        Ok(decode(span.of(self.line))
-            .parse::<jiff::Timestamp>()
-            .map_or(i64::MIN, jiff::Timestamp::as_millisecond))
+        let raw = span.of(self.line);
+        let plain = raw.strip_prefix(b"\"").and_then(|r| r.strip_suffix(b"\""));
+        let time = match plain {
+            Some(plain) if memchr::memchr(b'\\', plain).is_none() => PARSER.parse_timestamp(plain),
+            _ => decode(raw).parse(),
+        };
+        Ok(time.map_or(i64::MIN, jiff::Timestamp::as_millisecond))
     }
 
     fn truth(&mut self, c: &mut Cursor<'_>, set: fn(&mut Flags, bool)) -> Step {
@@ -540,6 +581,16 @@ impl Reader<'_> {
         let span = c.skip()?;
         set(&mut self.entry.flags, span.of(self.line) != b"null");
         Ok(())
+    }
+}
+
+/// Passes over one value, at once if it is the one that is known.
+fn skip_known(c: &mut Cursor<'_>, known: Option<&[u8]>) -> Result<Span, Malformed> {
+    c.peek()?;
+    let start = c.position();
+    match known {
+        Some(value) if c.pass(value) => Ok(Span::new(start, c.position())),
+        _ => c.skip(),
     }
 }
 
@@ -556,6 +607,16 @@ pub(super) fn id_of_string(raw: &[u8]) -> Id {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Parsed {
+        entry: Entry,
+        blocks: Vec<Block>,
+    }
+
+    fn parse(line: &[u8]) -> Result<Parsed, Malformed> {
+        let mut blocks = Vec::new();
+        super::parse(line, &mut blocks).map(|entry| Parsed { entry, blocks })
+    }
 
     #[test]
     fn reads_a_prompt() {

@@ -1,5 +1,7 @@
 //! Parents, children, the leaf and the live path.
 
+use std::cell::OnceCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::entry::{Entry, Kind};
@@ -29,7 +31,7 @@ pub enum Place {
 ///
 /// Built on any input: children before parents, several roots, dangling parents, cycles, duplicate
 /// uuids and sidechains all survive.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Graph {
     by_uuid: FxHashMap<Id, u32>,
     parent: Vec<u32>,
@@ -75,6 +77,21 @@ impl Graph {
         }
         graph.walk(entries, explicit_leaf);
         graph.settle(entries);
+        graph
+    }
+
+    /// The same graph with this many entries behind the others that are no part of it.
+    pub(super) fn with_metadata(&self, more: usize) -> Self {
+        let mut graph = self.clone();
+        let len = graph.place.len() + more;
+        graph.place.resize(len, Place::Metadata);
+        for links in [
+            &mut graph.parent,
+            &mut graph.first_child,
+            &mut graph.next_sibling,
+        ] {
+            links.resize(len, NOBODY);
+        }
         graph
     }
 
@@ -166,14 +183,15 @@ impl Graph {
             return;
         };
         // The leaf is the first message at or above the start; a tail of attachments follows it.
-        let mut seen = FxHashSet::default();
+        let mut seen = vec![false; entries.len()];
+        let by_time = OnceCell::new();
         let mut at = Some(start);
         while let Some(i) = at {
-            if !seen.insert(i) {
+            if std::mem::replace(&mut seen[i], true) {
                 break;
             }
             self.path.push(i as u32);
-            at = self.parent(i).or_else(|| self.beyond(entries, i));
+            at = self.parent(i).or_else(|| self.beyond(entries, i, &by_time));
         }
         self.path.reverse();
         while self.path.last().is_some_and(|&i| {
@@ -194,7 +212,7 @@ impl Graph {
     /// Above a boundary, at the entry that it remembers, else at the one before it in the file. Where
     /// a parent is named but gone, the newest clients go on at the entry that is next older by its
     /// time, if by no more than five seconds (seen in 2.1.156 and 2.1.325); older ones stop.
-    fn beyond(&self, entries: &[Entry], at: usize) -> Option<usize> {
+    fn beyond(&self, entries: &[Entry], at: usize, by_time: &OnceCell<Vec<u32>>) -> Option<usize> {
         let e = &entries[at];
         if e.is_boundary() {
             let remembered = e.names.some().and_then(|id| self.find(id));
@@ -205,17 +223,20 @@ impl Graph {
             });
         }
         e.parent.some()?;
-        let within = e.time.saturating_sub(5000)..e.time;
-        entries
+        let by_time = by_time.get_or_init(|| {
+            let mut chained: Vec<u32> = (0..entries.len() as u32)
+                .filter(|&i| entries[i as usize].is_chained())
+                .collect();
+            chained.sort_by_key(|&i| entries[i as usize].time);
+            chained
+        });
+        let older = by_time.partition_point(|&i| entries[i as usize].time < e.time);
+        by_time[..older]
             .iter()
-            .enumerate()
-            .filter(|(_, c)| {
-                c.is_chained()
-                    && c.flags.sidechain() == e.flags.sidechain()
-                    && within.contains(&c.time)
-            })
-            .max_by_key(|(_, c)| c.time)
-            .map(|(i, _)| i)
+            .rev()
+            .map(|&i| i as usize)
+            .take_while(|&i| entries[i].time >= e.time.saturating_sub(5000))
+            .find(|&i| entries[i].flags.sidechain() == e.flags.sidechain())
     }
 
     /// Finds the place of every entry that is not on the path, from the roots down. What is in a

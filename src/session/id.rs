@@ -38,6 +38,13 @@ impl Id {
     }
 }
 
+impl From<uuid::Uuid> for Id {
+    fn from(uuid: uuid::Uuid) -> Self {
+        let mut text = [0; 36];
+        Id::of(uuid.hyphenated().encode_lower(&mut text).as_bytes())
+    }
+}
+
 /// The value of each hexadecimal digit in lower case; 0xff for what is none.
 const DIGITS: [u8; 256] = {
     let mut table = [0xff; 256];

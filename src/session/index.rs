@@ -7,11 +7,14 @@ use rayon::prelude::*;
 
 use crate::jsonl::{Document, lookup};
 
-use super::entry::{Block, Entry, Kind, LineState, Parsed, parse};
+use super::entry::{Block, Entry, Kind, LineState, parse};
 use super::graph::Graph;
 use super::id::Id;
 use super::tools::Calls;
 use super::turns::Turns;
+
+/// How many bytes of lines are read at a time: many pieces keep all cores busy, however long lines are.
+const PIECE: usize = 1 << 18;
 
 /// A transcript with what its lines mean.
 #[derive(Debug)]
@@ -33,15 +36,21 @@ impl Session {
 
     /// Indexes a document, whatever is in it.
     pub fn new(document: Document) -> Self {
-        // Line lengths differ wildly; many small pieces keep both cores busy.
-        let parsed: Vec<Option<Parsed>> = (0..document.lines().len())
-            .into_par_iter()
-            .with_min_len(64)
-            .map(|i| parse(document.text(i)).ok())
-            .collect();
-        let mut index = Index::with_capacity(parsed.len());
-        for (i, parsed) in parsed.into_iter().enumerate() {
-            index.take(&document, i, parsed);
+        let mut index = Index::with_capacity(document.lines().len());
+        let pieces = document.pieces(PIECE);
+        // Not all at once, so that what is read is never held twice.
+        for window in pieces.chunks(rayon::current_num_threads() * 8) {
+            let read: Vec<Index> = window
+                .par_iter()
+                .map(|piece| {
+                    let mut index = Index::with_capacity(piece.len());
+                    piece.clone().for_each(|i| index.read(&document, i));
+                    index
+                })
+                .collect();
+            for piece in read {
+                index.append(piece);
+            }
         }
         index.finish(document)
     }
@@ -49,11 +58,15 @@ impl Session {
     /// Indexes what a plan made of this session, reading only the lines that it touched.
     #[must_use]
     pub fn successor(&self, document: Document) -> Self {
+        let known = self.document.lines();
+        if document.lines().get(..known.len()) == Some(known) {
+            return self.continued(document);
+        }
         let mut index = Index::with_capacity(document.lines().len());
         let mut old = 0;
         for i in 0..document.lines().len() {
             if document.is_added_since(i, &self.document) {
-                index.take(&document, i, parse(document.text(i)).ok());
+                index.read(&document, i);
                 continue;
             }
             // Lines keep their order, and one that was kept lies where it lay.
@@ -65,6 +78,33 @@ impl Session {
             old += 1;
         }
         index.finish(document)
+    }
+
+    /// Indexes a document that has more lines than this session's, and is the same up to there.
+    fn continued(&self, document: Document) -> Self {
+        let mut index = Index {
+            lines: self.lines.clone(),
+            entries: self.entries.clone(),
+            blocks: self.blocks.clone(),
+        };
+        for i in self.lines.len()..document.lines().len() {
+            index.read(&document, i);
+        }
+        let more = &index.entries[self.entries.len()..];
+        let links = |e: &Entry| e.is_chained() || e.kind == Kind::LastPrompt;
+        if more.iter().any(links) || index.blocks.len() > self.blocks.len() {
+            return index.finish(document);
+        }
+        // A title links nothing: all that was found out about the others still holds.
+        Session {
+            graph: self.graph.with_metadata(more.len()),
+            calls: self.calls.clone(),
+            turns: self.turns.clone(),
+            document,
+            lines: index.lines,
+            entries: index.entries,
+            blocks: index.blocks,
+        }
     }
 
     /// The lines as they are in the file.
@@ -123,23 +163,29 @@ impl Session {
     /// The different values of a string field over all entries, in the order of their first occurrence.
     pub fn distinct(&self, key: &str) -> Vec<String> {
         let finder = memchr::memmem::Finder::new(&format!("\"{key}\":\"")).into_owned();
-        let mut seen: Vec<&[u8]> = Vec::new();
-        let mut out: Vec<String> = Vec::new();
-        for e in &self.entries {
-            let text = self.text(e);
-            // The bytes behind the key tell a new value from an old one without reading the line.
-            let Some(at) = finder.find(text) else {
-                continue;
-            };
-            let value = &text[at + finder.needle().len()..];
-            if seen.iter().any(|s| value.starts_with(s)) {
-                continue;
+        let among = |entries: &[Entry]| {
+            let mut seen: Vec<&[u8]> = Vec::new();
+            let mut out: Vec<String> = Vec::new();
+            for e in entries {
+                let text = self.text(e);
+                // The bytes behind the key tell a new value from an old one without reading the line.
+                let Some(at) = finder.find(text) else {
+                    continue;
+                };
+                let value = &text[at + finder.needle().len()..];
+                if seen.iter().any(|s| value.starts_with(s)) {
+                    continue;
+                }
+                let end = memchr::memchr(b'"', value).map_or(value.len(), |i| i + 1);
+                seen.push(&value[..end]);
+                out.extend(self.string(e, &[key]));
             }
-            let end = memchr::memchr(b'"', value).map_or(value.len(), |i| i + 1);
-            seen.push(&value[..end]);
-            if let Some(value) = self.string(e, &[key])
-                && !out.contains(&value)
-            {
+            out
+        };
+        let found: Vec<Vec<String>> = self.entries.par_chunks(256).map(among).collect();
+        let mut out: Vec<String> = Vec::new();
+        for value in found.into_iter().flatten() {
+            if !out.contains(&value) {
                 out.push(value);
             }
         }
@@ -182,15 +228,36 @@ impl Index {
         }
     }
 
-    /// Takes line `i`, as it was read.
-    fn take(&mut self, document: &Document, i: usize, parsed: Option<Parsed>) {
-        match parsed {
-            Some(Parsed { entry, blocks }) => self.push(entry, i, &blocks),
-            None if document.text(i).iter().all(u8::is_ascii_whitespace) => {
-                self.lines.push(LineState::Blank);
+    /// Reads line `i`.
+    fn read(&mut self, document: &Document, i: usize) {
+        let text = document.text(i);
+        let state = match parse(text, &mut self.blocks) {
+            Ok(entry) => {
+                self.entries.push(Entry {
+                    line: i as u32,
+                    ..entry
+                });
+                LineState::Entry(self.entries.len() as u32 - 1)
             }
-            None => self.lines.push(LineState::Opaque),
-        }
+            Err(_) if text.iter().all(u8::is_ascii_whitespace) => LineState::Blank,
+            Err(_) => LineState::Opaque,
+        };
+        self.lines.push(state);
+    }
+
+    /// Takes over the lines that follow these.
+    fn append(&mut self, next: Index) {
+        let (entries, blocks) = (self.entries.len() as u32, self.blocks.len() as u32);
+        self.lines
+            .extend(next.lines.into_iter().map(|state| match state {
+                LineState::Entry(e) => LineState::Entry(e + entries),
+                state => state,
+            }));
+        self.entries.extend(next.entries.into_iter().map(|e| Entry {
+            blocks: (e.blocks.0 + blocks, e.blocks.1 + blocks),
+            ..e
+        }));
+        self.blocks.extend(next.blocks);
     }
 
     /// Takes line `i` as another session read it on its line `old`.
@@ -223,8 +290,10 @@ impl Index {
             blocks,
         } = self;
         let explicit = explicit_leaf(&document, &entries);
-        let graph = Graph::build(&entries, explicit);
-        let calls = Calls::build(&entries, &blocks);
+        let (graph, calls) = rayon::join(
+            || Graph::build(&entries, explicit),
+            || Calls::build(&entries, &blocks),
+        );
         let turns = Turns::build(&entries, &graph);
         Session {
             document,

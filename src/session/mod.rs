@@ -27,7 +27,7 @@ mod usage;
 mod xray;
 
 pub use compare::{Changed, Comparison};
-pub use entry::{Block, BlockKind, Entry, Flags, Kind, LineState, Subtype};
+pub use entry::{Block, BlockKind, Entry, Flags, Kind, LineState, Subtype, reread};
 pub use entry_words::{entry_gist, entry_words};
 pub use gist::CallGist;
 pub use glance::{Glance, prompt_words, spoken};
@@ -39,7 +39,7 @@ pub use ledger::Ledger;
 pub use outlook::{Next, Outlook, State};
 pub use payload::{Message, Role, payload};
 pub use prompt::PromptKind;
-pub use refs::{IdUse, visit_ids};
+pub use refs::{IdUse, LONGEST_ID, visit_ids};
 pub use shown::Shown;
 pub use story::{Item, story};
 pub use tokens::{Calibration, Overstated, Weight};

@@ -42,8 +42,8 @@ impl IdUse<'_> {
     }
 }
 
-/// Ids are short; no longer string is looked at.
-const LONGEST: usize = 128;
+/// No string that is longer than this, quotes included, is taken for an id.
+pub const LONGEST_ID: usize = 4096;
 
 /// Calls `found` for every string that could be an id, in everything but the words of the
 /// conversation: `message.content` at any depth, and `toolUseResult`.
@@ -75,7 +75,7 @@ pub fn visit_ids<'a>(line: &'a [u8], mut found: impl FnMut(IdUse<'a>)) -> Result
             }
             Token::String if !is_words(&frames, key, parent_key) => {
                 let span = cursor.skip()?;
-                if (2..=LONGEST).contains(&span.len()) {
+                if (2..=LONGEST_ID).contains(&span.len()) {
                     found(IdUse {
                         span: Span {
                             start: span.start + 1,
@@ -99,7 +99,7 @@ pub fn visit_ids<'a>(line: &'a [u8], mut found: impl FnMut(IdUse<'a>)) -> Result
                 match cursor.next_key(&mut frame.first)? {
                     Some(span) => {
                         key = span.of(line);
-                        if (2..=LONGEST).contains(&span.len()) {
+                        if (2..=LONGEST_ID).contains(&span.len()) {
                             found(IdUse {
                                 span,
                                 key,

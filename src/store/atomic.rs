@@ -3,7 +3,10 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::TempPath;
+
+use super::disk::{self, folder_of};
+use super::fault::point;
 
 /// A file that could not be published. The old one, if any, is untouched.
 #[derive(Debug, thiserror::Error)]
@@ -36,12 +39,13 @@ impl Candidate {
             path: target.to_owned(),
             source,
         };
-        let mut temp = create_temp(folder).map_err(|source| PublishError::Folder {
+        let mut temp = disk::create_temp(folder).map_err(|source| PublishError::Folder {
             folder: folder.to_owned(),
             source,
         })?;
         let mut writer = BufWriter::with_capacity(1 << 20, temp.as_file_mut());
-        fill(&mut writer)
+        point("write")
+            .and_then(|()| fill(&mut writer))
             .and_then(|()| writer.flush())
             .map_err(failed)?;
         drop(writer);
@@ -58,39 +62,49 @@ impl Candidate {
         &self.temp
     }
 
-    /// Gives it the mode of another file.
+    /// Gives it the mode of another file, and its owner where that is not the one who runs this.
     pub fn mode_of(&self, other: &Path) -> Result<(), PublishError> {
-        let failed = |source| PublishError::Write {
-            path: self.target.clone(),
-            source,
+        let set = || {
+            let metadata = fs_err::metadata(other)?;
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::MetadataExt as _;
+                let own = self.file.metadata()?;
+                if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+                    // Only the superuser may give files away; for anybody else it stays their own.
+                    let owner = (Some(metadata.uid()), Some(metadata.gid()));
+                    let _ = std::os::unix::fs::fchown(&self.file, owner.0, owner.1);
+                }
+            }
+            point("mode")?;
+            self.file.set_permissions(metadata.permissions())
         };
-        let permissions = fs_err::metadata(other).map_err(failed)?.permissions();
-        self.file.set_permissions(permissions).map_err(failed)
+        set().map_err(|source| self.failed(source))
     }
 
     /// Makes its bytes durable.
     pub fn sync(&self) -> Result<(), PublishError> {
-        self.file.sync_all().map_err(|source| PublishError::Write {
-            path: self.target.clone(),
-            source,
-        })
+        disk::sync(&self.file).map_err(|source| self.failed(source))
+    }
+
+    /// The file alone, to be published in another way.
+    pub(super) fn into_temp(self) -> TempPath {
+        self.temp
     }
 
     /// Publishes it under a name that is not in use.
     pub fn create(self) -> Result<(), PublishError> {
         self.sync()?;
         let target = self.target;
-        self.temp
-            .persist_noclobber(&target)
-            .map_err(|e| match e.error.kind() {
-                io::ErrorKind::AlreadyExists => PublishError::Exists {
-                    path: target.clone(),
-                },
-                _ => PublishError::Write {
-                    path: target.clone(),
-                    source: e.error,
-                },
-            })?;
+        disk::persist_new(self.temp, &target).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => PublishError::Exists {
+                path: target.clone(),
+            },
+            _ => PublishError::Write {
+                path: target.clone(),
+                source,
+            },
+        })?;
         sync_parent(&target)
     }
 
@@ -98,30 +112,18 @@ impl Candidate {
     pub fn replace(self) -> Result<(), PublishError> {
         self.sync()?;
         let target = self.target;
-        self.temp
-            .persist(&target)
-            .map_err(|e| PublishError::Write {
-                path: target.clone(),
-                source: e.error,
-            })?;
+        disk::persist(self.temp, &target).map_err(|source| PublishError::Write {
+            path: target.clone(),
+            source,
+        })?;
         sync_parent(&target)
     }
-}
 
-fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".ccsurgery-").suffix(".tmp");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600));
-    builder.tempfile_in(folder).map_err(without_path)
-}
-
-/// The system's own words: the name of a temp file tells nobody anything.
-fn without_path(error: io::Error) -> io::Error {
-    let words = error.to_string();
-    match words.split_once(" at path ") {
-        Some((words, _)) => io::Error::new(error.kind(), words),
-        None => error,
+    fn failed(&self, source: io::Error) -> PublishError {
+        PublishError::Write {
+            path: self.target.clone(),
+            source,
+        }
     }
 }
 
@@ -143,7 +145,7 @@ pub fn copy_private(from: &Path, to: &Path) -> Result<(), PublishError> {
 
 /// Links a file under a new name, or copies it where links cannot be had. True if it was a link.
 pub fn link_or_copy(from: &Path, to: &Path) -> Result<bool, PublishError> {
-    if fs_err::hard_link(from, to).is_ok() {
+    if disk::link(from, to).is_ok() {
         return Ok(true);
     }
     copy_private(from, to).map(|()| false)
@@ -158,10 +160,9 @@ pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> 
         .collect();
     let mut made = Vec::new();
     for dir in missing.into_iter().rev() {
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        match builder.create(&dir) {
+        // A folder is durable once the one above it is told of it.
+        let outcome = disk::create_dir(&dir).and_then(|()| sync_folder(folder_of(&dir)));
+        match outcome {
             Ok(()) => made.push(dir),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             Err(source) => {
@@ -177,17 +178,7 @@ pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> 
 
 /// Makes the names in a folder durable, where the system can.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    fs_err::File::open(folder)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
-}
-
-/// The folder that a file is in; a bare name is in the working folder.
-fn folder_of(target: &Path) -> &Path {
-    let folder = target.parent().filter(|f| !f.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
+    disk::sync_folder(folder)
 }
 
 fn sync_parent(target: &Path) -> Result<(), PublishError> {
@@ -196,15 +187,4 @@ fn sync_parent(target: &Path) -> Result<(), PublishError> {
         folder: folder.to_owned(),
         source,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bare_name_is_in_the_working_folder() {
-        assert_eq!(folder_of(Path::new("x.jsonl")), Path::new("."));
-        assert_eq!(folder_of(Path::new("a/x.jsonl")), Path::new("a"));
-    }
 }

@@ -92,15 +92,23 @@ pub struct Stamp {
 impl Stamp {
     /// The stamp of the file at `path`.
     pub fn of(path: &Path) -> std::io::Result<Self> {
-        let metadata = fs_err::metadata(path)?;
+        Ok(Self::from_metadata(&fs_err::metadata(path)?))
+    }
+
+    /// The stamp of an open file.
+    pub fn of_file(file: &std::fs::File) -> std::io::Result<Self> {
+        Ok(Self::from_metadata(&file.metadata()?))
+    }
+
+    fn from_metadata(metadata: &std::fs::Metadata) -> Self {
         #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
+        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
         #[cfg(not(unix))]
         let inode = 0;
-        Ok(Self {
+        Self {
             len: metadata.len(),
             modified: metadata.modified().ok(),
             inode,
-        })
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! What was done, and its way back.
 //!
 //! Each operation has a folder under `ops` in the state folder: `op.json`, and the old bytes. While
-//! an operation is under way its record says `prepared`; what a killed process left so is undone by the next run.
+//! an operation, or its way back, is under way, its record says so; see [`super::recover`] for what becomes
+//! of one whose process was killed. A folder without a record is nobody's: the record is the first thing
+//! that is put there, and the first that is removed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::atomic::{PublishError, create_private_dirs, write_private};
+use super::disk;
 
 /// How far an operation has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +21,16 @@ use super::atomic::{PublishError, create_private_dirs, write_private};
 pub enum State {
     Prepared,
     Committed,
+    Undoing,
     Undone,
+    Redoing,
+}
+
+impl State {
+    /// Whether a process is at it, or was killed while it was.
+    pub fn is_under_way(self) -> bool {
+        matches!(self, Self::Prepared | Self::Undoing | Self::Redoing)
+    }
 }
 
 /// What a file was.
@@ -104,9 +116,6 @@ pub struct Operation {
     /// What the created files became.
     #[serde(default)]
     pub created_states: Vec<FileState>,
-    /// Temp files that a killed run would leave.
-    #[serde(default)]
-    pub temporary: Vec<PathBuf>,
     /// Files whose bytes were replaced.
     #[serde(default)]
     pub replaced: Vec<Replaced>,
@@ -153,6 +162,11 @@ impl Journal {
     /// The folder of one operation.
     pub fn folder(&self, id: &str) -> PathBuf {
         self.root.join("ops").join(id)
+    }
+
+    /// Where an operation keeps what could not be read, if there was anything.
+    pub fn quarantine(&self, id: &str) -> PathBuf {
+        self.folder(id).join("quarantine")
     }
 
     /// Keeps other runs from publishing until the file is closed.
@@ -207,21 +221,6 @@ impl Journal {
         Ok(all)
     }
 
-    fn take_as_done(
-        &self,
-        mut operation: Operation,
-        told: &mut Vec<String>,
-    ) -> Result<(), JournalError> {
-        operation.state = State::Committed;
-        operation.temporary.clear();
-        self.record(&operation)?;
-        told.push(format!(
-            "{} was interrupted after its result was in place; it counts as done",
-            operation.id
-        ));
-        Ok(())
-    }
-
     /// Forgets an operation, old bytes and all; how many bytes of disk that frees.
     pub fn forget(&self, operation: &Operation, dry_run: bool) -> Result<u64, JournalError> {
         let folder = self.folder(&operation.id);
@@ -240,100 +239,25 @@ impl Journal {
             freed += if alone { metadata.len() } else { 0 };
         }
         if !dry_run {
-            fs_err::remove_dir_all(&folder).map_err(failed)?;
+            let _lock = self.lock()?;
+            self.discard(&operation.id)?;
         }
         Ok(freed)
     }
 
-    /// Cleans up after runs that were killed: what they made goes, unless they had come as far as
-    /// publishing, in which case they are taken as done. Says what was cleaned.
-    pub fn recover(&self) -> Result<Vec<String>, JournalError> {
-        let mut told = Vec::new();
-        if !self.root.join("ops").exists() {
-            return Ok(told);
+    /// Removes an operation's folder: the record first, for without it the rest is nobody's.
+    pub(super) fn discard(&self, id: &str) -> Result<(), JournalError> {
+        let folder = self.folder(id);
+        match disk::remove_file(&folder.join("op.json")) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(JournalError::Io { folder, source });
+            }
+            _ => {}
         }
-        // Whoever publishes holds the lock, so what is prepared now was left by the dead.
-        let _lock = self.lock()?;
-        for mut operation in self
-            .operations()?
-            .into_iter()
-            .filter(|o| o.state == State::Prepared)
-        {
-            if process_start(operation.pid)
-                .is_some_and(|s| operation.pid_start.as_deref().is_none_or(|p| p == s))
-            {
-                continue;
-            }
-            sweep(&operation);
-            if !operation.replaced.is_empty() {
-                let done = operation.replaced.iter().all(is_replaced);
-                for replaced in &mut operation.replaced {
-                    if done {
-                        replaced.after = FileState::of(&replaced.path).ok();
-                    } else if is_replaced(replaced) {
-                        let back = super::undo::restore(
-                            &replaced.path,
-                            &replaced.backup,
-                            &replaced.before,
-                        );
-                        back.map_err(|e| JournalError::Io {
-                            folder: self.root.clone(),
-                            source: io::Error::other(e.to_string()),
-                        })?;
-                    }
-                }
-                if done {
-                    self.take_as_done(operation, &mut told)?;
-                    continue;
-                }
-            } else if operation.created.last().is_some_and(|p| p.exists()) {
-                operation.created_states = operation
-                    .created
-                    .iter()
-                    .filter_map(|p| FileState::of(p).ok())
-                    .collect();
-                self.take_as_done(operation, &mut told)?;
-                continue;
-            }
-            for path in operation.created.iter().rev() {
-                let _ = fs_err::remove_file(path);
-            }
-            for dir in operation.created_dirs.iter().rev() {
-                // Only if empty: nothing of anybody else's goes.
-                let _ = fs_err::remove_dir(dir);
-            }
-            let folder = self.folder(&operation.id);
-            fs_err::remove_dir_all(&folder)
-                .map_err(|source| JournalError::Io { folder, source })?;
-            told.push(format!(
-                "{} was interrupted before its result was in place; what it left is removed",
-                operation.id
-            ));
-        }
-        Ok(told)
+        // Should anything be left, the next run removes it.
+        let _ = disk::remove_dir_all(&folder);
+        Ok(())
     }
-}
-
-/// Removes the temp files that a killed run left beside its target.
-fn sweep(operation: &Operation) {
-    let folder = operation.target.parent().into_iter();
-    let beside = folder
-        .filter_map(|f| std::fs::read_dir(f).ok())
-        .flatten()
-        .filter_map(Result::ok)
-        .map(|e| e.path());
-    let ours = beside.filter(|p| {
-        let name = p.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with(".ccsurgery-") && name.ends_with(".tmp")
-    });
-    for temp in ours.chain(operation.temporary.iter().cloned()) {
-        let _ = fs_err::remove_file(temp);
-    }
-}
-
-/// Whether a file is no longer what it was before the operation.
-fn is_replaced(replaced: &Replaced) -> bool {
-    FileState::of(&replaced.path).is_ok_and(|now| now.blake3 != replaced.before.blake3)
 }
 
 /// When a process started, as the system counts; `None` if it does not run.

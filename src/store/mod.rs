@@ -2,16 +2,21 @@
 
 mod atomic;
 mod config;
+mod disk;
+mod fault;
 mod glance;
 mod guard;
+mod hold;
 mod index_file;
 mod journal;
 mod listing;
 mod locate;
 mod publish;
 mod quarantine;
+mod recover;
 mod replace;
 mod sidecars;
+mod swap;
 mod undo;
 
 pub use atomic::{
@@ -25,8 +30,7 @@ pub use index_file::{IndexEntry, add_to_index, index_file, remove_from_index};
 pub use journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
 pub use listing::{Depth, Listed, list};
 pub use locate::{Found, LocateError, Locator};
-pub use publish::{CommitError, Make, NewFile, create, export};
-pub use quarantine::quarantine;
+pub use publish::{CommitError, Make, NewFile, NewSession, create, export};
 pub use replace::{Replacement, replace};
 pub use sidecars::{Sidecar, SidecarKind, sidecars};
 pub use undo::{UndoError, check_undo, redo, undo};

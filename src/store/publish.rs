@@ -1,15 +1,18 @@
 //! Carries results to the disk, so that a crash at any point leaves the old or the new, never a mixture.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::rewrite::{Renames, emit};
+use crate::rewrite::{NotAsMeant, Renames, emit};
 use crate::session::Session;
 
 use super::atomic::{
     Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
 };
+use super::disk;
 use super::journal::{FileState, Journal, JournalError, Operation, State, process_start};
+use super::quarantine::quarantine;
+use super::recover::remove_folders;
 
 /// How a file of a new session comes about.
 #[derive(Debug)]
@@ -41,105 +44,109 @@ pub enum CommitError {
     Journal(#[from] JournalError),
     #[error("`{}` changed while it was being worked on", path.display())]
     Changed { path: PathBuf },
+    #[error("another process has `{}` open for writing", path.display())]
+    Busy { path: PathBuf },
     #[error("what was written to `{}` does not read back as planned; this is a bug in ccsurgery, and nothing was published", path.display())]
     ReadBack { path: PathBuf },
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Publishes the files of a new session, the last of them its transcript: that one last, so that
-/// before it nothing is there that a client would list.
+/// What a new session is made of.
+#[derive(Debug)]
+pub struct NewSession<'a> {
+    /// Its files, the last of them its transcript.
+    pub files: &'a [NewFile<'a>],
+    /// What is renamed in them.
+    pub renames: &'a Renames,
+    /// Bytes that are not part of it and are kept beside the journal, by line.
+    pub quarantine: &'a [(u32, Vec<u8>)],
+}
+
+/// Publishes a new session, its transcript last, so that before it nothing is there that a client would
+/// list. `published` is called when it is there, before it counts as done.
 pub fn create(
     journal: &Journal,
     mut operation: Operation,
-    files: &[NewFile<'_>],
-    renames: &Renames,
+    new: &NewSession<'_>,
+    published: impl FnOnce(),
 ) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
-    let Some((transcript, sidecars)) = files.split_last() else {
-        return Ok(operation);
-    };
+    let files = new.files;
+    if let Some(existing) = files.iter().find(|f| f.target.symlink_metadata().is_ok()) {
+        let path = existing.target.clone();
+        return Err(PublishError::Exists { path }.into());
+    }
     operation.created = files.iter().map(|f| f.target.clone()).collect();
     operation.created_dirs = missing_folders(files);
     operation.pid = std::process::id();
     operation.pid_start = process_start(operation.pid);
-    journal.record(&operation)?;
-    let outcome = make_all(transcript, sidecars, &operation, journal, renames);
+    let mut made = Vec::new();
+    let outcome = make_all(journal, &mut operation, new, &mut made).and_then(|()| {
+        published();
+        operation.state = State::Committed;
+        Ok(journal.record(&operation)?)
+    });
     match outcome {
-        Ok(states) => {
-            operation.created_states = states;
-            operation.state = State::Committed;
-            journal.record(&operation)?;
-            Ok(operation)
-        }
+        Ok(()) => Ok(operation),
         Err(error) => {
-            take_back(journal, &operation, &error);
+            take_back(journal, &operation, &made);
             Err(error)
         }
     }
 }
 
-/// Removes what a failed run made. A file that was there before is not ours to remove.
-fn take_back(journal: &Journal, operation: &Operation, error: &CommitError) {
-    let existing = match error {
-        CommitError::Publish(PublishError::Exists { path }) => Some(path),
-        _ => None,
-    };
-    for path in operation
-        .created
-        .iter()
-        .rev()
-        .filter(|p| Some(*p) != existing)
-    {
-        let _ = fs_err::remove_file(path);
+/// Removes what a failed run made. What cannot be removed is left to the next run, and so is the record.
+fn take_back(journal: &Journal, operation: &Operation, made: &[&Path]) {
+    let mut gone = true;
+    for path in made.iter().rev() {
+        let removed = disk::remove_file(path);
+        gone &= removed.is_ok() || path.symlink_metadata().is_err();
     }
-    for dir in operation.created_dirs.iter().rev() {
-        let _ = fs_err::remove_dir(dir);
+    remove_folders(operation);
+    if gone {
+        let _ = journal.discard(&operation.id);
     }
-    let _ = fs_err::remove_dir_all(journal.folder(&operation.id));
 }
 
-fn make_all(
-    transcript: &NewFile<'_>,
-    sidecars: &[NewFile<'_>],
-    operation: &Operation,
+fn make_all<'a>(
     journal: &Journal,
-    renames: &Renames,
-) -> Result<Vec<FileState>, CommitError> {
+    operation: &mut Operation,
+    new: &NewSession<'a>,
+    made: &mut Vec<&'a Path>,
+) -> Result<(), CommitError> {
+    journal.record(operation)?;
+    quarantine(journal, &operation.id, new.quarantine)?;
     for dir in &operation.created_dirs {
         create_private_dirs(dir)?;
     }
-    if let Some(existing) = sidecars
-        .iter()
-        .chain([transcript])
-        .find(|f| f.target.symlink_metadata().is_ok())
-    {
-        return Err(PublishError::Exists {
-            path: existing.target.clone(),
-        }
-        .into());
-    }
     // The largest part first, while nothing else has been made.
+    let Some((transcript, sidecars)) = new.files.split_last() else {
+        return Err(io::Error::other("a new session has a transcript").into());
+    };
     let Make::Transcript(session) = &transcript.make else {
         return Err(io::Error::other("the last file of a new session is its transcript").into());
     };
-    let candidate = Candidate::write(&transcript.target, |out| emit(session, Some(renames), out))?;
-    journal.record(&Operation {
-        temporary: vec![candidate.path().to_owned()],
-        ..operation.clone()
-    })?;
-    let state = settle(session, &candidate)?;
+    let (candidate, state) =
+        write_transcript(&transcript.target, session, Some(new.renames), None)?;
     for file in sidecars {
-        match &file.make {
+        let outcome = match &file.make {
             Make::Transcript(session) => {
-                Candidate::write(&file.target, |out| emit(session, Some(renames), out))?
-                    .create()?;
+                write_transcript(&file.target, session, Some(new.renames), None)
+                    .and_then(|(candidate, _)| Ok(candidate.create()?))
             }
-            Make::Copy(from) => copy_private(from, &file.target)?,
-            Make::Link(from) => drop(link_or_copy(from, &file.target)?),
+            Make::Copy(from) => copy_private(from, &file.target).map_err(CommitError::from),
+            Make::Link(from) => Ok(link_or_copy(from, &file.target).map(drop)?),
+        };
+        if !matches!(
+            outcome,
+            Err(CommitError::Publish(PublishError::Exists { .. }))
+        ) {
+            made.push(&file.target);
         }
+        outcome?;
     }
-    let mut states = Vec::with_capacity(sidecars.len() + 1);
+    let mut states = Vec::with_capacity(new.files.len());
     for file in sidecars {
         states.push(FileState::of(&file.target)?);
     }
@@ -147,22 +154,73 @@ fn make_all(
     for dir in &operation.created_dirs {
         sync_folder(dir)?;
     }
-    candidate.create()?;
-    Ok(states)
+    operation.created_states = states;
+    journal.record(operation)?;
+    let outcome = candidate.create();
+    if !matches!(outcome, Err(PublishError::Exists { .. })) {
+        made.push(&transcript.target);
+    }
+    Ok(outcome?)
 }
 
-/// Makes a written transcript durable, and holds it against what was meant while the disk is at it;
-/// what it is, for the journal.
-pub(super) fn settle(meant: &Session, candidate: &Candidate) -> Result<FileState, CommitError> {
-    std::thread::scope(|scope| {
+/// Writes a transcript to a temp file, makes it durable, and reads it back while the disk is at it;
+/// what it is, for the journal. It gets the mode of the file that it will replace, if any.
+pub(super) fn write_transcript(
+    target: &Path,
+    session: &Session,
+    renames: Option<&Renames>,
+    replaced: Option<&Path>,
+) -> Result<(Candidate, FileState), CommitError> {
+    let mut sent = blake3::Hasher::new();
+    let written = Candidate::write(target, |out| {
+        let hasher = &mut sent;
+        emit(session, renames, &mut Hashed { out, hasher })
+    });
+    let not_as_meant = || CommitError::ReadBack {
+        path: target.to_owned(),
+    };
+    let candidate = written.map_err(|error| match &error {
+        PublishError::Write { source, .. }
+            if source.get_ref().is_some_and(|e| e.is::<NotAsMeant>()) =>
+        {
+            not_as_meant()
+        }
+        _ => error.into(),
+    })?;
+    if let Some(replaced) = replaced {
+        candidate.mode_of(replaced)?;
+    }
+    let state = std::thread::scope(|scope| {
         let synced = scope.spawn(|| candidate.sync());
-        read_back(meant, candidate.path())?;
         let state = FileState::of(candidate.path())?;
         synced
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok(state)
-    })
+        Ok::<_, CommitError>(state)
+    })?;
+    if state.blake3 == sent.finalize().to_hex().as_str() {
+        Ok((candidate, state))
+    } else {
+        Err(not_as_meant())
+    }
+}
+
+/// Writes on, and hashes what went out.
+struct Hashed<'a, W> {
+    out: W,
+    hasher: &'a mut blake3::Hasher,
+}
+
+impl<W: Write> Write for Hashed<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Folders that have to be made, outermost first.
@@ -186,40 +244,14 @@ fn missing_folders(files: &[NewFile<'_>]) -> Vec<PathBuf> {
     missing
 }
 
-/// Reads a written transcript again, and holds it against what was meant: the same records, kinds and parents.
-fn read_back(meant: &Session, path: &Path) -> Result<(), CommitError> {
-    let written = Session::open(path)?;
-    let same = written.entries().len() == meant.entries().len()
-        && written.lines().len() == meant.lines().len()
-        && written
-            .entries()
-            .iter()
-            .zip(meant.entries())
-            .enumerate()
-            .all(|(i, (a, b))| {
-                a.kind == b.kind
-                    && a.line == b.line
-                    && a.blocks == b.blocks
-                    && written.graph().parent(i) == meant.graph().parent(i)
-                    && a.uuid.is_some() == b.uuid.is_some()
-            })
-        && written.graph().path() == meant.graph().path();
-    if same {
-        Ok(())
-    } else {
-        Err(CommitError::ReadBack {
-            path: path.to_owned(),
-        })
-    }
-}
-
 /// Writes a result to a file of the user's choice, which must not exist.
 pub fn export(
     path: &Path,
     session: &Session,
     renames: Option<&Renames>,
 ) -> Result<(), CommitError> {
-    let candidate = Candidate::write(path, |out| emit(session, renames, out))?;
-    read_back(session, candidate.path())?;
+    // What a killed run left here.
+    disk::sweep(disk::folder_of(path));
+    let (candidate, _) = write_transcript(path, session, renames, None)?;
     Ok(candidate.create()?)
 }

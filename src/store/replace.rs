@@ -1,16 +1,16 @@
 //! Rewrites transcripts in place, and keeps the old bytes.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::rewrite::emit;
 use crate::session::Session;
 
-use super::atomic::{Candidate, create_private_dirs, link_or_copy, sync_folder};
+use super::atomic::{link_or_copy, sync_folder};
+use super::disk;
 use super::guard::Stamp;
-use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
-use super::publish::{CommitError, settle};
+use super::journal::{FileState, Journal, Operation, Replaced, State, process_start};
+use super::publish::{CommitError, write_transcript};
+use super::quarantine::quarantine;
+use super::swap::{Swap, SwapError};
 
 /// A transcript and what it becomes.
 #[derive(Debug)]
@@ -23,34 +23,32 @@ pub struct Replacement<'a> {
     pub after: &'a Session,
 }
 
-/// Replaces transcripts by results as one operation.
+/// Replaces transcripts by results as one operation; `kept` are bytes that leave them without being a
+/// record, by line.
 ///
-/// What a client appends meanwhile is not lost: a file must be as it was read until the moment of
-/// its rename, and whatever reached the old file after that is appended to the new one.
+/// What a client appends meanwhile is not lost: where a file is not as it was read until the moment when
+/// its result has its name, all files are put back, and nothing was done.
 pub fn replace(
     journal: &Journal,
     mut operation: Operation,
     files: &[Replacement<'_>],
+    kept: &[(u32, Vec<u8>)],
 ) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
-    let folder = journal.folder(&operation.id);
-    create_private_dirs(&folder).map_err(JournalError::from)?;
     operation.pid = std::process::id();
     operation.pid_start = process_start(operation.pid);
-    journal.record(&operation)?;
-    match replace_all(journal, &mut operation, files, &folder) {
+    let mut swaps = Vec::new();
+    match replace_all(journal, &mut operation, files, kept, &mut swaps) {
         Ok(()) => {
-            operation.state = State::Committed;
-            operation.temporary.clear();
-            journal.record(&operation)?;
+            swaps.into_iter().for_each(Swap::finish);
             Ok(operation)
         }
         Err(error) => {
-            // What was replaced before the failure goes back to what it was.
-            for replaced in &operation.replaced {
-                let _ = super::undo::restore(&replaced.path, &replaced.backup, &replaced.before);
+            let mut outcomes = swaps.into_iter().rev().map(Swap::put_back);
+            // What cannot be put back is left to the next run, and so is the record.
+            if outcomes.all(|outcome| outcome.is_ok()) {
+                let _ = journal.discard(&operation.id);
             }
-            let _ = fs_err::remove_dir_all(&folder);
             Err(error)
         }
     }
@@ -60,60 +58,71 @@ fn replace_all(
     journal: &Journal,
     operation: &mut Operation,
     files: &[Replacement<'_>],
-    folder: &Path,
+    kept: &[(u32, Vec<u8>)],
+    swaps: &mut Vec<Swap>,
 ) -> Result<(), CommitError> {
-    let mut candidates = Vec::new();
-    let mut backups = Vec::new();
+    let folder = journal.folder(&operation.id);
     for (n, file) in files.iter().enumerate() {
-        let backup = folder.join(format!("before-{n}.jsonl"));
-        let old = File::open(file.path)?;
-        let before = FileState::of(file.path)?;
-        link_or_copy(file.path, &backup)?;
-        backups.push(Replaced {
-            path: file.path.to_owned(),
-            backup,
+        let path = real(file)?;
+        let before = FileState::of(&path)?;
+        operation.replaced.push(Replaced {
+            path,
+            backup: folder.join(format!("before-{n}.jsonl")),
             before,
             after: None,
         });
-        let candidate = Candidate::write(file.path, |out| emit(file.after, None, out))?;
-        operation.temporary.push(candidate.path().to_owned());
-        candidates.push((old, candidate));
     }
-    sync_folder(folder)?;
-    // From here on a crash is mended from the record, which knows every old byte.
-    journal.record(&Operation {
-        replaced: backups.clone(),
-        ..operation.clone()
-    })?;
-    for ((file, (mut old, candidate)), mut replaced) in files.iter().zip(candidates).zip(backups) {
-        candidate.mode_of(file.path)?;
-        replaced.after = Some(settle(file.after, &candidate)?);
-        if Stamp::of(file.path)? != file.stamp {
-            return Err(CommitError::Changed {
-                path: file.path.to_owned(),
-            });
-        }
-        operation.replaced.push(replaced);
-        candidate.replace()?;
-        if carry_over(&mut old, file.stamp.len, file.path)?
-            && let Some(last) = operation.replaced.last_mut()
-        {
-            last.after = Some(FileState::of(file.path)?);
+    journal.record(operation)?;
+    quarantine(journal, &operation.id, kept)?;
+    let mut candidates = Vec::new();
+    for (file, replaced) in files.iter().zip(&mut operation.replaced) {
+        back_up(replaced)?;
+        let path = &replaced.path;
+        let (candidate, written) = write_transcript(path, file.after, None, Some(path))?;
+        replaced.after = Some(written);
+        candidates.push(candidate.into_temp());
+    }
+    sync_folder(&folder)?;
+    // From here on a crash is mended from the record, which knows the old bytes and the new ones.
+    journal.record(operation)?;
+    for ((file, replaced), new) in files.iter().zip(&operation.replaced).zip(candidates) {
+        let swap = Swap::put(&replaced.path, file.stamp, new);
+        swaps.push(swap.map_err(|e| at(&replaced.path, e))?);
+    }
+    for swap in &*swaps {
+        if !swap.is_still()? {
+            return Err(at(swap.path(), SwapError::Changed));
         }
     }
-    Ok(())
+    operation.state = State::Committed;
+    Ok(journal.record(operation)?)
 }
 
-/// Appends to the new file what reached the old one after it was last looked at; true if anything did.
-fn carry_over(old: &mut File, known: u64, path: &Path) -> io::Result<bool> {
-    if old.metadata()?.len() <= known {
-        return Ok(false);
+/// Where a file really is, for a link to it stays one; fails where it is no longer what was read.
+fn real(file: &Replacement<'_>) -> Result<PathBuf, CommitError> {
+    let path = fs_err::canonicalize(file.path)?;
+    if Stamp::of(&path)? != file.stamp {
+        return Err(at(&path, SwapError::Changed));
     }
-    let mut late = Vec::new();
-    old.seek(SeekFrom::Start(known))?;
-    old.read_to_end(&mut late)?;
-    let mut new = std::fs::OpenOptions::new().append(true).open(path)?;
-    new.write_all(&late)?;
-    new.sync_all()?;
-    Ok(true)
+    Ok(path)
+}
+
+/// Keeps the old file: the very one where it can have a second name, else a copy.
+fn back_up(replaced: &Replaced) -> Result<(), CommitError> {
+    disk::sync(&std::fs::File::open(&replaced.path)?)?;
+    if link_or_copy(&replaced.path, &replaced.backup)?
+        || FileState::of(&replaced.backup)?.blake3 == replaced.before.blake3
+    {
+        return Ok(());
+    }
+    Err(at(&replaced.path, SwapError::Changed))
+}
+
+fn at(path: &Path, error: SwapError) -> CommitError {
+    let path = path.to_owned();
+    match error {
+        SwapError::Busy => CommitError::Busy { path },
+        SwapError::Changed => CommitError::Changed { path },
+        SwapError::Io(error) => error.into(),
+    }
 }

@@ -4,9 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::atomic::{PublishError, copy_private, create_private_dirs, sync_folder};
-use super::index_file::remove_from_index;
-use super::journal::{FileState, Journal, JournalError, Operation, State};
+use tempfile::TempPath;
+
+use super::atomic::{PublishError, copy_private, create_private_dirs, link_or_copy};
+use super::disk::{self, folder_of};
+use super::guard::Stamp;
+use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
+use super::recover::{begins_with, remove_folders, with_lines};
+use super::swap::{Swap, SwapError};
 
 /// Why an operation cannot be taken back, or done again.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +22,12 @@ pub enum UndoError {
         path: PathBuf,
         added: Option<Vec<u8>>,
     },
+    #[error("`{}` was written to in this very moment", path.display())]
+    Disturbed { path: PathBuf },
+    #[error("another process has `{}` open for writing", path.display())]
+    Busy { path: PathBuf },
+    #[error("the old bytes in `{}` are no longer what they were", path.display())]
+    Spoilt { path: PathBuf },
     #[error("`{}` is gone", path.display())]
     Gone { path: PathBuf },
     #[error("`{}` exists already", path.display())]
@@ -51,61 +62,73 @@ pub fn undo(
     onto_current: bool,
 ) -> Result<Operation, UndoError> {
     let _lock = journal.lock()?;
-    let mut appended: Vec<Vec<u8>> = Vec::new();
-    for replaced in &operation.replaced {
-        match unchanged(&replaced.path, replaced.after.as_ref()) {
-            Ok(()) => appended.push(Vec::new()),
+    let mut replaced = Vec::new();
+    for file in &operation.replaced {
+        let stamp = stamp_of(&file.path)?;
+        let added = match unchanged(&file.path, file.after.as_ref()) {
+            Ok(()) => Vec::new(),
             Err(UndoError::Changed {
                 added: Some(added), ..
             }) if onto_current => {
-                fits(&replaced.backup, &added)?;
-                appended.push(added);
+                fits(&file.backup, &added)?;
+                added
             }
             Err(error) => return Err(error),
-        }
+        };
+        whole(&file.backup, &file.before)?;
+        replaced.push((stamp, added));
     }
+    let mut created = Vec::new();
     for (path, state) in operation.created.iter().zip(&operation.created_states) {
+        let stamp = stamp_of(path)?;
         unchanged(path, Some(state))?;
+        created.push(stamp);
     }
-    let folder = journal.folder(&operation.id);
-    for (n, replaced) in operation.replaced.iter().enumerate() {
-        keep(&replaced.path, &folder.join(format!("after-{n}.jsonl")))?;
-        if appended[n].is_empty() {
-            restore(&replaced.path, &replaced.backup, &replaced.before)?;
-        } else {
-            let mut bytes = fs_err::read(&replaced.backup)?;
-            if !bytes.ends_with(b"\n") {
-                bytes.push(b'\n');
-            }
-            bytes.extend_from_slice(&appended[n]);
-            super::atomic::write_private(&replaced.path, &bytes)?;
+    let mut swaps = Vec::new();
+    let outcome = under_way(journal, &mut operation, State::Undoing)
+        .and_then(|()| take_back(journal, &operation, &replaced, &created, &mut swaps))
+        .and_then(|()| look_again(&swaps))
+        .and_then(|()| settled(journal, &operation, State::Undone));
+    match outcome {
+        Ok(done) => {
+            swaps.into_iter().for_each(Swap::finish);
+            remove_folders(&operation);
+            Ok(done)
         }
+        Err(error) => Err(put_back(journal, operation, swaps, State::Committed, error)),
+    }
+}
+
+fn take_back(
+    journal: &Journal,
+    operation: &Operation,
+    replaced: &[(Stamp, Vec<u8>)],
+    created: &[Stamp],
+    swaps: &mut Vec<Swap>,
+) -> Result<(), UndoError> {
+    let folder = journal.folder(&operation.id);
+    // All that doing it again needs, before anything is changed.
+    for (n, file) in operation.replaced.iter().enumerate() {
+        keep(&file.path, &folder.join(format!("after-{n}.jsonl")))?;
+    }
+    for (file, (stamp, added)) in operation.replaced.iter().zip(replaced) {
+        let old = old_file(file, added)?;
+        swaps.push(Swap::put(&file.path, *stamp, old).map_err(|e| at(&file.path, e))?);
     }
     // The transcript first: without it no client lists the rest.
     for (n, path) in operation.created.iter().enumerate().rev() {
-        keep(path, &folder.join(format!("created-{n}")))?;
-        fs_err::remove_file(path)?;
+        keep_created(journal, operation, n)?;
+        swaps.push(Swap::take_away(path, created[n]).map_err(|e| at(path, e))?);
     }
-    for dir in operation.created_dirs.iter().rev() {
-        // A folder into which something else was put stays.
-        let _ = fs_err::remove_dir(dir);
-    }
-    if let Some(folder) = operation.target.parent()
-        && !operation.created.is_empty()
-    {
-        // Clients take out by themselves what is gone; a list that cannot be written is no failure.
-        let _ = remove_from_index(folder, &operation.target_id);
-    }
-    operation.state = State::Undone;
-    journal.record(&operation)?;
-    Ok(operation)
+    Ok(())
 }
 
 /// Does an operation again that was taken back.
 pub fn redo(journal: &Journal, mut operation: Operation) -> Result<Operation, UndoError> {
     let _lock = journal.lock()?;
-    let folder = journal.folder(&operation.id);
+    let mut stamps = Vec::new();
     for replaced in &operation.replaced {
+        stamps.push(stamp_of(&replaced.path)?);
         unchanged(&replaced.path, Some(&replaced.before))?;
     }
     if let Some(path) = operation
@@ -115,21 +138,131 @@ pub fn redo(journal: &Journal, mut operation: Operation) -> Result<Operation, Un
     {
         return Err(UndoError::Exists { path: path.clone() });
     }
+    let mut swaps = Vec::new();
+    let outcome = under_way(journal, &mut operation, State::Redoing)
+        .and_then(|()| do_again(journal, &operation, &stamps, &mut swaps))
+        .and_then(|()| look_again(&swaps))
+        .and_then(|()| settled(journal, &operation, State::Committed));
+    match outcome {
+        Ok(done) => {
+            swaps.into_iter().for_each(Swap::finish);
+            Ok(done)
+        }
+        Err(error) => {
+            // None of them was there before.
+            for path in operation.created.iter().rev() {
+                let _ = disk::remove_file(path);
+            }
+            remove_folders(&operation);
+            Err(put_back(journal, operation, swaps, State::Undone, error))
+        }
+    }
+}
+
+fn do_again(
+    journal: &Journal,
+    operation: &Operation,
+    stamps: &[Stamp],
+    swaps: &mut Vec<Swap>,
+) -> Result<(), UndoError> {
+    let folder = journal.folder(&operation.id);
     for (n, replaced) in operation.replaced.iter().enumerate() {
         let after = folder.join(format!("after-{n}.jsonl"));
-        let state = FileState::of(&after)?;
-        restore(&replaced.path, &after, &state)?;
+        let new = beside(&replaced.path, &after, &FileState::of(&after)?)?;
+        let swap = Swap::put(&replaced.path, stamps[n], new);
+        swaps.push(swap.map_err(|e| at(&replaced.path, e))?);
     }
     for dir in &operation.created_dirs {
         create_private_dirs(dir)?;
     }
     for (n, path) in operation.created.iter().enumerate() {
         let kept = folder.join(format!("created-{n}"));
-        restore(path, &kept, &FileState::of(&kept)?)?;
+        let new = beside(path, &kept, &FileState::of(&kept)?)?;
+        disk::persist_new(new, path)?;
+        disk::sync_folder(folder_of(path))?;
     }
-    operation.state = State::Committed;
-    journal.record(&operation)?;
-    Ok(operation)
+    Ok(())
+}
+
+/// Notes that the way is begun, and by whom.
+fn under_way(journal: &Journal, operation: &mut Operation, state: State) -> Result<(), UndoError> {
+    operation.state = state;
+    operation.pid = std::process::id();
+    operation.pid_start = process_start(operation.pid);
+    Ok(journal.record(operation)?)
+}
+
+/// Notes that all is done.
+fn settled(journal: &Journal, operation: &Operation, state: State) -> Result<Operation, UndoError> {
+    let done = Operation {
+        state,
+        ..operation.clone()
+    };
+    journal.record(&done)?;
+    Ok(done)
+}
+
+/// Looks a last time whether anybody wrote to what was in place.
+fn look_again(swaps: &[Swap]) -> Result<(), UndoError> {
+    for swap in swaps {
+        if !swap.is_still()? {
+            return Err(at(swap.path(), SwapError::Changed));
+        }
+    }
+    Ok(())
+}
+
+/// Puts everything back after a failure, and notes that nothing was done.
+fn put_back(
+    journal: &Journal,
+    mut operation: Operation,
+    swaps: Vec<Swap>,
+    state: State,
+    error: UndoError,
+) -> UndoError {
+    let mut outcomes = swaps.into_iter().rev().map(Swap::put_back);
+    if outcomes.all(|outcome| outcome.is_ok()) {
+        operation.state = state;
+        let _ = journal.record(&operation);
+    }
+    error
+}
+
+fn at(path: &Path, error: SwapError) -> UndoError {
+    let path = path.to_owned();
+    match error {
+        SwapError::Busy => UndoError::Busy { path },
+        SwapError::Changed => UndoError::Disturbed { path },
+        SwapError::Io(error) => error.into(),
+    }
+}
+
+fn stamp_of(path: &Path) -> Result<Stamp, UndoError> {
+    match Stamp::of(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Err(UndoError::Gone {
+            path: path.to_owned(),
+        }),
+        other => Ok(other?),
+    }
+}
+
+/// Fails unless kept bytes are what they were. What a client with the old file still open appended to
+/// it since may follow: that comes back with them.
+fn whole(backup: &Path, before: &FileState) -> Result<(), UndoError> {
+    let stamp = Stamp::of(backup)?;
+    let modified = stamp
+        .modified
+        .and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok())
+        .and_then(|d| u64::try_from(d.as_nanos()).ok());
+    if stamp.len == before.len && modified.is_some() && modified == before.modified {
+        return Ok(());
+    }
+    if begins_with(crate::jsonl::Source::open(backup)?.bytes(), before) {
+        return Ok(());
+    }
+    Err(UndoError::Spoilt {
+        path: backup.to_owned(),
+    })
 }
 
 /// Fails unless a file is what it was; tells what was appended, if that is all that happened.
@@ -181,28 +314,47 @@ fn fits(backup: &Path, added: &[u8]) -> Result<(), UndoError> {
 
 /// Keeps a file's bytes in the journal.
 fn keep(path: &Path, at: &Path) -> Result<(), UndoError> {
-    let _ = fs_err::remove_file(at);
-    super::atomic::link_or_copy(path, at)?;
+    match disk::remove_file(at) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e.into()),
+        _ => {}
+    }
+    link_or_copy(path, at)?;
+    disk::sync_folder(folder_of(at))?;
     Ok(())
 }
 
-/// Puts kept bytes back in place: by a link of the very file where that can be had, with its mode
-/// and time, else by a copy that is given them.
-pub(super) fn restore(path: &Path, kept: &Path, state: &FileState) -> Result<(), UndoError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let temp = folder.join(format!(".ccsurgery-{}.tmp", uuid::Uuid::new_v4().simple()));
-    if fs_err::hard_link(kept, &temp).is_err() {
+/// Keeps the `n`th file that an operation made, for doing it again.
+pub(super) fn keep_created(
+    journal: &Journal,
+    operation: &Operation,
+    n: usize,
+) -> Result<(), UndoError> {
+    let at = journal.folder(&operation.id).join(format!("created-{n}"));
+    keep(&operation.created[n], &at)
+}
+
+/// The old file as a temp file beside its place, with lines behind its own.
+pub(super) fn old_file(replaced: &Replaced, added: &[u8]) -> Result<TempPath, UndoError> {
+    if added.is_empty() {
+        return beside(&replaced.path, &replaced.backup, &replaced.before);
+    }
+    let candidate = with_lines(&replaced.path, &replaced.backup, added)?;
+    candidate.mode_of(&replaced.path)?;
+    candidate.sync()?;
+    Ok(candidate.into_temp())
+}
+
+/// Kept bytes as a temp file beside their place: a link of the very file where that can be had, with its
+/// mode and time, else a copy that is given them.
+fn beside(path: &Path, kept: &Path, state: &FileState) -> Result<TempPath, UndoError> {
+    let temp = disk::temp_name(folder_of(path));
+    if disk::link(kept, &temp).is_err() {
         copy_private(kept, &temp)?;
+        let temp = TempPath::try_from_path(temp)?;
         state.apply_to(&temp)?;
+        return Ok(temp);
     }
-    if let Err(error) = fs_err::rename(&temp, path) {
-        let _ = fs_err::remove_file(&temp);
-        return Err(error.into());
-    }
-    // Where the two were one file already, the system leaves both names.
-    let _ = fs_err::remove_file(&temp);
-    sync_folder(folder)?;
-    Ok(())
+    Ok(TempPath::try_from_path(temp)?)
 }
 
 impl FileState {
@@ -220,23 +372,5 @@ impl FileState {
                 .set_modified(time)?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn restoring_what_is_still_in_place_leaves_no_litter() {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, kept) = (folder.path().join("s.jsonl"), folder.path().join("kept"));
-        super::super::atomic::write_private(&path, b"{}\n").unwrap();
-        fs_err::hard_link(&path, &kept).unwrap();
-        restore(&path, &kept, &FileState::of(&kept).unwrap()).unwrap();
-        let names = fs_err::read_dir(folder.path()).unwrap();
-        let mut names: Vec<_> = names.map(|e| e.unwrap().file_name()).collect();
-        names.sort();
-        assert_eq!(names, ["kept", "s.jsonl"]);
     }
 }

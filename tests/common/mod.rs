@@ -29,10 +29,24 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new() -> Self {
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// A home in memory where there is such a folder: for tests that write very often.
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() {
+            Self::below(memory)
+        } else {
+            Self::new()
+        }
+    }
+
+    fn below(folder: &Path) -> Self {
         let home = Self {
             root: tempfile::Builder::new()
                 .prefix("ccs")
-                .tempdir()
+                .tempdir_in(folder)
                 .expect("a temp folder"),
         };
         for dir in [home.project(), home.config(), home.path("elsewhere")] {

@@ -17,6 +17,9 @@ use crate::{rules, signature};
 /// Between blocks of an answer, so that the client's entries differ in time, as they do with the real API.
 const PACE: Duration = Duration::from_millis(6);
 
+/// The most bytes that the API takes in one request.
+const LARGEST: usize = 32 << 20;
+
 pub(crate) struct Api {
     pub(crate) script: Script,
     pub(crate) ledger: Mutex<Ledger>,
@@ -81,6 +84,10 @@ impl Api {
     }
 
     fn judge(&self, request: &Request) -> (Value, Vec<String>) {
+        if request.body.len() > LARGEST {
+            let fault = "Request exceeds the maximum size";
+            return (Value::Null, vec![fault.to_owned()]);
+        }
         if rules::lone_surrogate(&request.body) {
             let fault = "The request body is not valid JSON: no low surrogate in string";
             return (

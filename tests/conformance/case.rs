@@ -1,11 +1,14 @@
 //! One recorded session as the matrix uses it: its turns, what the client shows of it untouched, what was called.
 
-use std::path::PathBuf;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{self, Recording};
+use crate::client;
+use crate::record::{self, LIMIT, Recording};
 use crate::scenarios::{How, Scenario};
 use crate::script::{Turn, text, turn};
 use crate::seen;
@@ -15,6 +18,7 @@ use crate::view::{self, Shown};
 pub(crate) const PROBE: &str = "what now?";
 
 pub(crate) struct Case {
+    pub(crate) scenario: &'static Scenario,
     pub(crate) recording: Recording,
     /// The client that resumes.
     pub(crate) by: String,
@@ -30,11 +34,17 @@ pub(crate) struct Case {
     pub(crate) awaited: Vec<String>,
     /// All that the model said.
     said: Vec<String>,
+    /// What of that the model should be shown, by turn.
+    live_words: Vec<(usize, String)>,
     pub(crate) untouched: Seen,
+    /// Whether what the client showed before is taken for what it would show now.
+    remembers: bool,
+    /// Whether some of that was on another day; clients tell the model the date.
+    dated: Cell<bool>,
 }
 
 /// What a client showed the model, and what the stand-in said to it.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Seen {
     pub(crate) shown: Vec<Shown>,
     pub(crate) faults: Vec<String>,
@@ -42,9 +52,29 @@ pub(crate) struct Seen {
 
 impl Case {
     /// Records the scenario if need be, and asks the client for its view of it.
-    pub(crate) fn new(version: &str, scenario: &Scenario, by: &str) -> Result<Self> {
+    pub(crate) fn new(version: &str, scenario: &'static Scenario, by: &str) -> Result<Self> {
+        Self::open(version, scenario, by, true)
+    }
+
+    /// The same case with nothing remembered.
+    pub(crate) fn afresh(&self) -> Result<Self> {
+        Self::open(&self.recording.version, self.scenario, &self.by, false)
+    }
+
+    /// Whether another day's views were taken for today's.
+    pub(crate) fn is_dated(&self) -> bool {
+        self.dated.get()
+    }
+
+    fn open(
+        version: &str,
+        scenario: &'static Scenario,
+        by: &str,
+        remembers: bool,
+    ) -> Result<Self> {
         let recording = record::recording(version, scenario)?;
         let mut case = Self {
+            scenario,
             by: by.to_owned(),
             prompts: Vec::new(),
             compacted: 0,
@@ -52,10 +82,10 @@ impl Case {
             live: Vec::new(),
             awaited: Vec::new(),
             said: Vec::new(),
-            untouched: Seen {
-                shown: Vec::new(),
-                faults: Vec::new(),
-            },
+            live_words: Vec::new(),
+            untouched: Seen::default(),
+            remembers,
+            dated: Cell::new(false),
             recording,
         };
         case.lay_out(scenario)?;
@@ -75,18 +105,24 @@ impl Case {
                     .context("rewound to no turn")?;
                 self.prompts.truncate(at + 1);
                 self.live.retain(|(turn, _)| *turn <= at + 1);
+                self.live_words.retain(|(turn, _)| *turn <= at + 1);
             }
             for turn in step.turns {
                 if turn.prompt == "/compact" {
                     self.compacted = self.prompts.len();
                     self.live.clear();
+                    self.live_words.clear();
                     continue;
                 }
                 let calls: Vec<Vec<_>> = turn.answers.iter().map(|blocks| calls(blocks)).collect();
                 self.prompts.push(turn.prompt);
-                let texts = turn.answers.iter().flatten().map(|b| &b["text"]);
-                self.said
-                    .extend(texts.filter_map(|t| Some(t.as_str()?.to_owned())));
+                let blocks = turn.answers.iter().flatten();
+                let texts = blocks.filter_map(|b| Some(b["text"].as_str()?.to_owned()));
+                let texts: Vec<String> = texts.collect();
+                let number = self.prompts.len();
+                self.live_words
+                    .extend(texts.iter().map(|t| (number, t.clone())));
+                self.said.extend(texts);
                 let ids = calls.iter().flatten().map(|(id, _)| id.clone());
                 if matches!(step.how, How::Killed(_)) {
                     self.awaited.extend(ids);
@@ -100,21 +136,56 @@ impl Case {
         self.recording.restore()
     }
 
-    /// What the model is shown of a session: by the client, or as remembered if nothing has changed since.
-    pub(crate) fn look(&self, session: &str, work: &std::path::Path) -> Result<Seen> {
-        let place = seen::place(&self.recording, &self.by, session, work)?;
-        if let Some(seen) = seen::recall(&place) {
+    /// What the model is shown of a session: by the client, or as remembered where it was asked about these very bytes.
+    pub(crate) fn look(&self, session: &str, work: &Path) -> Result<Seen> {
+        self.remembered("", session, work, || {
+            self.resume(session, work, LIMIT, true)
+        })
+    }
+
+    /// What the model is shown of a session by an API that takes so many tokens, and holds only the latest message to
+    /// the rules for it, as the real one does.
+    pub(crate) fn look_within(&self, limit: usize, session: &str, work: &Path) -> Result<Seen> {
+        let by = format!(" within {limit}");
+        self.remembered(&by, session, work, || {
+            self.resume(session, work, limit, false)
+        })
+    }
+
+    /// What the client shows when it is asked about the same bytes a second time.
+    pub(crate) fn look_again(&self, session: &str, work: &Path) -> Result<Seen> {
+        self.remembered(" again", session, work, || {
+            self.resume(session, work, LIMIT, true)
+        })
+    }
+
+    /// What `ask` came to when the session was last in this state, else what it comes to now.
+    pub(crate) fn remembered<T: Serialize + DeserializeOwned>(
+        &self,
+        what: &str,
+        session: &str,
+        work: &Path,
+        ask: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let by = format!("{}{what}", self.by);
+        let place = seen::place(&self.recording, &by, session, work)?;
+        if self.remembers
+            && let Some((seen, today)) = seen::recall(&place)
+        {
+            self.dated.set(self.dated.get() || !today);
             return Ok(seen);
         }
-        let seen = self.resume(session, work)?;
+        let seen = ask()?;
         seen::keep(&place, &seen)?;
         Ok(seen)
     }
 
     /// Resumes a session with the probe, and tells what the model was shown.
-    pub(crate) fn resume(&self, session: &str, work: &std::path::Path) -> Result<Seen> {
+    fn resume(&self, session: &str, work: &Path, limit: usize, strict: bool) -> Result<Seen> {
         let probe: Turn = turn(PROBE, vec![vec![text("Noted.")]]);
-        let outcome = self.recording.resume(&self.by, session, work, &probe)?;
+        let mut job = self.recording.resume(&self.by, session, work, &probe)?;
+        (job.limit, job.strict) = (limit, strict);
+        let outcome = client::run(&job)?;
         let body = view::request(&outcome, PROBE).with_context(|| {
             format!(
                 "the client sent no prompt: {:?} {}",
@@ -141,6 +212,12 @@ impl Case {
         if self.lost().next().is_some() {
             found.push(format!(
                 "client {} loses some of several parallel calls from sessions that nobody touched",
+                self.by
+            ));
+        }
+        if self.scenario.name == "rewound" && self.lost_words().next().is_some() {
+            found.push(format!(
+                "client {} leaves out the end of the answer at which a session was rewound",
                 self.by
             ));
         }
@@ -181,6 +258,13 @@ impl Case {
         let is_shown = |id: &str| self.untouched.shown.iter().any(|s| s.block["id"] == id);
         let all = self.calls.iter().flatten();
         all.filter(move |(id, _)| is_live(id) && !is_shown(id))
+    }
+
+    /// Words of answers that the client leaves out by itself.
+    pub(crate) fn lost_words(&self) -> impl Iterator<Item = &str> {
+        let is_shown = |text: &str| self.untouched.shown.iter().any(|s| s.text() == Some(text));
+        let all = self.live_words.iter().map(|(_, text)| text.as_str());
+        all.filter(move |text| !is_shown(text))
     }
 
     /// Where the probe begins in a view; reminders right before it came with it.

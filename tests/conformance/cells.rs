@@ -1,7 +1,7 @@
 //! One cell of the matrix: operate on a recorded session, ask the client what it makes of it, compare.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -111,12 +111,15 @@ fn attempt(
         Form::New => intact(case, true)?,
         Form::InPlace => {}
         Form::Undo => {
-            ccsurgery(case, &["undo".to_owned(), "--yes".to_owned()])?;
+            ccsurgery(case, &["undo", "--yes"])?;
             return intact(case, false);
         }
     }
     if let Some(turns) = turns_for_sdk(operation.name, case) {
-        return sdk::judge(case, &session, TITLE, turns);
+        let by = format!(" by the SDK to turn {turns}");
+        return case.remembered(&by, &session, &recording.work(), || {
+            sdk::judge(case, &session, TITLE, turns)
+        });
     }
     let work = if operation.name == "clone-to-project" {
         other
@@ -125,7 +128,7 @@ fn attempt(
     };
     let seen = if operation.name == "untouched" {
         // Its view is what all is measured by: it must come out the same a second time.
-        case.resume(&session, &work)?
+        case.look_again(&session, &work)?
     } else {
         case.look(&session, &work)?
     };
@@ -165,7 +168,24 @@ pub(crate) fn program() -> PathBuf {
 }
 
 /// Runs the program under test in the recording's home, and reads its report.
-fn ccsurgery(case: &Case, args: &[String]) -> Result<Value> {
+pub(crate) fn ccsurgery<S: AsRef<str>>(case: &Case, args: &[S]) -> Result<Value> {
+    let (output, told) = run(case, args)?;
+    ensure!(output.status.success(), "{}", failure(args, &output));
+    told
+}
+
+/// The same where 1 is no failure, but the doctor's word that something is wrong.
+pub(crate) fn told<S: AsRef<str>>(case: &Case, args: &[S]) -> Result<Value> {
+    let (output, told) = run(case, args)?;
+    ensure!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{}",
+        failure(args, &output)
+    );
+    told
+}
+
+fn run<S: AsRef<str>>(case: &Case, args: &[S]) -> Result<(Output, Result<Value>)> {
     let output = Command::new(program())
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -174,21 +194,22 @@ fn ccsurgery(case: &Case, args: &[String]) -> Result<Value> {
         .arg("--config-dir")
         .arg(case.recording.config())
         .arg("--json")
-        .args(args)
+        .args(args.iter().map(AsRef::as_ref))
         .output()?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    if !output.status.success() {
-        let errors = String::from_utf8_lossy(&output.stderr);
-        bail!(
-            "ccsurgery {}: {} {} {}",
-            args.join(" "),
-            output.status,
-            said.trim(),
-            errors.trim()
-        );
-    }
-    serde_json::from_str(&said)
-        .with_context(|| format!("no JSON from ccsurgery {}: {said}", args.join(" ")))
+    let told = serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("no JSON: {}", failure(args, &output)));
+    Ok((output, told))
+}
+
+fn failure<S: AsRef<str>>(args: &[S], output: &Output) -> String {
+    let words: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+    format!(
+        "ccsurgery {}: {} {} {}",
+        words.join(" "),
+        output.status,
+        String::from_utf8_lossy(&output.stdout).trim(),
+        String::from_utf8_lossy(&output.stderr).trim()
+    )
 }
 
 /// Whether everything that the recording has is still there, byte for byte; a list of sessions may have grown by one.
@@ -220,7 +241,8 @@ fn lists_all(was: &Path, is: &Path) -> Result<bool> {
     Ok(is.len() <= was.len() + 1 && was.iter().all(|entry| is.contains(entry)))
 }
 
-fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
+/// Whether the stand-in refused nothing but what it refuses of the untouched session.
+pub(crate) fn accepted(case: &Case, seen: &Seen) -> Result<()> {
     let known: Vec<_> = case
         .untouched
         .faults
@@ -234,6 +256,11 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
     if let Some(fault) = new {
         bail!("refused: {fault}");
     }
+    Ok(())
+}
+
+fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
+    accepted(case, &seen)?;
     let mut expected = (operation.expect)(case)?;
     if operation.name == "payload" {
         seen.shown.retain(|s| !is_reminded(s, &expected));
@@ -256,9 +283,17 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
                 .retain(|s| s.call().is_none_or(|id| told.contains(&id)));
         }
         name if name.starts_with("drop-tools") || name == "run" => {
-            seen.shown.retain(|s| !came_back(case, name, s));
+            let back = may_come_back(case, name);
+            seen.shown
+                .retain(|s| s.call().is_none_or(|id| !back.contains(&id)));
         }
         _ => {}
+    }
+    // A client that leaves out the rest of an answer at which it was rewound shows it when the thinking before it goes.
+    if matches!(operation.name, "strip-thinking" | "run") {
+        let lost: Vec<&str> = case.lost_words().collect();
+        let is_lost = |s: &Shown| s.text().is_some_and(|t| lost.contains(&t));
+        seen.shown.retain(|s| s.role != "assistant" || !is_lost(s));
     }
     if expected == seen.shown {
         return Ok(());
@@ -279,9 +314,11 @@ fn is_reminded(shown: &Shown, promised: &[Shown]) -> bool {
 }
 
 /// Where a client loses parallel results, one that it lost may show again when the one that it showed is gone.
-fn came_back(case: &Case, operation: &str, shown: &Shown) -> bool {
-    let mut lost = case.lost();
-    lost.any(|(id, tool)| shown.call() == Some(id) && !takes(operation, case, id, tool))
+fn may_come_back<'a>(case: &'a Case, operation: &str) -> Vec<&'a str> {
+    let left = case
+        .lost()
+        .filter(|(id, tool)| !takes(operation, case, id, tool));
+    left.map(|(id, _)| id.as_str()).collect()
 }
 
 /// A fault without the place in the request that it names.

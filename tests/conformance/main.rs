@@ -11,9 +11,13 @@
 )]
 
 mod api;
+mod budget;
 mod case;
 mod cells;
 mod client;
+#[path = "../support/corrupt.rs"]
+mod corrupt;
+mod documents;
 mod expect;
 mod fixtures;
 mod folders;
@@ -24,6 +28,7 @@ mod ledger;
 mod matrix;
 mod operations;
 mod record;
+mod repairs;
 mod report;
 mod results;
 mod rules;
@@ -34,6 +39,7 @@ mod scrub;
 mod sdk;
 mod seen;
 mod signature;
+mod tasks;
 mod view;
 mod worker;
 

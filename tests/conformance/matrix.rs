@@ -6,12 +6,14 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 
 use crate::case::Case;
-use crate::cells::{self, Form, Verdict};
+use crate::budget;
+use crate::cells::{Form, Verdict};
 use crate::client::{self, VERSIONS};
 use crate::interactive;
-use crate::operations::{OPERATIONS, Operation};
+use crate::repairs::INJURIES;
 use crate::results::{Key, Results};
 use crate::scenarios::{SCENARIOS, Scenario, scenario};
+use crate::tasks::Task;
 
 /// The cell in which a clone is chosen from the interactive client's list, and rewound.
 pub(crate) const TYPED: &str = "picker-and-rewind";
@@ -22,11 +24,18 @@ const CARRIED: &[&str] = &["basic", "edits", "compacted"];
 /// Scenarios of the slice; with them every operation has an occasion.
 const SLICE: &[&str] = &["basic", "compacted", "big"];
 
+/// Of repairs, the slice holds every so manieth.
+const REPAIRS: usize = 6;
+
 /// Whether the slice holds a cell. Every operation is in it in every form, and each form where it says most.
-fn in_slice(scenario: &str, operation: &str, form: Form) -> bool {
+fn in_slice(scenario: &str, task: Task) -> bool {
+    if let Task::Repair(injury) = task {
+        let at = INJURIES.iter().position(|i| std::ptr::eq(i, injury));
+        return at.is_some_and(|at| at % REPAIRS == 0);
+    }
     match scenario {
-        "big" => operation == "drop-tools-stub",
-        "compacted" => form == Form::New || operation == "truncate-early",
+        "big" => matches!(task.column(), "drop-tools-stub" | budget::NAME),
+        "compacted" => task.form() == Form::New || task.column() == "truncate-early",
         _ => true,
     }
 }
@@ -36,7 +45,7 @@ struct Row {
     version: &'static str,
     by: &'static str,
     scenario: &'static Scenario,
-    cells: Vec<(&'static Operation, Form)>,
+    cells: Vec<Task>,
 }
 
 /// What a run is narrowed to, each kind of name where any of it is given.
@@ -55,7 +64,7 @@ impl<'a> Only<'a> {
         let only = Self {
             versions: of(&|n| VERSIONS.contains(&n)),
             scenarios: of(&|n| scenario(n).is_some()),
-            operations: of(&|n| OPERATIONS.iter().any(|o| o.name == n)),
+            operations: of(&|n| tasks().any(|t| t.column() == n || t.name() == n)),
             forms: of(&|n| Form::ALL.iter().any(|f| f.name() == n)),
         };
         let lists = [
@@ -79,8 +88,10 @@ impl<'a> Only<'a> {
 
     fn narrow(&self, rows: &mut Vec<Row>) {
         rows.retain_mut(|row| {
-            row.cells.retain(|(o, f)| {
-                Self::allows(&self.operations, o.name) && Self::allows(&self.forms, f.name())
+            row.cells.retain(|t| {
+                let named = Self::allows(&self.operations, t.column())
+                    || Self::allows(&self.operations, &t.name());
+                named && Self::allows(&self.forms, t.form().name())
             });
             Self::allows(&self.versions, row.version)
                 && Self::allows(&self.scenarios, row.scenario.name)
@@ -101,7 +112,7 @@ fn all() -> Vec<Row> {
                 version,
                 by,
                 scenario,
-                cells: pairs().collect(),
+                cells: Task::all(scenario.name, by == *version).collect(),
             };
             rows.push(row(version));
             if *version != newest() && CARRIED.contains(&scenario.name) {
@@ -125,7 +136,7 @@ fn slice() -> Vec<Row> {
     });
     for row in &mut rows {
         row.cells
-            .retain(|(o, f)| in_slice(row.scenario.name, o.name, *f));
+            .retain(|task| in_slice(row.scenario.name, *task));
     }
     rows
 }
@@ -242,12 +253,12 @@ impl Tally {
 
 fn run_row(row: &Row, state: &Mutex<Tally>) {
     let mut case = None;
-    for &(operation, form) in &row.cells {
+    for &task in &row.cells {
         let key = Key {
             version: row.version.to_owned(),
             by: row.by.to_owned(),
             scenario: row.scenario.name.to_owned(),
-            operation: format!("{}{}", operation.name, form.suffix()),
+            operation: task.name(),
         };
         let began = Instant::now();
         let settled = state.lock().unwrap().results.settled(&key);
@@ -256,8 +267,8 @@ fn run_row(row: &Row, state: &Mutex<Tally>) {
         } else {
             match case.get_or_insert_with(|| open(row)) {
                 Ok(case) => {
-                    let verdict = cells::judge(case, operation, form, false);
-                    let own = operation.name == "untouched";
+                    let verdict = task.judge(case, false);
+                    let own = task.column() == "untouched";
                     (
                         verdict,
                         Some(if own { case.own_faults() } else { Vec::new() }),
@@ -299,10 +310,11 @@ pub(crate) fn typed(version: &str, program: &str) -> Result<()> {
 /// Judges one cell and prints what the model is shown; `version` may be `recorded>resumed`.
 pub(crate) fn one(version: &str, name: &str, operation: &str) -> Result<()> {
     let scenario = scenario(name).with_context(|| format!("no scenario {name}"))?;
-    let (operation, form) =
-        named(operation).with_context(|| format!("no operation {operation}"))?;
+    let task = tasks()
+        .find(|t| t.name() == operation)
+        .with_context(|| format!("no operation {operation}"))?;
     let (version, by) = version.split_once('>').unwrap_or((version, version));
-    match cells::judge(&Case::new(version, scenario, by)?, operation, form, true) {
+    match task.judge(&Case::new(version, scenario, by)?, true) {
         Verdict::Passed => println!("1 passed, 0 failed, 0 skipped"),
         Verdict::Failed(why) => bail!("{why}\n0 passed, 1 failed, 0 skipped"),
         Verdict::Skipped(why) => println!("{why}\n0 passed, 0 failed, 1 skipped"),
@@ -310,13 +322,8 @@ pub(crate) fn one(version: &str, name: &str, operation: &str) -> Result<()> {
     Ok(())
 }
 
-fn named(name: &str) -> Option<(&'static Operation, Form)> {
-    pairs().find(|(o, f)| format!("{}{}", o.name, f.suffix()) == name)
-}
-
-/// Every operation in every form that it has.
-fn pairs() -> impl Iterator<Item = (&'static Operation, Form)> {
-    OPERATIONS
-        .iter()
-        .flat_map(|o| cells::forms(o).iter().map(move |f| (o, *f)))
+/// Every task of any scenario.
+fn tasks() -> impl Iterator<Item = Task> {
+    let all = SCENARIOS.iter().flat_map(|s| Task::all(s.name, true));
+    all
 }

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::client::{self, VERSIONS};
 use crate::folders;
-use crate::job::{End, Job, Outcome};
+use crate::job::{End, Job};
 use crate::scenarios::{How, SUMMARY, Scenario, Step};
 use crate::script::{Script, Turn};
 use crate::view::{self, Shown};
@@ -94,36 +94,31 @@ impl Recording {
         Ok(())
     }
 
-    /// Resumes a session with a client of this version and one prompt.
+    /// The run in which a client of this version resumes a session with one prompt.
     pub(crate) fn resume(
         &self,
         version: &str,
         session: &str,
         work: &Path,
         turn: &Turn,
-    ) -> Result<Outcome> {
+    ) -> Result<Job> {
         let args = vec!["--resume".to_owned(), session.to_owned()];
-        self.run(
-            version,
-            work,
-            args,
-            &Step {
-                how: How::Ask,
-                turns: vec![turn.clone()],
-                helpers: Vec::new(),
-            },
-            PROBE,
-        )
+        let step = Step {
+            how: How::Ask,
+            turns: vec![turn.clone()],
+            helpers: Vec::new(),
+        };
+        self.job(version, work, args, &step, PROBE)
     }
 
-    fn run(
+    fn job(
         &self,
         version: &str,
         work: &Path,
         mut args: Vec<String>,
         step: &Step,
         run: &str,
-    ) -> Result<Outcome> {
+    ) -> Result<Job> {
         let typed = matches!(step.how, How::Typed);
         args.extend(["-p", "--dangerously-skip-permissions"].map(str::to_owned));
         if typed {
@@ -143,7 +138,7 @@ impl Recording {
         } else {
             None
         };
-        client::run(&Job {
+        Ok(Job {
             program: client::program(version)?,
             args,
             home: self.home(),
@@ -156,7 +151,7 @@ impl Recording {
             log: self.folder.join("log"),
             run: run.to_owned(),
             limit: LIMIT,
-            strict: run == PROBE,
+            strict: false,
             seconds: if typed { 300 } else { 60 },
             kill_at,
             typed: if typed {
@@ -249,7 +244,7 @@ fn hold(recording: &Recording, scenario: &Scenario) -> Result<()> {
         } else {
             &recording.version
         };
-        let outcome = recording.run(version, &work, args, step, &format!("r{i}"))?;
+        let outcome = client::run(&recording.job(version, &work, args, step, &format!("r{i}"))?)?;
         if let [turn] = &step.turns[..]
             && let Some(body) = view::request(&outcome, &turn.prompt)
         {

@@ -8,10 +8,10 @@ use anyhow::{Result, ensure};
 
 use crate::cells::Form;
 use crate::client::{VERSIONS, number};
-use crate::matrix;
-use crate::operations::{OPERATIONS, Operation};
+use crate::operations::OPERATIONS;
 use crate::results::{Kept, Key, Results};
 use crate::seen::today;
+use crate::{budget, matrix, repairs};
 
 const HEAD: &str = "# Conformance
 
@@ -23,6 +23,9 @@ to refuse. [tests/conformance](tests/conformance/README.md) says how it is done 
 cargo test --test conformance -- all      # the whole matrix; can be broken off and taken up again
 cargo test --test conformance -- report   # writes this page from what was found
 ```
+
+Each cell runs the program that is named here. A client is asked again only where a result differs from one that it was asked
+about before, but for fresh ids; else what it showed then is compared with what is promised now.
 
 ";
 
@@ -80,7 +83,8 @@ fn page(cells: &[&Kept], skipped: usize) -> String {
     let mut notes = Notes::default();
     let columns: Vec<Column> = OPERATIONS
         .iter()
-        .map(Column::New)
+        .map(|o| Column::New(o.name))
+        .chain([budget::NAME, repairs::ONE, repairs::MANY].map(Column::New))
         .chain([
             Column::Typed,
             Column::Form(Form::InPlace),
@@ -119,7 +123,7 @@ fn page(cells: &[&Kept], skipped: usize) -> String {
 }
 
 enum Column {
-    New(&'static Operation),
+    New(&'static str),
     Typed,
     Form(Form),
 }
@@ -127,7 +131,7 @@ enum Column {
 impl Column {
     fn name(&self) -> &'static str {
         match self {
-            Self::New(operation) => operation.name,
+            Self::New(name) => name,
             Self::Typed => matrix::TYPED,
             Self::Form(Form::InPlace) => "in place",
             Self::Form(form) => form.name(),
@@ -136,7 +140,10 @@ impl Column {
 
     fn holds(&self, key: &Key) -> bool {
         match self {
-            Self::New(operation) => key.operation == operation.name,
+            Self::New(name) => {
+                key.operation == *name
+                    || key.operation.starts_with("repair") && key.operation.starts_with(name)
+            }
             Self::Typed => key.operation == matrix::TYPED,
             Self::Form(form) => key.operation.ends_with(form.suffix()),
         }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::ledger::Ledger;
-use crate::{images, signature};
+use crate::{documents, images, signature};
 
 /// A run of messages of one role; the API takes consecutive ones as one.
 pub(crate) struct Merged<'a> {
@@ -119,12 +119,13 @@ pub(crate) fn faults(body: &Value, ledger: &Ledger, limit: usize, strict: bool) 
                 .extend(of_block(*block).map(|fault| format!("messages.{i}.content.{j}: {fault}")));
         }
     }
-    of_images(messages, &mut found);
+    of_media(messages, &mut found);
     let merged = merged(body);
     if merged.first().is_some_and(|m| m.role != "user") {
         found.push("messages: first message must use the \"user\" role".to_owned());
     }
     pairing(&merged, &mut found);
+    server_tools(&merged, &mut found);
     thinking(&merged, body, ledger, strict, &mut found);
     let tokens = tokens(body);
     if tokens > limit {
@@ -136,6 +137,13 @@ pub(crate) fn faults(body: &Value, ledger: &Ledger, limit: usize, strict: bool) 
 }
 
 fn of_block(block: Block) -> Option<&'static str> {
+    let mut zero = block.text().is_some_and(|t| t.contains('\0'));
+    if let Block::Other(value) = block {
+        strings(value, &mut |text| zero |= text.contains('\0'));
+    }
+    if zero {
+        return Some("text must not contain null characters (\\u0000)");
+    }
     if block.text().is_some_and(str::is_empty) {
         return Some("text content blocks must be non-empty");
     }
@@ -158,7 +166,8 @@ fn of_block(block: Block) -> Option<&'static str> {
     None
 }
 
-fn of_images(messages: &[Value], found: &mut Vec<String>) {
+/// What is wrong with images and documents, those in results included.
+fn of_media(messages: &[Value], found: &mut Vec<String>) {
     let mut images = Vec::new();
     for (i, message) in messages.iter().enumerate() {
         for (j, block) in message["content"]
@@ -168,12 +177,18 @@ fn of_images(messages: &[Value], found: &mut Vec<String>) {
             .enumerate()
         {
             let inner = block["content"].as_array().into_iter().flatten();
-            for image in std::iter::once(block)
-                .chain(inner)
-                .filter(|b| b["type"] == "image")
-            {
-                if let Some(data) = image["source"]["data"].as_str() {
-                    images.push((i, j, data));
+            for medium in std::iter::once(block).chain(inner) {
+                let data = medium["source"]["data"].as_str();
+                match (medium["type"].as_str(), data) {
+                    (Some("image"), Some(data)) => images.push((i, j, data)),
+                    (Some("document"), Some(data))
+                        if medium["source"]["media_type"] == "application/pdf" =>
+                    {
+                        found.extend(documents::fault(data).map(|fault| {
+                            format!("messages.{i}.content.{j}.pdf.source.base64.data: {fault}")
+                        }));
+                    }
+                    _ => {}
                 }
             }
         }
@@ -183,6 +198,35 @@ fn of_images(messages: &[Value], found: &mut Vec<String>) {
         images::fault(data, many)
             .map(|fault| format!("messages.{i}.content.{j}.image.source.base64: {fault}"))
     }));
+}
+
+/// What the API itself calls must be answered in the same message.
+fn server_tools(merged: &[Merged], found: &mut Vec<String>) {
+    for (i, message) in merged.iter().enumerate() {
+        let blocks = || message.blocks.iter().copied();
+        let made: Vec<_> = blocks()
+            .filter_map(|b| b.field("server_tool_use", "id"))
+            .collect();
+        let answered: Vec<_> = blocks()
+            .filter_map(|b| match b {
+                Block::Other(value) => value["type"]
+                    .as_str()
+                    .filter(|kind| kind.ends_with("_tool_result"))
+                    .and_then(|_| value["tool_use_id"].as_str()),
+                Block::Text(_) => None,
+            })
+            .collect();
+        for id in made.iter().filter(|id| !answered.contains(id)) {
+            found.push(format!(
+                "messages.{i}: server tool use with id {id} was found without a corresponding result block in the same message"
+            ));
+        }
+        for id in answered.iter().filter(|id| !made.contains(id)) {
+            found.push(format!(
+                "messages.{i}: unexpected `tool_use_id` found in a server tool's result: {id}"
+            ));
+        }
+    }
 }
 
 fn pairing(merged: &[Merged], found: &mut Vec<String>) {

@@ -119,6 +119,10 @@ fn of_content() -> Vec<Check> {
             json!({"type": "base64", "media_type": "image/png", "data": STANDARD.encode(bytes)});
         user(json!([{"type": "image", "source": source}]))
     };
+    let document = |bytes: &[u8]| {
+        let source = json!({"type": "base64", "media_type": "application/pdf", "data": STANDARD.encode(bytes)});
+        user(json!([{"type": "document", "source": source}]))
+    };
     let wide = [
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(),
         &9000_u32.to_be_bytes(),
@@ -154,6 +158,26 @@ fn of_content() -> Vec<Check> {
         ),
         ("a wide image", asked(&[image(&wide)]), Some("8000 pixels")),
         (
+            "a document",
+            asked(&[document(b"%PDF-1.4 trailer %%EOF")]),
+            None,
+        ),
+        (
+            "a torn document",
+            asked(&[document(b"%PDF-1.4 trail")]),
+            Some("was not valid"),
+        ),
+        (
+            "a locked document",
+            asked(&[document(b"%PDF-1.4 trailer /Encrypt %%EOF")]),
+            Some("password protected"),
+        ),
+        (
+            "a null character",
+            asked(&[user("go\0")]),
+            Some("null characters"),
+        ),
+        (
             "too much",
             asked(&[user("word ".repeat(LIMIT))]),
             Some("prompt is too long"),
@@ -163,6 +187,7 @@ fn of_content() -> Vec<Check> {
 
 fn of_calls() -> Vec<Check> {
     let go = user("go");
+    let server = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
     vec![
         (
             "a call without a result",
@@ -193,6 +218,11 @@ fn of_calls() -> Vec<Check> {
                 user(json!([result("x")])),
             ]),
             Some("ids must be unique"),
+        ),
+        (
+            "a server tool's call without its result",
+            asked(&[user("go"), model(&[server]), user("on")]),
+            Some("in the same message"),
         ),
     ]
 }

@@ -1,21 +1,29 @@
 //! Remembers what clients made of results, so that a result that comes out the same need not be shown to them again.
 //!
-//! Results come out the same but for their random ids; those are counted instead of named.
+//! A client is a function of what it can read: what it showed of these very bytes it shows again, whichever build of the
+//! program wrote them. Results come out the same but for what is made up anew each time; ids are counted instead of named.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::case::Seen;
 use crate::folders;
 use crate::record::{Recording, slug};
 
-/// Where the view of a session in its present state is kept.
-///
-/// It is that of one client on one day, for clients tell the model the date.
+/// What a view depends on besides client and session: what the stand-in says, and how a request is read.
+const SUITE: [&str; 4] = [
+    include_str!("api.rs"),
+    include_str!("rules.rs"),
+    include_str!("sdk.rs"),
+    include_str!("view.rs"),
+];
+
+/// Where what `by` makes of a session in its present state is kept. `by` is a client with all that it is told.
 pub(crate) fn place(
     recording: &Recording,
     by: &str,
@@ -27,8 +35,10 @@ pub(crate) fn place(
         digest.update(text.len().to_le_bytes());
         digest.update(text);
     };
+    for part in SUITE {
+        field(part.as_bytes());
+    }
     field(by.as_bytes());
-    field(today().as_bytes());
     field(work.as_os_str().as_encoded_bytes());
     let mut ids = Ids::default();
     let transcript = recording
@@ -86,15 +96,25 @@ pub(crate) fn today() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }
 
-pub(crate) fn recall(path: &Path) -> Option<Seen> {
-    serde_json::from_slice(&fs_err::read(path).ok()?).ok()
+/// What was seen, and when.
+#[derive(Serialize, Deserialize)]
+struct Kept<T> {
+    day: String,
+    seen: T,
 }
 
-pub(crate) fn keep(path: &Path, seen: &Seen) -> Result<()> {
+/// What was seen, and whether it was today.
+pub(crate) fn recall<T: DeserializeOwned>(path: &Path) -> Option<(T, bool)> {
+    let kept: Kept<T> = serde_json::from_slice(&fs_err::read(path).ok()?).ok()?;
+    Some((kept.seen, kept.day == today()))
+}
+
+pub(crate) fn keep<T: Serialize>(path: &Path, seen: &T) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs_err::create_dir_all(folder)?;
     }
-    Ok(fs_err::write(path, serde_json::to_vec(seen)?)?)
+    let day = today();
+    Ok(fs_err::write(path, serde_json::to_vec(&Kept { day, seen })?)?)
 }
 
 /// Ids by the order in which they first appear.
@@ -122,18 +142,19 @@ impl Ids {
             }
         }
         out.push_str(&text[done..]);
-        without_slugs(&out)
+        // A copy's plan has a name of its own, and a list of sessions says when a file was written.
+        let out = without(&out, r#""slug":""#, '"');
+        without(&out, r#""fileMtime": "#, ',')
     }
 }
 
-/// A copy's plan has a name of its own, made up anew each time.
-fn without_slugs(text: &str) -> String {
-    let mut parts = text.split(r#""slug":""#);
+/// A text without what stands between a field's name and the end of its value.
+fn without(text: &str, field: &str, end: char) -> String {
+    let mut parts = text.split(field);
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let rest = part.split_once('"').map_or(part, |(_, rest)| rest);
-        out.push_str(r#""slug":"#);
-        out.push_str(rest);
+        out.push_str(field);
+        out.push_str(part.find(end).map_or("", |at| &part[at..]));
     }
     out
 }

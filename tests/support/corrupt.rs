@@ -1,5 +1,12 @@
 //! Injects faults into healthy sessions, the same for the same seed.
+#![allow(dead_code, reason = "not every test uses all of it")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 /// A small generator of numbers.
@@ -33,51 +40,124 @@ pub(crate) enum Fault {
     Glued,
     Spliced,
     OpenEnd,
+    ByteOrderMark,
+    InvalidUtf8,
     LostEntry,
     DanglingParent,
     Cycle,
+    SelfParent,
     DuplicateLine,
     DuplicateHistory,
+    OtherDuplicate,
     StrayNewest,
+    StrayLast,
     UnansweredCall,
     StrayResult,
     RepeatedCall,
+    RepeatedResult,
+    ResultBeforeCall,
+    SplitServerResult,
     Unsigned,
+    AdjacentThinking,
+    LoneThinking,
     Blank,
+    BlankAnswer,
     Empty,
     StringAnswer,
     Surrogate,
     Nul,
     BadImage,
+    ReplayedError,
+    ForeignEntries,
     BareBoundary,
     NoMetadata,
+    LostBoundary,
+    LostPreserved,
+    LostLogicalParent,
+    StaleLastPrompt,
+    LargeImage,
+    WideImage,
+    ManyWideImages,
+    OtherKindOfImage,
+    LockedDocument,
+    TornDocument,
 }
 
-pub(crate) const ALL: [Fault; 24] = [
+impl Fault {
+    /// Whether it takes away what a boundary says of the messages that were kept.
+    pub(crate) fn forgets_what_is_kept(self) -> bool {
+        matches!(
+            self,
+            Self::NoMetadata | Self::LostBoundary | Self::LostPreserved
+        )
+    }
+
+    /// Whether it needs a session that was compacted.
+    pub(crate) fn is_of_compaction(self) -> bool {
+        matches!(
+            self,
+            Self::NoMetadata
+                | Self::LostBoundary
+                | Self::LostPreserved
+                | Self::LostLogicalParent
+                | Self::StaleLastPrompt
+        )
+    }
+}
+
+/// All but those with pictures and documents.
+pub(crate) const ALL: [Fault; 41] = [
     Fault::TornTail,
     Fault::TornMiddle,
     Fault::NulRun,
     Fault::Glued,
     Fault::Spliced,
     Fault::OpenEnd,
+    Fault::ByteOrderMark,
+    Fault::InvalidUtf8,
     Fault::LostEntry,
     Fault::DanglingParent,
     Fault::Cycle,
+    Fault::SelfParent,
     Fault::DuplicateLine,
     Fault::DuplicateHistory,
+    Fault::OtherDuplicate,
     Fault::StrayNewest,
+    Fault::StrayLast,
     Fault::UnansweredCall,
     Fault::StrayResult,
     Fault::RepeatedCall,
+    Fault::RepeatedResult,
+    Fault::ResultBeforeCall,
+    Fault::SplitServerResult,
     Fault::Unsigned,
+    Fault::AdjacentThinking,
+    Fault::LoneThinking,
     Fault::Blank,
+    Fault::BlankAnswer,
     Fault::Empty,
     Fault::StringAnswer,
     Fault::Surrogate,
     Fault::Nul,
     Fault::BadImage,
+    Fault::ReplayedError,
+    Fault::ForeignEntries,
     Fault::BareBoundary,
     Fault::NoMetadata,
+    Fault::LostBoundary,
+    Fault::LostPreserved,
+    Fault::LostLogicalParent,
+    Fault::StaleLastPrompt,
+];
+
+/// Those with pictures and documents, which are slow to make.
+pub(crate) const MEDIA: [Fault; 6] = [
+    Fault::LargeImage,
+    Fault::WideImage,
+    Fault::ManyWideImages,
+    Fault::OtherKindOfImage,
+    Fault::LockedDocument,
+    Fault::TornDocument,
 ];
 
 /// A session with faults. Those in records come first, then those in lines, then those of the file.
@@ -97,6 +177,9 @@ pub(crate) fn corrupt(lines: &[Value], faults: &[Fault], seed: u64) -> Vec<u8> {
         .collect();
     if faults.contains(&Fault::OpenEnd) {
         bytes.pop();
+    }
+    if faults.contains(&Fault::ByteOrderMark) {
+        bytes.splice(0..0, *b"\xef\xbb\xbf").for_each(drop);
     }
     bytes
 }
@@ -147,6 +230,11 @@ fn in_records(lines: &mut Vec<Value>, fault: Fault, dice: &mut Dice) {
                 lines[first]["parentUuid"] = lines[other]["uuid"].clone();
             }
         }
+        Fault::SelfParent => {
+            if let Some(i) = pick(lines, dice, &chained) {
+                lines[i]["parentUuid"] = lines[i]["uuid"].clone();
+            }
+        }
         Fault::DuplicateLine => {
             if let Some(i) = pick(lines, dice, &chained) {
                 lines.insert(i, lines[i].clone());
@@ -160,14 +248,29 @@ fn in_records(lines: &mut Vec<Value>, fault: Fault, dice: &mut Dice) {
                 .collect();
             lines.extend(again);
         }
+        Fault::OtherDuplicate => {
+            let (first, again) = (pick(lines, dice, &is_prompt), pick(lines, dice, &said));
+            if let (Some(first), Some(again)) = (first, again) {
+                let (old, new) = (lines[again]["uuid"].clone(), lines[first]["uuid"].clone());
+                lines[again]["uuid"] = new.clone();
+                for line in lines.iter_mut().skip(again + 1) {
+                    if line["parentUuid"] == old {
+                        line["parentUuid"] = new.clone();
+                    }
+                }
+            }
+        }
         Fault::StrayNewest => {
             if let Some(i) = pick(lines, dice, &is_prompt) {
-                let mut stray = lines[i].clone();
-                stray["uuid"] = json!("00000000-0000-4000-8000-0000000000aa");
-                stray["parentUuid"] = Value::Null;
-                stray["timestamp"] = json!("2031-01-01T00:00:00.000Z");
-                stray["message"]["content"] = json!("A stray prompt.");
+                let stray = stray(&lines[i], "aa", "2031-01-01T00:00:00.000Z");
                 lines.insert(0, stray);
+            }
+        }
+        Fault::StrayLast => {
+            if let Some(i) = pick(lines, dice, &is_prompt) {
+                let stray = stray(&lines[i], "ab", "2020-01-01T00:00:00.000Z");
+                lines.retain(|l| l["type"] != "last-prompt");
+                lines.push(stray);
             }
         }
         Fault::UnansweredCall | Fault::StrayResult => {
@@ -206,6 +309,74 @@ fn in_records(lines: &mut Vec<Value>, fault: Fault, dice: &mut Dice) {
                 }
             }
         }
+        Fault::RepeatedResult => {
+            if let Some(i) = pick(lines, dice, &|l| has_block(l, "tool_result")) {
+                let copy = lines[i].clone();
+                put_behind(lines, i, copy, "ac");
+            }
+        }
+        Fault::ResultBeforeCall => {
+            let answers = |l: &Value| has_block(l, "tool_result");
+            if let Some(r) = pick(lines, dice, &answers) {
+                let id = &lines[r]["message"]["content"][0]["tool_use_id"];
+                let calls = |l: &Value| {
+                    let mut blocks = l["message"]["content"].as_array().into_iter().flatten();
+                    blocks.any(|b| b["id"] == *id)
+                };
+                if let Some(c) = lines.iter().position(calls)
+                    && lines[r]["parentUuid"] == lines[c]["uuid"]
+                {
+                    let (call, result) = (lines[c]["uuid"].clone(), lines[r]["uuid"].clone());
+                    for line in lines.iter_mut().filter(|l| l["parentUuid"] == result) {
+                        line["parentUuid"] = call.clone();
+                    }
+                    lines[r]["parentUuid"] = lines[c]["parentUuid"].clone();
+                    lines[c]["parentUuid"] = result;
+                }
+            }
+        }
+        Fault::SplitServerResult => {
+            if let Some(i) = pick(lines, dice, &said) {
+                let mut call = lines[i].clone();
+                call["message"]["id"] = json!("msg_server_1");
+                call["message"]["content"] = json!([{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}]);
+                let mut result = lines[i].clone();
+                result["message"]["id"] = json!("msg_server_2");
+                result["message"]["content"] = json!([{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}]);
+                put_behind(lines, i, call, "a1");
+                put_behind(lines, i + 1, result, "a2");
+            }
+        }
+        Fault::AdjacentThinking => {
+            if let Some(i) = pick(lines, dice, &|l| has_block(l, "thinking")) {
+                let mut copy = lines[i].clone();
+                lines[i]["message"]["content"][0]["thinking"] = json!("A first thought.");
+                copy["message"]["content"][0]["thinking"] = json!("A second thought.");
+                put_behind(lines, i, copy, "a3");
+            }
+        }
+        Fault::LoneThinking => {
+            if let Some(i) = pick(lines, dice, &|l| has_block(l, "thinking")) {
+                let mut copy = lines[i].clone();
+                copy["message"]["id"] = json!("msg_lone");
+                put_behind(lines, i, copy, "a4");
+            }
+        }
+        Fault::ReplayedError => {
+            if let Some(i) = pick(lines, dice, &said) {
+                let mut error = lines[i].clone();
+                error["isApiErrorMessage"] = json!(true);
+                error["message"]["id"] = json!("msg_error");
+                error["message"]["model"] = json!("<synthetic>");
+                error["message"]["content"] = json!([{"type": "text", "text": "API Error: 400 no"}]);
+                put_behind(lines, i, error, "a5");
+            }
+        }
+        Fault::ForeignEntries => {
+            if let Some(i) = pick(lines, dice, &is_prompt) {
+                lines[i]["sessionId"] = json!("00000000-0000-4000-8000-0000000000f0");
+            }
+        }
         Fault::Unsigned => {
             if let Some(i) = pick(lines, dice, &|l| has_block(l, "thinking")) {
                 lines[i]["message"]["content"][0]["signature"] = json!("");
@@ -219,6 +390,11 @@ fn in_records(lines: &mut Vec<Value>, fault: Fault, dice: &mut Dice) {
                     .push(json!({"type": "text", "text": " \n"}));
             }
         }
+        Fault::BlankAnswer => {
+            if let Some(i) = pick(lines, dice, &|l| has_block(l, "thinking")) {
+                lines[i]["message"]["content"] = json!([{"type": "text", "text": ""}]);
+            }
+        }
         Fault::Empty => {
             if let Some(i) = pick(lines, dice, &|l| has_block(l, "thinking")) {
                 lines[i]["message"]["content"] = json!([]);
@@ -229,15 +405,17 @@ fn in_records(lines: &mut Vec<Value>, fault: Fault, dice: &mut Dice) {
                 lines[i]["message"]["content"] = lines[i]["message"]["content"][0]["text"].clone();
             }
         }
-        Fault::BadImage => {
-            if let Some(i) = pick(lines, dice, &is_prompt) {
-                let text = match &lines[i]["message"]["content"] {
-                    Value::String(s) => s.clone(),
-                    _ => "See.".to_owned(),
-                };
-                lines[i]["message"]["content"] = json!([{"type": "text", "text": text}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "bm8="}}]);
-            }
+        Fault::BadImage => attach(lines, dice, &[image("image/png", b"no")]),
+        Fault::OtherKindOfImage => attach(lines, dice, &[image("image/jpeg", &png(8, 8, 1))]),
+        Fault::LargeImage => attach(lines, dice, &[image("image/png", &png(1500, 1000, 7))]),
+        Fault::WideImage => attach(lines, dice, &[image("image/png", &png(8100, 4, 1))]),
+        Fault::ManyWideImages => {
+            attach(lines, dice, &vec![image("image/png", &png(2100, 4, 1)); 21]);
         }
+        Fault::LockedDocument => {
+            attach(lines, dice, &[document(b"%PDF-1.4\ntrailer <</Encrypt 5 0 R>>\n%%EOF")]);
+        }
+        Fault::TornDocument => attach(lines, dice, &[document(b"%PDF-1.4\n1 0 obj <<")]),
         Fault::BareBoundary => {
             let last = at(lines, chained).last().map(|&i| lines[i].clone());
             if let Some(last) = last {
@@ -252,8 +430,96 @@ fn in_records(lines: &mut Vec<Value>, fault: Fault, dice: &mut Dice) {
                 line.as_object_mut().unwrap().remove("compactMetadata");
             }
         }
+        Fault::LostBoundary => lines.retain(|l| l["subtype"] != "compact_boundary"),
+        Fault::LostPreserved => {
+            let gone = json!("00000000-0000-4000-8000-00000000dead");
+            for line in lines
+                .iter_mut()
+                .filter(|l| l["subtype"] == "compact_boundary")
+            {
+                line["compactMetadata"]["preservedSegment"] =
+                    json!({"headUuid": gone, "anchorUuid": gone, "tailUuid": gone});
+                line["compactMetadata"]["preservedMessages"] =
+                    json!({"anchorUuid": gone, "uuids": [gone], "allUuids": [gone]});
+            }
+        }
+        Fault::LostLogicalParent => {
+            for line in lines
+                .iter_mut()
+                .filter(|l| l["subtype"] == "compact_boundary")
+            {
+                line["logicalParentUuid"] = json!("00000000-0000-4000-8000-00000000dead");
+            }
+        }
+        Fault::StaleLastPrompt => {
+            let boundary = lines.iter().position(|l| l["subtype"] == "compact_boundary");
+            let stale = boundary.and_then(|b| lines[..b].iter().rfind(|l| is(l, "assistant")));
+            if let Some(stale) = stale {
+                let note = json!({"type": "last-prompt", "lastPrompt": "x", "leafUuid": stale["uuid"], "sessionId": stale["sessionId"]});
+                lines.push(note);
+            }
+        }
         _ => {}
     }
+}
+
+/// A prompt of no conversation.
+fn stray(like: &Value, id: &str, time: &str) -> Value {
+    let mut stray = like.clone();
+    stray["uuid"] = json!(format!("00000000-0000-4000-8000-0000000000{id}"));
+    stray["parentUuid"] = Value::Null;
+    stray["timestamp"] = json!(time);
+    stray["message"]["content"] = json!("A stray prompt.");
+    stray
+}
+
+/// Puts an entry behind another, in the file and in the chain, a moment later.
+fn put_behind(lines: &mut Vec<Value>, at: usize, mut entry: Value, id: &str) {
+    let before = lines[at]["uuid"].clone();
+    let own = json!(format!("00000000-0000-4000-8000-0000000000{id}"));
+    for line in lines.iter_mut().filter(|l| l["parentUuid"] == before) {
+        line["parentUuid"] = own.clone();
+    }
+    entry["uuid"] = own.clone();
+    entry["parentUuid"] = before.clone();
+    for line in lines.iter_mut().filter(|l| l["leafUuid"] == before) {
+        line["leafUuid"] = own.clone();
+    }
+    lines.insert(at + 1, entry);
+}
+
+/// Attaches blocks to a prompt.
+fn attach(lines: &mut [Value], dice: &mut Dice, blocks: &[Value]) {
+    let Some(&i) = dice.pick(&at(lines, is_prompt)) else {
+        return;
+    };
+    let content = &mut lines[i]["message"]["content"];
+    if let Value::String(text) = content {
+        *content = json!([{"type": "text", "text": text}]);
+    }
+    content.as_array_mut().unwrap().extend_from_slice(blocks);
+}
+
+fn image(kind: &str, bytes: &[u8]) -> Value {
+    json!({"type": "image", "source": {"type": "base64", "media_type": kind, "data": STANDARD.encode(bytes)}})
+}
+
+fn document(bytes: &[u8]) -> Value {
+    json!({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": STANDARD.encode(bytes)}})
+}
+
+/// A picture; of noise where the seed is not 1, and then as large as its pixels are many.
+fn png(width: u32, height: u32, seed: u64) -> Vec<u8> {
+    let mut dice = Dice(seed);
+    let picture = image::RgbaImage::from_fn(width, height, |_, _| {
+        let n = if seed == 1 { 0 } else { dice.below(1 << 24) };
+        image::Rgba([n as u8, (n >> 8) as u8, (n >> 16) as u8, 255])
+    });
+    let mut out = std::io::Cursor::new(Vec::new());
+    picture
+        .write_to(&mut out, image::ImageFormat::Png)
+        .unwrap();
+    out.into_inner()
 }
 
 fn in_lines(texts: &mut Vec<Vec<u8>>, fault: Fault, dice: &mut Dice) {
@@ -281,11 +547,11 @@ fn in_lines(texts: &mut Vec<Vec<u8>>, fault: Fault, dice: &mut Dice) {
             let stub = texts[i][..texts[i].len() / 3].to_vec();
             texts[i].splice(0..0, stub).for_each(drop);
         }
-        Fault::Surrogate | Fault::Nul => {
-            let escape: &[u8] = if fault == Fault::Nul {
-                br"\u0000"
-            } else {
-                br"\ud83d"
+        Fault::Surrogate | Fault::Nul | Fault::InvalidUtf8 => {
+            let escape: &[u8] = match fault {
+                Fault::Nul => br"\u0000",
+                Fault::Surrogate => br"\ud83d",
+                _ => b"\xff",
             };
             let spot = texts.iter().position(|t| find(t, b"Answer ").is_some());
             if let Some(line) = spot

@@ -69,7 +69,7 @@ pub(crate) fn run(args: HistoryArgs, context: &mut Context) -> Result<ExitCode, 
         return gc(context, older_than, dry_run);
     }
     let mut operations = context.journal.operations()?;
-    operations.retain(|o| o.state != State::Prepared);
+    operations.retain(|o| !o.state.is_under_way());
     operations.reverse();
     if let Some(name) = args.session {
         // A session that was undone is no longer there to be found; its id still names it.
@@ -159,7 +159,7 @@ fn gc(context: &mut Context, older_than: Age, dry_run: bool) -> Result<ExitCode,
     let mut freed = 0;
     for o in context.journal.operations()? {
         let old = context.now.duration_since(time_of(&o)).unwrap_or_default() >= older_than.0;
-        if !old || o.state == State::Prepared {
+        if !old || o.state.is_under_way() {
             continue;
         }
         freed += context.journal.forget(&o, dry_run)?;

@@ -121,6 +121,21 @@ pub(super) fn explain(error: UndoError, operation: &Operation) -> CliError {
             message,
             "the old bytes are safe in the journal; copy them by hand if you want them back (see SAFETY.md)",
         ),
+        UndoError::Disturbed { .. } => CliError::refused(
+            "changed",
+            message,
+            "nothing was changed; run the command again when the session is at rest",
+        ),
+        UndoError::Busy { .. } => CliError::refused(
+            "busy",
+            message,
+            "end what has it open, and run the command again. Nothing was changed",
+        ),
+        UndoError::Spoilt { .. } => CliError::failed(
+            "spoilt",
+            message,
+            "the session is left as it is; another program wrote to the journal's file",
+        ),
         UndoError::Gone { .. } => {
             CliError::refused("gone", message, "there is nothing left to take back")
         }

@@ -39,6 +39,7 @@ pub static CHECKS: &[&Check] = &[
     &compaction::stale_last_prompt::CHECK,
     &compaction::boundary_last::CHECK,
     &compaction::no_metadata::CHECK,
+    &compaction::lost_boundary::CHECK,
     &compaction::lost_preserved::CHECK,
     &compaction::lost_logical_parent::CHECK,
     &calls::repeated_call::CHECK,

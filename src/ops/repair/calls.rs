@@ -11,7 +11,7 @@ use crate::doctor::checks::calls::{
 };
 use crate::jsonl::{Edit, decode, encode, lookup};
 use crate::rewrite::{Action, Place as At, Plan, Refusal, Transform};
-use crate::session::{self, Place, Session};
+use crate::session::{self, Kind, Place, PromptKind, Session};
 
 use super::super::blocks::{Doomed, gist};
 use super::RepairOptions;
@@ -127,9 +127,15 @@ impl Transform for Strays {
                 .for_each(&mut add);
         }
         if self.0.wants(&stray_result::CHECK) {
-            stray_result::results(session)
-                .into_iter()
-                .for_each(&mut add);
+            for result in stray_result::results(session) {
+                add(result);
+                // The answer above it has lost the call, and its thinking is not what was signed.
+                answer_above(session, result.entry as usize)
+                    .map(|answer| thinking_of(session, answer))
+                    .into_iter()
+                    .flatten()
+                    .for_each(&mut add);
+            }
         }
         let mut calls = Vec::new();
         if self.0.wants(&unfinished_call::CHECK) {
@@ -166,6 +172,23 @@ impl Transform for Strays {
         });
         Ok(plan)
     }
+}
+
+/// The nearest line of an answer above an entry, within the turn.
+fn answer_above(session: &Session, entry: usize) -> Option<usize> {
+    let mut at = entry;
+    // As many steps as there are entries, for a chain may be closed.
+    for _ in 0..session.entries().len() {
+        at = session.graph().parent(at)?;
+        let e = &session.entries()[at];
+        if e.kind == Kind::Assistant {
+            return Some(at);
+        }
+        if e.is_boundary() || e.prompt == PromptKind::Words {
+            return None;
+        }
+    }
+    None
 }
 
 fn thinking_of(session: &Session, entry: usize) -> Vec<session::At> {

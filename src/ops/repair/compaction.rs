@@ -3,17 +3,62 @@
 use std::rc::Rc;
 
 use crate::doctor::checks::compaction::boundary_last::{self, End, end};
+use crate::doctor::checks::compaction::lost_boundary;
+use crate::doctor::checks::compaction::lost_logical_parent;
 use crate::doctor::checks::compaction::lost_preserved::{self, Lost, lost};
 use crate::doctor::checks::compaction::no_metadata;
 use crate::jsonl::{Edit, decode, elements, encode, fields, lookup, remove_elements, remove_field};
-use crate::rewrite::{Action, Plan, Refusal, Transform};
+use crate::rewrite::{Action, Place, Plan, Refusal, Transform};
 use crate::session::{Id, Session};
 
 use super::RepairOptions;
-use super::edit::{set_field, timestamp, uuid};
+use super::edit::{set_field, shared, timestamp, uuid};
 
 /// The least that a boundary says of itself.
 const METADATA: &[u8] = br#"{"trigger":"manual","preTokens":0}"#;
+
+/// Puts boundaries in front of summaries that have lost theirs.
+pub(super) struct Boundaries(pub(super) Rc<RepairOptions>);
+
+impl Transform for Boundaries {
+    fn name(&self) -> &'static str {
+        "repair"
+    }
+
+    fn reveals(&self) -> bool {
+        true
+    }
+
+    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+        let mut plan = Plan::default();
+        if !self.0.wants(&lost_boundary::CHECK) {
+            return Ok(plan);
+        }
+        for i in lost_boundary::entries(session) {
+            let e = &session.entries()[i];
+            // The summary names it still.
+            let Some(own) = session.string(e, &["parentUuid"]) else {
+                continue;
+            };
+            let before = (0..i).rev().find(|&b| {
+                let b = &session.entries()[b];
+                b.is_chained() && !b.flags.sidechain()
+            });
+            let before = before.and_then(|b| uuid(session, b));
+            let line = format!(
+                r#"{{"parentUuid":null,"logicalParentUuid":{}{},"type":"system","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false,"timestamp":{},"uuid":{},"level":"info","compactMetadata":{}}}"#,
+                before.map_or_else(|| "null".to_owned(), |b| encode(&b)),
+                shared(session, e),
+                timestamp(e.time.saturating_sub(1).max(0)),
+                encode(&own),
+                String::from_utf8_lossy(METADATA),
+            );
+            plan.note_insert("compaction boundary", line.len() + 1, 0, "");
+            plan.insert_line(Place::Before(e.line), line);
+        }
+        Ok(plan)
+    }
+}
 
 pub(super) struct Compaction(pub(super) Rc<RepairOptions>);
 
@@ -47,6 +92,17 @@ impl Transform for Compaction {
                     plan.edit_line(e.line, forget(session, i, &lost));
                     plan.note(session, e, Action::Edit, "names of kept messages", 0, 0, "");
                 }
+            }
+        }
+        if self.0.wants(&lost_logical_parent::CHECK) {
+            for (i, before) in lost_logical_parent::boundaries(session) {
+                let Some(before) = before.and_then(|b| uuid(session, b)) else {
+                    continue;
+                };
+                let e = &session.entries()[i];
+                let value = encode(&before);
+                set_field(session, &mut plan, e, "logicalParentUuid", value.as_bytes());
+                plan.note(session, e, Action::Edit, "entry before a compaction", 0, 0, "");
             }
         }
         match end(session).filter(|_| self.0.wants(&boundary_last::CHECK)) {

@@ -61,27 +61,32 @@ pub(super) struct NewUser<'a> {
     pub(super) more: &'a str,
 }
 
+/// The fields of an entry that say where it was made, each with a comma before it.
+pub(super) fn shared(session: &Session, like: &Entry) -> String {
+    let text = session.text(like);
+    let mut shared = String::new();
+    for key in [
+        "isSidechain",
+        "userType",
+        "entrypoint",
+        "cwd",
+        "sessionId",
+        "version",
+        "gitBranch",
+        "slug",
+        "promptId",
+    ] {
+        if let Some(value) = lookup(text, &[key]).and_then(|s| std::str::from_utf8(s.of(text)).ok())
+        {
+            let _ = write!(shared, ",\"{key}\":{value}");
+        }
+    }
+    shared
+}
+
 impl NewUser<'_> {
     pub(super) fn line(&self, session: &Session) -> String {
-        let text = session.text(self.like);
-        let mut shared = String::new();
-        for key in [
-            "isSidechain",
-            "userType",
-            "entrypoint",
-            "cwd",
-            "sessionId",
-            "version",
-            "gitBranch",
-            "slug",
-            "promptId",
-        ] {
-            if let Some(value) =
-                lookup(text, &[key]).and_then(|s| std::str::from_utf8(s.of(text)).ok())
-            {
-                let _ = write!(shared, ",\"{key}\":{value}");
-            }
-        }
+        let shared = shared(session, self.like);
         let parent = self.parent.map_or_else(|| "null".to_owned(), encode);
         format!(
             r#"{{"parentUuid":{parent}{shared},"type":"user","message":{{"role":"user","content":{}}},"uuid":"{}","timestamp":{}{}}}"#,

@@ -10,6 +10,7 @@ mod leaf;
 mod linearize;
 mod lines;
 mod parents;
+mod sessions;
 mod text;
 mod uuids;
 
@@ -50,6 +51,7 @@ fn round(options: &Rc<RepairOptions>) -> Vec<Box<dyn Transform>> {
     let mut passes: Vec<Box<dyn Transform>> = vec![
         Box::new(lines::Lines(Rc::clone(options))),
         Box::new(uuids::Uuids(Rc::clone(options))),
+        Box::new(compaction::Boundaries(Rc::clone(options))),
         Box::new(parents::Parents(Rc::clone(options))),
         Box::new(compaction::Compaction(Rc::clone(options))),
         Box::new(leaf::Leaf(Rc::clone(options))),
@@ -63,6 +65,7 @@ fn round(options: &Rc<RepairOptions>) -> Vec<Box<dyn Transform>> {
         Box::new(calls::Results(Rc::clone(options))),
         Box::new(heads::Heads(Rc::clone(options))),
     ];
+    passes.push(Box::new(sessions::Sessions(Rc::clone(options))));
     if options.linearize {
         passes.push(Box::new(linearize::Linearize));
     }

@@ -18,11 +18,14 @@ pub(crate) static CHECK: Check = Check {
     run,
 };
 
-/// Entries whose parent is named but not there.
+/// Entries whose parent is named but not there. What a summary lacks is its boundary, which is another matter.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
     let all = session.entries().iter().enumerate();
     all.filter(|(i, e)| {
-        e.is_chained() && e.parent.is_some() && session.graph().parent(*i).is_none()
+        e.is_chained()
+            && e.parent.is_some()
+            && session.graph().parent(*i).is_none()
+            && !e.flags.compact_summary()
     })
     .map(|(i, _)| i)
 }

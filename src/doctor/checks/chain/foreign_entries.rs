@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 
-use super::super::super::check::{Check, Scope, Survey, whole};
+use super::super::super::check::{Check, Scope, Survey, is_live, whole};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -13,24 +13,30 @@ pub(crate) static CHECK: Check = Check {
     seen: "rewinding files does not find its data",
     suffers: Versions::None,
     heals: "all resume such a session",
-    mend: None,
+    mend: Some("they get this session's id"),
     scope: Scope::Told,
     run,
 };
 
-fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    let session: &Session = survey.session;
+/// Messages of the conversation that carry another session's id.
+pub(crate) fn entries(session: &Session) -> Vec<usize> {
     let Some(own) = session.session_id() else {
-        return;
+        return Vec::new();
     };
-    let foreign = survey
-        .live()
-        .filter(|(_, e)| e.is_message() && e.session.is_some() && e.session != own)
-        .count();
+    let all = session.entries().iter().enumerate();
+    all.filter(|(i, e)| {
+        e.is_message() && e.session.is_some() && e.session != own && is_live(session, *i)
+    })
+    .map(|(i, _)| i)
+    .collect()
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    let foreign = entries(survey.session).len();
     if foreign > 0 {
         findings.push(whole(
             &CHECK,
-            format!("{foreign} messages carry another session's id; a clone gives them one"),
+            format!("{foreign} messages carry another session's id"),
         ));
     }
 }

@@ -1,5 +1,7 @@
 //! A boundary that remembers an entry which is gone. A quarter of those in the wild do.
 
+use crate::session::{Entry, Session};
+
 use super::super::super::check::{Check, Scope, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
@@ -11,23 +13,40 @@ pub(crate) static CHECK: Check = Check {
     seen: "the full transcript ends at the compaction",
     suffers: Versions::None,
     heals: "no client goes by it on resume",
-    mend: None,
+    mend: Some("the boundary names the entry that stands before it in the file"),
     scope: Scope::Told,
     run,
 };
 
+/// Boundaries that name what is gone, with the entry that stands before each in the file.
+pub(crate) fn boundaries(session: &Session) -> Vec<(usize, Option<usize>)> {
+    let entries = session.entries();
+    let is_lost = |e: &Entry| {
+        let named = e.names.some();
+        e.is_boundary() && named.is_some_and(|id| session.graph().find(id).is_none())
+    };
+    let before = |i: usize| {
+        (0..i)
+            .rev()
+            .find(|&b| entries[b].is_chained() && !entries[b].flags.sidechain())
+    };
+    let lost = (0..entries.len()).filter(|&i| is_lost(&entries[i]));
+    lost.map(|i| (i, before(i))).collect()
+}
+
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (i, e) in survey.session.entries().iter().enumerate() {
-        if e.is_boundary()
-            && e.names
-                .some()
-                .is_some_and(|id| survey.session.graph().find(id).is_none())
-        {
-            findings.push(survey.at(
-                &CHECK,
-                i,
-                "the entry before the compaction, as the boundary names it, is not in the file",
-            ));
+    for (i, before) in boundaries(survey.session) {
+        let mut finding = survey.at(
+            &CHECK,
+            i,
+            "the entry before the compaction, as the boundary names it, is not in the file",
+        );
+        if before.is_none() {
+            finding.mendable = false;
+            finding
+                .message
+                .push_str(", nor any other: what was before the compaction is gone");
         }
+        findings.push(finding);
     }
 }

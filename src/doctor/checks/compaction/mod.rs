@@ -1,6 +1,7 @@
 //! Boundaries and summaries.
 
 pub(crate) mod boundary_last;
+pub(crate) mod lost_boundary;
 pub(crate) mod lost_logical_parent;
 pub(crate) mod lost_preserved;
 pub(crate) mod no_metadata;

@@ -1,0 +1,41 @@
+//! A summary whose boundary is not in the file.
+
+use crate::session::Session;
+
+use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "lost-boundary",
+    family: "compaction",
+    severity: Severity::RefusedByTheApi,
+    seen: "prompt is too long: the history is shown again beside its summary",
+    suffers: Versions::From(Version(2, 1, 156)),
+    heals: "older clients show nothing from before the summary",
+    mend: Some("a boundary is put in front of it"),
+    scope: Scope::Always,
+    run,
+};
+
+/// Summaries that name a boundary which is gone.
+pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
+    let all = session.entries().iter().enumerate();
+    all.filter(|(i, e)| {
+        e.flags.compact_summary()
+            && e.is_chained()
+            && e.parent.is_some()
+            && session.graph().parent(*i).is_none()
+    })
+    .map(|(i, _)| i)
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    findings.extend(entries(survey.session).map(|i| {
+        survey.at(
+            &CHECK,
+            i,
+            "the summary of a compaction without its boundary",
+        )
+    }));
+}

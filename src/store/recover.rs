@@ -1,0 +1,248 @@
+//! Cleans up after runs that were killed.
+//!
+//! One rule for all of them: where everything is as the operation leaves it, it counts as done; else
+//! everything goes back to what it was before. What a client appended meanwhile stays in either case, and
+//! a file that is neither the old nor the new is left alone.
+
+use std::io;
+use std::path::Path;
+
+use super::atomic::Candidate;
+use super::disk;
+use super::guard::Stamp;
+use super::index_file::remove_from_index;
+use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
+use super::swap::{Swap, SwapError};
+use super::undo::{keep_created, old_file};
+
+/// What a file that was being replaced is now; behind that, what was appended since.
+enum Now {
+    Old,
+    New(Vec<u8>),
+    Neither,
+}
+
+impl Journal {
+    /// Cleans up after runs that were killed. Says what was done.
+    pub fn recover(&self) -> Result<Vec<String>, JournalError> {
+        let mut told = Vec::new();
+        if !self.root().join("ops").exists() {
+            return Ok(told);
+        }
+        // Whoever publishes holds the lock, so what is under way now was left by the dead.
+        let _lock = self.lock()?;
+        self.remove_nobodys()?;
+        let operations = self.operations()?;
+        // Runs follow one another, so only the last can have been killed while it tidied up.
+        if let Some(last) = operations.iter().max_by_key(|o| o.changed.as_str()) {
+            self.sweep(last);
+            if last.state == State::Undone {
+                remove_folders(last);
+            }
+        }
+        for operation in operations {
+            if !operation.state.is_under_way() || is_running(&operation) {
+                continue;
+            }
+            let said = self.settle(operation).map_err(|source| JournalError::Io {
+                folder: self.root().to_owned(),
+                source,
+            })?;
+            told.push(said);
+        }
+        Ok(told)
+    }
+
+    /// Removes folders without a record.
+    fn remove_nobodys(&self) -> Result<(), JournalError> {
+        let folder = self.root().join("ops");
+        let failed = |source| JournalError::Io {
+            folder: folder.clone(),
+            source,
+        };
+        for entry in std::fs::read_dir(&folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.is_dir() && path.join("op.json").symlink_metadata().is_err() {
+                disk::remove_dir_all(&path).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&self, mut operation: Operation) -> io::Result<String> {
+        self.sweep(&operation);
+        let id = operation.id.clone();
+        let now = operation
+            .replaced
+            .iter()
+            .map(look_at)
+            .collect::<io::Result<Vec<_>>>()?;
+        let unknown = now.iter().any(|n| matches!(n, Now::Neither));
+        let all_new = now.iter().all(|n| matches!(n, Now::New(_)));
+        let made = operation.created.last();
+        let in_place = made.map_or(!now.is_empty() && all_new, |transcript| transcript.exists());
+        if in_place || unknown {
+            let was = operation.state;
+            self.forget_missing(&mut operation);
+            operation.state = State::Committed;
+            self.record(&operation).map_err(io::Error::other)?;
+            return Ok(match was {
+                State::Undoing => format!("taking {id} back was interrupted before it began"),
+                _ if unknown => format!(
+                    "{id} was interrupted, and its file was changed since; its old bytes are kept"
+                ),
+                _ => {
+                    format!("{id} was interrupted after its result was in place; it counts as done")
+                }
+            });
+        }
+        for (replaced, now) in operation.replaced.iter().zip(now) {
+            if let Now::New(added) = now {
+                let old = old_file(replaced, &added).map_err(io::Error::other)?;
+                let expected = after_of(replaced, &added);
+                let stamp = Stamp::of(&replaced.path)?;
+                let swapped = if stamp.len == expected {
+                    Swap::put(&replaced.path, stamp, old)
+                } else {
+                    Err(SwapError::Changed)
+                };
+                match swapped {
+                    Ok(swap) => drop(swap),
+                    Err(SwapError::Io(error)) => return Err(error),
+                    Err(_) => {
+                        return Ok(format!(
+                            "{id} was interrupted; its session is being written to, so that is mended by the next run"
+                        ));
+                    }
+                }
+            }
+        }
+        self.take_back_created(&operation)?;
+        if operation.state == State::Prepared {
+            self.discard(&id).map_err(io::Error::other)?;
+            return Ok(format!(
+                "{id} was interrupted before its result was in place; what it left is removed"
+            ));
+        }
+        operation.state = State::Undone;
+        self.record(&operation).map_err(io::Error::other)?;
+        Ok(format!(
+            "{id} was interrupted on its way back; it is undone"
+        ))
+    }
+
+    /// Removes what was made, transcript first; what a redo needs is kept.
+    fn take_back_created(&self, operation: &Operation) -> io::Result<()> {
+        for (n, path) in operation.created.iter().enumerate().rev() {
+            if path.symlink_metadata().is_err() {
+                continue;
+            }
+            if operation.state != State::Prepared {
+                keep_created(self, operation, n).map_err(io::Error::other)?;
+            }
+            disk::remove_file(path)?;
+        }
+        remove_folders(operation);
+        Ok(())
+    }
+
+    /// A file that somebody removed since is no longer part of what was made.
+    fn forget_missing(&self, operation: &mut Operation) {
+        let states = std::mem::take(&mut operation.created_states);
+        let created = std::mem::take(&mut operation.created);
+        let mut states = states.into_iter();
+        for path in created {
+            let state = states.next().or_else(|| FileState::of(&path).ok());
+            if let (true, Some(state)) = (path.exists(), state) {
+                operation.created.push(path);
+                operation.created_states.push(state);
+            }
+        }
+    }
+
+    /// Removes temp files that a killed run left beside what it was working on.
+    fn sweep(&self, operation: &Operation) {
+        let own = self.folder(&operation.id);
+        let replaced = operation.replaced.iter().map(|r| r.path.as_path());
+        let files = operation.created.iter().map(std::path::PathBuf::as_path);
+        let files = files.chain(replaced).chain([operation.target.as_path()]);
+        let mut folders: Vec<&Path> = files.map(disk::folder_of).collect();
+        folders.push(&own);
+        folders.sort_unstable();
+        folders.dedup();
+        folders.into_iter().for_each(disk::sweep);
+    }
+}
+
+/// Removes the folders that an operation made, and its session from the client's list.
+pub(super) fn remove_folders(operation: &Operation) {
+    for dir in operation.created_dirs.iter().rev() {
+        // Only if empty: nothing of anybody else's goes.
+        let _ = disk::remove_dir(dir);
+    }
+    if let Some(folder) = operation.target.parent()
+        && !operation.created.is_empty()
+    {
+        // Clients take out by themselves what is gone; a list that cannot be written is no failure.
+        let _ = remove_from_index(folder, &operation.target_id);
+    }
+}
+
+fn is_running(operation: &Operation) -> bool {
+    process_start(operation.pid)
+        .is_some_and(|s| operation.pid_start.as_deref().is_none_or(|p| p == s))
+}
+
+/// How long the new file is with what was appended to it.
+fn after_of(replaced: &Replaced, added: &[u8]) -> u64 {
+    replaced.after.as_ref().map_or(0, |a| a.len) + added.len() as u64
+}
+
+/// Tells the old file from the new one, by their bytes. Where one begins with the other, the longer counts.
+fn look_at(replaced: &Replaced) -> io::Result<Now> {
+    let Some(after) = &replaced.after else {
+        // Its place was not yet taken when this was recorded.
+        return Ok(Now::Old);
+    };
+    let bytes = match crate::jsonl::Source::open(&replaced.path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Now::Neither),
+        Err(e) => return Err(e),
+    };
+    let bytes = bytes.bytes();
+    let is = |state: &FileState| bytes.len() as u64 == state.len && begins_with(bytes, state);
+    if is(&replaced.before) {
+        return Ok(Now::Old);
+    }
+    if is(after) {
+        return Ok(Now::New(Vec::new()));
+    }
+    let old = begins_with(bytes, &replaced.before);
+    if begins_with(bytes, after) && (!old || after.len > replaced.before.len) {
+        return Ok(Now::New(bytes[after.len as usize..].to_vec()));
+    }
+    Ok(if old { Now::Old } else { Now::Neither })
+}
+
+/// Whether bytes begin with those of a file.
+pub(super) fn begins_with(bytes: &[u8], state: &FileState) -> bool {
+    let head = usize::try_from(state.len).ok().and_then(|n| bytes.get(..n));
+    head.is_some_and(|head| blake3::hash(head).to_hex().as_str() == state.blake3)
+}
+
+/// A temp file with the bytes of `from` and lines behind them.
+pub(super) fn with_lines(
+    target: &Path,
+    from: &Path,
+    lines: &[u8],
+) -> Result<Candidate, super::atomic::PublishError> {
+    Candidate::write(target, |out| {
+        use std::io::Write as _;
+        let mut old = std::fs::File::open(from)?;
+        io::copy(&mut old, out)?;
+        if !super::swap::ends_a_line(&mut old)? {
+            out.write_all(b"\n")?;
+        }
+        out.write_all(lines)
+    })
+}

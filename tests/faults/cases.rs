@@ -1,0 +1,137 @@
+//! What is interrupted.
+
+use serde_json::json;
+
+use super::common::{Home, SESSION, Transcript};
+
+/// One run that is interrupted, and what comes before and after it.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    /// Runs that come before it.
+    pub(crate) before: &'static [&'static [&'static str]],
+    /// What is appended to the session behind those, as a client would.
+    pub(crate) used: bool,
+    pub(crate) command: &'static [&'static str],
+    /// A run that takes it back.
+    pub(crate) back: Option<&'static [&'static str]>,
+    /// The next run, which cleans up and does nothing else.
+    pub(crate) next: &'static [&'static str],
+}
+
+const STRIP: &[&str] = &["strip-thinking", SESSION, "--in-place", "--yes"];
+const ALL: &[&str] = &[
+    "strip-thinking",
+    SESSION,
+    "--subagents",
+    "--in-place",
+    "--yes",
+];
+const CLONE: &[&str] = &["clone", SESSION];
+const UNDO: &[&str] = &["undo", "--yes"];
+const NEXT: &[&str] = &["undo", "--dry-run"];
+const REPAIR: &[&str] = &["repair", TORN, "--in-place", "--yes"];
+const FILE: &[&str] = &["clone", SESSION, "-o", "../elsewhere/copy.jsonl"];
+
+/// A session with a line that is no record.
+pub(crate) const TORN: &str = "70a71000-aaaa-4bbb-8ccc-0123456789ab";
+
+const fn case(
+    name: &'static str,
+    before: &'static [&'static [&'static str]],
+    command: &'static [&'static str],
+    back: &'static [&'static str],
+) -> Case {
+    Case {
+        name,
+        before,
+        used: false,
+        command,
+        back: Some(back),
+        next: NEXT,
+    }
+}
+
+pub(crate) const CASES: &[Case] = &[
+    case("in place", &[], STRIP, UNDO),
+    case("in place, with subagents", &[], ALL, UNDO),
+    case("repair in place", &[], REPAIR, UNDO),
+    case("clone", &[], CLONE, UNDO),
+    case("repair to a new session", &[], &["repair", TORN], UNDO),
+    case("undo in place", &[STRIP], UNDO, &["redo"]),
+    case("undo with subagents", &[ALL], UNDO, &["redo"]),
+    case("undo a clone", &[CLONE], UNDO, &["redo"]),
+    case("redo in place", &[STRIP, UNDO], &["redo"], UNDO),
+    case("redo with subagents", &[ALL, UNDO], &["redo"], UNDO),
+    case("redo a clone", &[CLONE, UNDO], &["redo"], UNDO),
+    Case {
+        used: true,
+        back: None,
+        ..case(
+            "undo onto what was added",
+            &[STRIP],
+            &["undo", "--yes", "--onto-current"],
+            &[],
+        )
+    },
+    Case {
+        back: None,
+        ..case(
+            "forget",
+            &[STRIP],
+            &["history", "gc", "--older-than", "0d"],
+            &[],
+        )
+    },
+    Case {
+        back: None,
+        next: FILE,
+        ..case("to a file", &[], FILE, &[])
+    },
+];
+
+/// A session with all kinds of files beside it, one that is torn, and the list that some clients keep.
+pub(crate) fn fill(home: &Home) {
+    home.add(&talk(home).slug("calm-windy-hill").title("Weather station"));
+    let agent = Transcript::of_agent(SESSION, "a0123456789abcdef", &home.project())
+        .prompt("look at the wind")
+        .thinking("where does it come from?")
+        .answer("from the west");
+    let own = home.folder().join(SESSION);
+    home.write(
+        own.join("subagents/agent-a0123456789abcdef.jsonl"),
+        agent.text(),
+    );
+    home.write(own.join("tool-results/toolu_ls.txt"), "rain\n");
+    let history = home.config().join("file-history").join(SESSION);
+    home.write(history.join("0123456789abcdef@v1"), "pin = 6\n");
+    home.write(home.config().join("plans/calm-windy-hill.md"), "# A plan\n");
+    let index = json!({"version": 1, "entries": []});
+    let index = serde_json::to_string_pretty(&index).expect("a list");
+    home.write(home.folder().join("sessions-index.json"), index);
+    let torn = home
+        .start(TORN)
+        .prompt("first")
+        .thinking("hm")
+        .answer("one");
+    let text = torn.text() + "{\"type\":\"user\",\"mess\n";
+    home.write(home.transcript(TORN), text);
+}
+
+fn talk(home: &Home) -> Transcript {
+    home.start(SESSION)
+        .prompt("which sensors are there?")
+        .thinking("I should look at the folder.")
+        .call("toolu_ls", "Bash", &json!({"command": "ls sensors"}))
+        .result("toolu_ls", "rain\nsun\nwind")
+        .answer("Rain, sun and wind.")
+        .prompt("thanks")
+        .thinking("How kind.")
+        .answer("You are welcome.")
+}
+
+/// Lines that a client would append: they hang on the last answer.
+pub(crate) fn more(home: &Home) -> String {
+    let all = talk(home).prompt("one more").answer("Yes?").lines;
+    let new = all[all.len() - 2..].iter();
+    new.flat_map(|l| [l.to_string(), "\n".to_owned()]).collect()
+}

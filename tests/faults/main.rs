@@ -1,0 +1,18 @@
+//! Runs that are killed, that fail and that are disturbed, at every step and at random moments.
+//!
+//! `cargo test --test faults` ends a run at each of its steps, and some at random. To look for more:
+//! `CCSURGERY_KILLS=5000 cargo test --test faults -- --nocapture`, which tells what it did.
+#![cfg(unix)]
+#![allow(
+    clippy::print_stderr,
+    reason = "a long run tells what it did, and a test that is skipped says so"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod broken;
+mod cases;
+mod kills;
+mod world;
+mod writer;
