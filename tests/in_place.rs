@@ -71,10 +71,11 @@ fn ids_stay() {
     assert_eq!(*spoken[0], before.lines[0]);
     assert_eq!(spoken[1]["uuid"], before.lines[2]["uuid"]);
     assert_eq!(spoken[1]["parentUuid"], before.lines[0]["uuid"]);
-    assert_eq!(
-        spoken[2..],
-        before.lines[3..].iter().collect::<Vec<_>>()[..]
-    );
+    // The last answer's record of the window is set right; nothing else of the lines that stay changes.
+    let mut rest = before.lines[3..].to_vec();
+    let last = rest.last_mut().expect("an answer");
+    last["message"]["usage"]["input_tokens"] = json!(1382);
+    assert_eq!(spoken[2..], rest.iter().collect::<Vec<_>>()[..]);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! What each operation would save, by planning it.
 
+use rayon::prelude::*;
+
 use crate::ops::{Compact, DropTools, SizeSpec, StripThinking};
 use crate::rewrite::Transform;
-use crate::session::{Calibration, Part, Session, Weight, payload};
+use crate::session::{Calibration, Ledger, Part, Session};
 
 /// An operation, and what it would save.
 pub(super) struct Advice {
@@ -20,11 +22,11 @@ pub(super) struct Advice {
 pub(super) fn advise(
     session: &Session,
     id: &str,
-    calibration: &Calibration,
+    (ledger, calibration): (&Ledger, &Calibration),
     parts: &[(Part, u64)],
 ) -> Vec<Advice> {
     let last = Some(3);
-    let mut tried: Vec<(String, String, Box<dyn Transform>)> = vec![
+    let mut tried: Vec<(String, String, Box<dyn Transform + Send>)> = vec![
         (
             format!("strip-thinking {id}"),
             "all thinking goes".to_owned(),
@@ -77,16 +79,13 @@ pub(super) fn advise(
             }),
         ));
     }
-    let before = shown(session);
-    let saved = |(command, what, transform): (String, String, Box<dyn Transform>)| {
+    let saved = |(command, what, transform): (String, String, Box<dyn Transform + Send>)| {
         let mut plan = transform.plan(session).ok().filter(|p| !p.is_empty())?;
         let after = session.successor(plan.carry_out(session).ok()?);
-        let left = shown(&after);
-        let gone = Weight {
-            bytes: before.bytes - left.bytes,
-            images: before.images - left.images,
-        };
-        let tokens = calibration.tokens(gone).max(0.0) as u64;
+        let result = Calibration::by(&after, &ledger.successor(session, &after));
+        let tokens = calibration
+            .window()
+            .saturating_sub(calibration.window_of(&result));
         let bytes = session.document().len() as i64 - after.document().len() as i64;
         (tokens > 0 || bytes > 0).then_some(Advice {
             command,
@@ -95,13 +94,5 @@ pub(super) fn advise(
             bytes,
         })
     };
-    tried.into_iter().filter_map(saved).collect()
-}
-
-fn shown(session: &Session) -> Weight {
-    let mut out = Weight::default();
-    for block in payload(session, None).iter().flat_map(|m| &m.blocks) {
-        out += Weight::of(&block.json());
-    }
-    out
+    tried.into_par_iter().filter_map(saved).collect()
 }

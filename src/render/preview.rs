@@ -10,7 +10,7 @@ use crate::rewrite::{Action, Change, Measure};
 
 use super::secrets::mask;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
-use super::text::{clean, fit, pad, short_path, width};
+use super::text::{clean, fit, pad, short_path, width, wrap};
 use crate::human::{bytes, count, signed_bytes, tokens};
 
 /// What is done with a file beside the transcript.
@@ -82,7 +82,15 @@ impl Preview<'_> {
         self.rows(&mut out);
         self.file_rows(&mut out);
         for warning in self.warnings {
-            let _ = writeln!(out, "{} {}", paint(YELLOW, "note:"), clean(warning));
+            let words = wrap(&clean(warning), self.columns.saturating_sub(6));
+            for (i, line) in words.iter().enumerate() {
+                let margin = if i == 0 {
+                    paint(YELLOW, "note:")
+                } else {
+                    "     ".to_owned()
+                };
+                let _ = writeln!(out, "{margin} {line}");
+            }
         }
         out
     }

@@ -32,17 +32,27 @@ pub struct CallGist {
 impl CallGist {
     /// Looks at a block that makes a call.
     pub fn of(block: &[u8]) -> Self {
-        let word = |path: &[&str]| {
-            let raw = lookup(block, path)?.of(block);
-            raw.starts_with(b"\"").then(|| decode(raw).into_owned())
+        let input = lookup(block, &["input"]).map_or(&[][..], |s| s.of(block));
+        let all = fields(input).unwrap_or_default();
+        // As JavaScript would find it: the last of duplicate keys.
+        let string = |key: &&str| {
+            let found = all.iter().rfind(|f| f.key.of(input) == key.as_bytes())?;
+            Some(found.value.of(input)).filter(|raw| raw.starts_with(b"\""))
         };
-        let tool = word(&["name"]).unwrap_or_default();
-        let gist = TELLING.iter().find_map(|key| word(&["input", key]));
-        let gist = gist.or_else(|| first_word(lookup(block, &["input"])?.of(block)));
+        let told = TELLING.iter().find_map(string);
+        let gist = told.map(|raw| decode(raw).into_owned());
         Self {
-            tool,
-            gist: gist.unwrap_or_default(),
+            tool: Self::tool_of(block),
+            gist: gist.or_else(|| first_word(input)).unwrap_or_default(),
         }
+    }
+
+    /// The tool that a block calls.
+    pub fn tool_of(block: &[u8]) -> String {
+        let name = lookup(block, &["name"]).map(|s| s.of(block));
+        name.filter(|raw| raw.starts_with(b"\""))
+            .map(|raw| decode(raw).into_owned())
+            .unwrap_or_default()
     }
 }
 

@@ -77,6 +77,11 @@ impl Ledger {
         }
     }
 
+    /// The window at the request that an entry answers, if it says.
+    pub fn window(&self, entry: usize) -> Option<u64> {
+        self.rows[entry].window
+    }
+
     /// What an entry adds to the window where it is shown.
     pub fn weight(&self, entry: usize) -> Weight {
         self.rows[entry].weight

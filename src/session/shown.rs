@@ -6,6 +6,7 @@ use crate::jsonl::{Edit, apply_edits, encode, lookup};
 
 use super::entry::BlockKind;
 use super::id::Id;
+use super::tokens::Weight;
 
 /// How the client wraps a reminder that it sends in the user's name, as it stands in JSON.
 const OPEN: &[u8] = br"<system-reminder>\n";
@@ -100,6 +101,38 @@ impl<'a> Shown<'a> {
                 Cow::Owned(out)
             }
             Form::Made(made) => Cow::Owned(made.clone()),
+        }
+    }
+
+    /// What it adds to the window.
+    pub fn weight(&self) -> Weight {
+        let text = |inner: usize| Weight {
+            bytes: (br#"{"type":"text","text":""}"#.len() + inner) as f64,
+            images: 0.0,
+        };
+        let newline = if self.newline { br"\n".len() } else { 0 };
+        match &self.form {
+            Form::Raw(raw) => {
+                let heavy = matches!(
+                    self.kind,
+                    BlockKind::Image | BlockKind::Document | BlockKind::ToolResult
+                );
+                let mut weight = Weight {
+                    bytes: raw.len() as f64,
+                    images: 0.0,
+                };
+                if heavy {
+                    weight = Weight::of(raw);
+                }
+                weight.bytes += newline as f64;
+                weight
+            }
+            Form::Words(raw) => text(raw.len().saturating_sub(2) + newline),
+            Form::Reminders(all) => {
+                let between = all.len().saturating_sub(1) * br"\n\n".len();
+                text(between + all.iter().map(|r| unwrapped(r).len()).sum::<usize>())
+            }
+            Form::Made(made) => Weight::of(made),
         }
     }
 

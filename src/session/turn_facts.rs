@@ -5,10 +5,9 @@ use super::gist::CallGist;
 use super::glance::{prompt_words, spoken};
 use super::graph::Place;
 use super::index::Session;
-use super::ledger::entry_weight;
+use super::ledger::Ledger;
 use super::prompt::PromptKind;
 use super::tokens::Weight;
-use super::usage::recorded_window;
 
 /// What there is to say of a turn in one line.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -44,7 +43,7 @@ pub struct TurnFacts {
 
 impl TurnFacts {
     /// The facts of every turn, what precedes the first included where there is something.
-    pub fn all(session: &Session) -> Vec<Self> {
+    pub fn all(session: &Session, ledger: &Ledger) -> Vec<Self> {
         let (entries, graph, turns) = (session.entries(), session.graph(), session.turns());
         let mut out: Vec<Self> = (0..=turns.len() as u32)
             .map(|number| Self {
@@ -68,11 +67,11 @@ impl TurnFacts {
             let facts = &mut out[turns.at_position(position) as usize];
             facts.entries += 1;
             facts.bytes += session.document().lines()[e.line as usize].len() as u64 + 1;
-            facts.weight += entry_weight(session, e);
+            facts.weight += ledger.weight(i);
             facts.shown |= position >= graph.window();
             facts.compacted |= e.is_boundary();
             facts.errors += u32::from(e.flags.api_error());
-            facts.window = recorded_window(session, e).or(facts.window);
+            facts.window = ledger.window(i).or(facts.window);
             facts.count_blocks(session, e);
             let marker = e.kind == Kind::User && e.prompt == PromptKind::Machine;
             facts.interrupted |= marker
@@ -108,7 +107,7 @@ impl TurnFacts {
             let raw = block.span.of(text);
             match block.kind {
                 kind if kind.is_call() => {
-                    let tool = CallGist::of(raw).tool;
+                    let tool = CallGist::tool_of(raw);
                     match self.calls.iter_mut().find(|(t, _)| *t == tool) {
                         Some((_, n)) => *n += 1,
                         None => self.calls.push((tool, 1)),

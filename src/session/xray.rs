@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::jsonl::fields;
+use crate::jsonl::lookup;
 
 use super::entry::{BlockKind, Entry, Kind, LineState};
 use super::gist::CallGist;
 use super::id::Id;
 use super::image::heavy;
 use super::index::Session;
+use super::ledger::Ledger;
 use super::payload::{Role, payload};
 use super::prompt::PromptKind;
 use super::tokens::{Calibration, Weight};
@@ -65,30 +68,123 @@ impl Part {
     }
 }
 
-/// Where the window goes: parts that add up to [`Calibration::window`], largest first.
-pub fn window_parts(session: &Session, calibration: &Calibration) -> Vec<(Part, u64)> {
-    let tools = tool_names(session);
-    let mut weights: BTreeMap<Part, Weight> = BTreeMap::new();
-    for message in payload(session, None) {
-        for block in &message.blocks {
-            let e = &session.entries()[block.entry as usize];
-            let part = if message.role == Role::System {
-                Part::Reminders
-            } else {
-                part_of(block.kind, block.tool, e, &tools)
+/// The tools of a session's calls, each by its number.
+#[derive(Debug, Clone, Default)]
+pub struct Tools {
+    names: Vec<String>,
+    calls: FxHashMap<Id, u32>,
+}
+
+impl Tools {
+    /// Looks at every call.
+    pub fn of(session: &Session) -> Self {
+        let mut out = Self::default();
+        let mut numbers: FxHashMap<&[u8], u32> = FxHashMap::default();
+        for call in session.calls().iter() {
+            let Some(at) = call.uses.first() else {
+                continue;
             };
-            let mut weight = Weight::of(&block.json());
-            if weight.images > 0.0 {
-                let image = Weight {
-                    bytes: 0.0,
-                    images: weight.images,
-                };
-                *weights.entry(Part::Images).or_default() += image;
-                weight.images = 0.0;
-            }
-            *weights.entry(part).or_default() += weight;
+            let line = session.text(&session.entries()[at.entry as usize]);
+            let block = session.block(at.block).span.of(line);
+            let raw = lookup(block, &["name"]).map_or(&[][..], |s| s.of(block));
+            let number = *numbers.entry(raw).or_insert_with(|| {
+                out.names.push(CallGist::tool_of(block));
+                out.names.len() as u32 - 1
+            });
+            out.calls.insert(call.id, number);
+        }
+        out
+    }
+
+    fn name(&self, number: Option<u32>) -> &str {
+        number.map_or("unknown", |n| self.names[n as usize].as_str())
+    }
+}
+
+/// Sums by part. What calls brought is summed by the number of their tool first: there are many of them.
+#[derive(Debug, Default)]
+struct Sums<T> {
+    parts: BTreeMap<Part, T>,
+    results: FxHashMap<Option<u32>, T>,
+}
+
+impl<T: Default + std::ops::AddAssign + Copy> Sums<T> {
+    fn add(&mut self, part: Named, of: T) {
+        match part {
+            Named::Part(part) => *self.parts.entry(part).or_default() += of,
+            Named::Results(tool) => *self.results.entry(tool).or_default() += of,
         }
     }
+
+    fn join(mut self, other: Self) -> Self {
+        for (part, of) in other.parts {
+            self.add(Named::Part(part), of);
+        }
+        for (tool, of) in other.results {
+            self.add(Named::Results(tool), of);
+        }
+        self
+    }
+
+    fn named(self, tools: &Tools) -> BTreeMap<Part, T> {
+        let mut parts = self.parts;
+        for (tool, of) in self.results {
+            let part = Named::Results(tool).part(tools);
+            *parts.entry(part).or_default() += of;
+        }
+        parts
+    }
+}
+
+/// A part, with the number of its tool in the place of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Named {
+    Part(Part),
+    Results(Option<u32>),
+}
+
+impl Named {
+    fn part(self, tools: &Tools) -> Part {
+        match self {
+            Named::Part(part) => part,
+            Named::Results(tool) => Part::Results(tools.name(tool).to_owned()),
+        }
+    }
+}
+
+/// Where the window goes: parts that add up to [`Calibration::window`], largest first.
+pub fn window_parts(
+    session: &Session,
+    calibration: &Calibration,
+    tools: &Tools,
+) -> Vec<(Part, u64)> {
+    let messages = payload(session, None);
+    let sums = messages
+        .par_iter()
+        .with_min_len(32)
+        .fold(Sums::<Weight>::default, |mut sums, message| {
+            for block in &message.blocks {
+                let e = &session.entries()[block.entry as usize];
+                let part = if message.role == Role::System {
+                    Named::Part(Part::Reminders)
+                } else {
+                    part_of(block.kind, block.tool, e, tools)
+                };
+                let mut weight = block.weight();
+                if weight.images > 0.0 {
+                    let image = Weight {
+                        bytes: 0.0,
+                        images: weight.images,
+                    };
+                    sums.add(Named::Part(Part::Images), image);
+                    weight.images = 0.0;
+                }
+                sums.add(part, weight);
+            }
+            sums
+        })
+        .reduce(Sums::default, Sums::join);
+    let weights = sums.named(tools);
     let whole = calibration.window();
     let mut parts: Vec<(Part, f64)> = weights
         .into_iter()
@@ -115,71 +211,74 @@ pub fn window_parts(session: &Session, calibration: &Calibration) -> Vec<(Part, 
 }
 
 /// Where the file's bytes go: parts that add up to its length, largest first.
-pub fn file_parts(session: &Session) -> Vec<(Part, u64)> {
-    let tools = tool_names(session);
-    let mut out: BTreeMap<Part, u64> = BTreeMap::new();
-    for (i, line) in session.document().lines().iter().enumerate() {
-        let len = line.raw_end() - line.start;
-        let LineState::Entry(number) = session.lines()[i] else {
-            *out.entry(Part::Unreadable).or_default() += len;
-            continue;
-        };
-        let mut rest = len;
-        for (part, bytes) in entry_parts(session, &session.entries()[number as usize], &tools) {
-            rest -= bytes;
-            *out.entry(part).or_default() += bytes;
-        }
-        *out.entry(Part::Metadata).or_default() += rest;
-    }
-    sorted(out.into_iter().collect())
+pub fn file_parts(session: &Session, tools: &Tools) -> Vec<(Part, u64)> {
+    let lines = session.document().lines();
+    let sums = (0..lines.len())
+        .into_par_iter()
+        .with_min_len(64)
+        .fold(Sums::<u64>::default, |mut sums, i| {
+            let mut rest = lines[i].raw_end() - lines[i].start;
+            if let LineState::Entry(number) = session.lines()[i] {
+                let e = &session.entries()[number as usize];
+                entry_parts(session, e, tools, &mut |part, bytes| {
+                    rest -= bytes;
+                    sums.add(part, bytes);
+                });
+                sums.add(Named::Part(Part::Metadata), rest);
+            } else {
+                sums.add(Named::Part(Part::Unreadable), rest);
+            }
+            sums
+        })
+        .reduce(Sums::default, Sums::join);
+    sorted(sums.named(tools).into_iter().collect())
 }
 
-/// The bytes of a line that are more than metadata.
-fn entry_parts(session: &Session, e: &Entry, tools: &BTreeMap<Id, String>) -> Vec<(Part, u64)> {
+/// Tells the bytes of a line that are more than metadata.
+fn entry_parts(session: &Session, e: &Entry, tools: &Tools, tell: &mut dyn FnMut(Named, u64)) {
     let text = session.text(e);
-    let mut out = Vec::new();
     match e.kind {
-        Kind::Attachment => out.push((Part::Reminders, text.len() as u64)),
+        Kind::Attachment => tell(Named::Part(Part::Reminders), text.len() as u64),
         Kind::ApiRequest | Kind::ApiRequestBlob | Kind::ApiRequestShape => {
-            out.push((Part::Duplicates, text.len() as u64));
+            tell(Named::Part(Part::Duplicates), text.len() as u64);
         }
         Kind::User | Kind::Assistant => {
             if e.flags.string_content() {
-                out.push((
-                    part_of(BlockKind::Text, Id::NONE, e, tools),
-                    e.content.len() as u64,
-                ));
+                let part = part_of(BlockKind::Text, Id::NONE, e, tools);
+                tell(part, e.content.len() as u64);
             }
             for block in session.blocks(e) {
                 let raw = block.span.of(text);
-                let pictures: u64 = heavy(raw).iter().map(|i| i.len() as u64).sum();
-                out.push((Part::Images, pictures));
-                out.push((
-                    part_of(block.kind, block.tool, e, tools),
-                    raw.len() as u64 - pictures,
-                ));
+                let may_hold = matches!(
+                    block.kind,
+                    BlockKind::Image | BlockKind::Document | BlockKind::ToolResult
+                );
+                let pictures = if may_hold {
+                    heavy(raw).iter().map(|i| i.len() as u64).sum()
+                } else {
+                    0
+                };
+                if pictures > 0 {
+                    tell(Named::Part(Part::Images), pictures);
+                }
+                let part = part_of(block.kind, block.tool, e, tools);
+                tell(part, raw.len() as u64 - pictures);
             }
             if e.flags.tool_use_result() {
-                let all = fields(text).unwrap_or_default();
-                let copies = all.iter().filter(|f| f.key.of(text) == b"toolUseResult");
-                out.push((Part::Duplicates, copies.map(|f| f.value.len() as u64).sum()));
+                tell(Named::Part(Part::Duplicates), e.result.len() as u64);
             }
         }
         _ => {}
     }
-    out
 }
 
-fn part_of(kind: BlockKind, tool: Id, e: &Entry, tools: &BTreeMap<Id, String>) -> Part {
-    match kind {
+fn part_of(kind: BlockKind, tool: Id, e: &Entry, tools: &Tools) -> Named {
+    Named::Part(match kind {
         BlockKind::Thinking | BlockKind::RedactedThinking => Part::Thinking,
         BlockKind::ToolUse | BlockKind::ServerToolUse => Part::Calls,
-        BlockKind::ToolResult | BlockKind::ServerToolResult => Part::Results(
-            tools
-                .get(&tool)
-                .cloned()
-                .unwrap_or_else(|| "unknown".to_owned()),
-        ),
+        BlockKind::ToolResult | BlockKind::ServerToolResult => {
+            return Named::Results(tools.calls.get(&tool).copied());
+        }
         BlockKind::Image | BlockKind::Document => Part::Images,
         BlockKind::Text | BlockKind::Other => match (e.kind, e.prompt) {
             (Kind::Assistant, _) => Part::Answers,
@@ -187,20 +286,7 @@ fn part_of(kind: BlockKind, tool: Id, e: &Entry, tools: &BTreeMap<Id, String>) -
             (Kind::User, PromptKind::Words | PromptKind::Command) => Part::Prompts,
             _ => Part::Reminders,
         },
-    }
-}
-
-/// The tool of each call.
-fn tool_names(session: &Session) -> BTreeMap<Id, String> {
-    let named = session.calls().iter().filter_map(|call| {
-        let at = call.uses.first()?;
-        let line = session.text(&session.entries()[at.entry as usize]);
-        Some((
-            call.id,
-            CallGist::of(session.block(at.block).span.of(line)).tool,
-        ))
-    });
-    named.collect()
+    })
 }
 
 fn sorted(mut parts: Vec<(Part, u64)>) -> Vec<(Part, u64)> {
@@ -227,16 +313,28 @@ pub struct Large {
 }
 
 /// The largest entries, largest first.
-pub fn largest(session: &Session, calibration: &Calibration, count: usize) -> Vec<Large> {
-    let tools = tool_names(session);
+pub fn largest(
+    session: &Session,
+    calibration: &Calibration,
+    ledger: &Ledger,
+    tools: &Tools,
+    count: usize,
+) -> Vec<Large> {
     let entries = session.entries();
     let len = |i: u32| session.document().lines()[entries[i as usize].line as usize].len() as u64;
+    let rank = |i: &u32| (std::cmp::Reverse(len(*i)), *i);
     let mut order: Vec<u32> = (0..entries.len() as u32).collect();
-    order.sort_by_key(|&i| (std::cmp::Reverse(len(i)), i));
-    order.truncate(count);
+    if count < order.len() {
+        order.select_nth_unstable_by_key(count, rank);
+        order.truncate(count);
+    }
+    order.sort_by_key(rank);
     let tell = |i: u32| {
         let e = &entries[i as usize];
-        let parts = entry_parts(session, e, &tools);
+        let mut parts: Vec<(Part, u64)> = Vec::new();
+        entry_parts(session, e, tools, &mut |part, bytes| {
+            parts.push((part.part(tools), bytes));
+        });
         let known: u64 = parts.iter().map(|p| p.1).sum();
         let main = parts
             .into_iter()
@@ -244,9 +342,8 @@ pub fn largest(session: &Session, calibration: &Calibration, count: usize) -> Ve
         let part = main
             .filter(|m| m.1 * 2 >= len(i) - known)
             .map_or(Part::Metadata, |m| m.0);
-        let shown = session.graph().is_shown(i as usize);
-        let weight = if shown {
-            super::ledger::entry_weight(session, e)
+        let weight = if session.graph().is_shown(i as usize) {
+            ledger.weight(i as usize)
         } else {
             Weight::default()
         };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ccsurgery::session::{Calibration, Session, file_parts, payload, window_parts};
+use ccsurgery::session::{Calibration, Session, Tools, file_parts, payload, window_parts};
 
 /// The main transcripts of a recorded home.
 fn transcripts() -> Vec<PathBuf> {
@@ -33,11 +33,12 @@ fn parts_add_up_and_the_estimate_is_near_the_record() {
     for path in transcripts() {
         let session = Session::open(&path).unwrap();
         let calibration = Calibration::of(&session);
-        let window: u64 = window_parts(&session, &calibration)
+        let tools = Tools::of(&session);
+        let window: u64 = window_parts(&session, &calibration, &tools)
             .iter()
             .map(|p| p.1)
             .sum();
-        let file: u64 = file_parts(&session).iter().map(|p| p.1).sum();
+        let file: u64 = file_parts(&session, &tools).iter().map(|p| p.1).sum();
         assert_eq!(
             (window, file),
             (calibration.window(), session.document().len()),

@@ -9,7 +9,8 @@ use crate::render::{
     wrap,
 };
 use crate::session::{
-    Calibration, Glance, Large, Part, Place, Session, TurnFacts, file_parts, largest, window_parts,
+    Calibration, Glance, Large, Ledger, Part, Place, Session, Tools, TurnFacts, file_parts,
+    largest, window_parts,
 };
 use crate::store::Found;
 
@@ -50,15 +51,17 @@ struct Xray {
 pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
     let session = names::open(&found)?;
-    let calibration = Calibration::of(&session);
-    let window = window_parts(&session, &calibration);
+    let ledger = Ledger::of(&session);
+    let calibration = Calibration::by(&session, &ledger);
+    let tools = Tools::of(&session);
+    let window = window_parts(&session, &calibration, &tools);
     let id: String = found.id.chars().take(8).collect();
     let xray = Xray {
-        file: file_parts(&session),
+        file: file_parts(&session, &tools),
         shown_bytes: shown_bytes(&session),
-        largest: largest(&session, &calibration, LARGEST),
-        turns: TurnFacts::all(&session),
-        advice: advise(&session, &id, &calibration, &window),
+        largest: largest(&session, &calibration, &ledger, &tools, LARGEST),
+        turns: TurnFacts::all(&session, &ledger),
+        advice: advise(&session, &id, (&ledger, &calibration), &window),
         id,
         window,
         calibration,

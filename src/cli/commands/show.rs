@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::render::{BOLD, DIM, RED, YELLOW, age, bytes, fit, pad, paint, tokens, width};
-use crate::session::{Calibration, Glance, Item, Session, TurnFacts, TurnRange, story};
+use crate::session::{Calibration, Glance, Item, Ledger, Session, TurnFacts, TurnRange, story};
 use crate::store::Found;
 
 use super::super::args::SessionArg;
@@ -96,8 +96,9 @@ fn wanted(item: &Item, only: Only) -> bool {
 }
 
 fn table(context: &mut Context, found: &Found, session: &Session) -> Result<ExitCode, CliError> {
-    let facts = TurnFacts::all(session);
-    let calibration = Calibration::of(session);
+    let ledger = Ledger::of(session);
+    let facts = TurnFacts::all(session, &ledger);
+    let calibration = Calibration::by(session, &ledger);
     let weight = |f: &TurnFacts| calibration.tokens(f.weight).max(0.0) as u64;
     if context.json {
         let turns: Vec<Value> = facts
