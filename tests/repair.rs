@@ -95,8 +95,14 @@ fn shapes() -> impl Strategy<Value = Shape> {
         })
 }
 
+/// Few, unless `PROPTEST_CASES` asks for more.
+fn cases() -> u32 {
+    let wish = std::env::var("PROPTEST_CASES").ok();
+    wish.and_then(|n| n.parse().ok()).unwrap_or(32)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn made_sessions_are_healthy(shape in shapes()) {
