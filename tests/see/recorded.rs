@@ -51,6 +51,24 @@ fn parts_add_up_and_the_estimate_is_near_the_record() {
     }
 }
 
+/// What is said of the window of sessions that clients wrote: the whole, the last record, and what the estimate
+/// makes of that.
+#[test]
+fn windows_of_recorded_sessions() {
+    let mut lines = Vec::new();
+    for path in transcripts() {
+        let session = Session::open(&path).unwrap();
+        let c = Calibration::of(&session);
+        let folders: Vec<_> = path.iter().map(|f| f.to_string_lossy()).collect();
+        let at = folders.iter().position(|f| f == "recorded").unwrap();
+        let number = |n: Option<u64>| n.map_or("–".to_owned(), |n| n.to_string());
+        let (whole, last, estimate) = (c.window(), number(c.recorded), number(c.estimated));
+        let name = folders[at + 1..at + 3].join(" ");
+        lines.push(format!("{name}: {whole}, recorded {last}, estimated {estimate}"));
+    }
+    insta::assert_snapshot!(lines.join("\n"), @"");
+}
+
 #[test]
 fn every_result_follows_its_call() {
     use ccsurgery::session::{BlockKind, Role};
