@@ -95,8 +95,14 @@ fn shapes() -> impl Strategy<Value = Shape> {
         })
 }
 
+/// Few, unless `PROPTEST_CASES` asks for more.
+fn cases() -> u32 {
+    let wish = std::env::var("PROPTEST_CASES").ok();
+    wish.and_then(|n| n.parse().ok()).unwrap_or(32)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn made_sessions_are_healthy(shape in shapes()) {
@@ -260,7 +266,10 @@ fn thinking_goes_with_a_call_that_is_lost() {
         line["parentUuid"] = lost["parentUuid"].clone();
     }
     let mended = String::from_utf8(repair(&made::bytes(&lines), false).bytes).unwrap();
-    assert!(!mended.contains("Result 0 1."), "the result answers nothing");
+    assert!(
+        !mended.contains("Result 0 1."),
+        "the result answers nothing"
+    );
     assert!(
         !mended.contains("Thought 0."),
         "the API takes thinking only with the calls that it led to"

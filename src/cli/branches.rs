@@ -91,9 +91,7 @@ fn gather(session: &Session) -> Vec<Branch> {
                 Place::Branch(p) => Some(session.turns().at_position(p)),
                 _ => None,
             };
-            let uuid = session
-                .string(&entries[root], &["uuid"])
-                .unwrap_or_default();
+            let uuid = session.uuid(&entries[root]).unwrap_or_default();
             out.push((
                 root,
                 Branch {

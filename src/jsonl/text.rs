@@ -34,6 +34,36 @@ pub fn decode(raw: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// The first words of a JSON string (quotes included in `raw`): at least its first `len` bytes, however many follow.
+pub fn decode_head(raw: &[u8], len: usize) -> Cow<'_, str> {
+    if raw.first() != Some(&b'"') || raw.len() <= len + 16 {
+        return decode(raw);
+    }
+    let mut cut = 1;
+    while cut < len {
+        cut += match (raw[cut], raw[cut + 1]) {
+            // Two that make one character stay together.
+            (b'\\', b'u')
+                if matches!(
+                    raw[cut + 2..],
+                    [b'd' | b'D', b'8' | b'9' | b'a'..=b'b' | b'A'..=b'B', ..]
+                ) =>
+            {
+                12
+            }
+            (b'\\', b'u') => 6,
+            (b'\\', _) => 2,
+            _ => 1,
+        };
+    }
+    // A character of several bytes stays whole.
+    while raw.get(cut).is_some_and(|b| b & 0xc0 == 0x80) {
+        cut += 1;
+    }
+    let head = [raw.get(..cut).unwrap_or(raw), b"\""].concat();
+    Cow::Owned(decode(&head).into_owned())
+}
+
 /// A JSON string of these words, as JavaScript would write it.
 pub fn encode(words: &str) -> String {
     serde_json::Value::from(words).to_string()
@@ -57,6 +87,19 @@ fn lossy(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_head_is_the_beginning_of_the_whole() {
+        let words = "a\"b\n\u{1}ü漢😀".repeat(40);
+        let raw = encode(&words);
+        for len in 0..300 {
+            let head = decode_head(raw.as_bytes(), len);
+            assert!(
+                words.starts_with(&*head) && head.len() * 6 + 1 >= len,
+                "{len}: {head}"
+            );
+        }
+    }
 
     #[test]
     fn decodes_as_the_client_reads() {

@@ -15,8 +15,8 @@ pub(super) fn launched<'a>(
     entries
         .filter(move |(i, e)| e.flags.tool_use_result() && chosen(*i))
         .filter_map(|(_, e)| {
-            let text = session.text(e);
-            let raw = lookup(text, &["toolUseResult", "agentId"])?.of(text);
+            let result = e.result.of(session.text(e));
+            let raw = lookup(result, &["agentId"])?.of(result);
             raw.starts_with(b"\"").then(|| decode(raw).into_owned())
         })
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::jsonl::{Edit, Span, decode, elements, fields, lookup, remove_elements};
+use crate::jsonl::{Edit, Span, decode, decode_head, elements, fields, lookup, remove_elements};
 use crate::rewrite::{Action, Plan};
 use crate::session::{Block, BlockKind, Id, Kind, Session};
 
@@ -35,16 +36,23 @@ impl Doomed {
         &self,
         session: &Session,
         plan: &mut Plan,
-        what: impl Fn(&Block, &[u8]) -> (String, String),
+        what: impl Fn(&Block, &[u8]) -> (String, String) + Sync,
     ) {
-        for (&i, gone) in &self.0 {
+        let doomed: Vec<(usize, &BTreeSet<usize>)> = self.0.iter().map(|(&i, g)| (i, g)).collect();
+        let named: Vec<Vec<(String, String)>> = doomed
+            .par_iter()
+            .map(|&(i, gone)| {
+                let entry = &session.entries()[i];
+                let (blocks, text) = (session.blocks(entry), session.text(entry));
+                gone.iter().map(|&b| what(&blocks[b], text)).collect()
+            })
+            .collect();
+        for ((i, gone), named) in doomed.into_iter().zip(named) {
             let entry = &session.entries()[i];
             let blocks = session.blocks(entry);
-            let text = session.text(entry);
             let shown = session.graph().is_shown(i);
-            for &b in gone {
+            for (&b, (what, gist)) in gone.iter().zip(named) {
                 let block = &blocks[b];
-                let (what, gist) = what(block, text);
                 let len = block.span.len() as i64;
                 plan.note(
                     session,
@@ -199,5 +207,5 @@ pub(super) fn gist(block: &Block, text: &[u8], key: &str) -> String {
     let Some(raw) = lookup(inner, &[key]).map(|s| s.of(inner)) else {
         return String::new();
     };
-    decode(raw).chars().take(120).collect()
+    decode_head(raw, 720).chars().take(120).collect()
 }

@@ -189,7 +189,7 @@ impl Lines {
         let logical = if history_gone {
             None
         } else {
-            session.string(before, &["uuid"])
+            session.uuid(before)
         };
         let logical = logical.map_or("null".to_owned(), |u| encode(&u));
         let pre = Calibration::of(session).window();

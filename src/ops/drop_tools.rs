@@ -1,6 +1,7 @@
 //! Calls go with their results, or their output becomes a note.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
@@ -429,8 +430,13 @@ fn pictured(session: &Session) -> FxHashSet<Id> {
 
 /// Entries that belong to a call: its progress, its hooks, what it put into the conversation.
 fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
+    let named: Vec<bool> = session
+        .entries()
+        .par_iter()
+        .map(|e| companion_of(session, e).any(|id| ids.contains(&id)))
+        .collect();
     for (i, e) in session.entries().iter().enumerate() {
-        if !plan.drops(e.line) && companion_of(session, e).any(|id| ids.contains(&id)) {
+        if named[i] && !plan.drops(e.line) {
             let shown = if session.graph().is_shown(i) && e.kind != Kind::Progress {
                 -(e.content.len() as i64)
             } else {

@@ -107,7 +107,7 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
         }
         _ => {}
     }
-    let Some(uuid) = session.string(leaf_entry, &["uuid"]) else {
+    let Some(uuid) = session.uuid(leaf_entry) else {
         return;
     };
     let prompt = session

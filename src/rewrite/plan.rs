@@ -210,7 +210,7 @@ impl Plan {
                 .document()
                 .origin(entry.line as usize)
                 .map(|l| l as u32 + 1),
-            uuid: session.string(entry, &["uuid"]),
+            uuid: session.uuid(entry),
             action,
             what: what.into(),
             bytes,

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::jsonl::{Edit, Span, elements, lookup, remove_elements};
+use crate::jsonl::{Edit, Span, between_quotes, elements, encode, lookup, remove_elements};
 use crate::session::{Entry, Id, Kind, Place, Session, visit_ids};
 
 use super::plan::{Action, Fate, Plan};
@@ -123,15 +123,23 @@ fn replacement(session: &Session, span: Span, stand_in: Option<StandIn>) -> Edit
             StandIn::Entry(entry) => (entry, "uuid"),
             StandIn::LostParentOf(entry) => (entry, "parentUuid"),
         };
-        let line = session.text(&session.entries()[entry]);
-        lookup(line, &[key]).map(|s| s.of(line))
+        let entry = &session.entries()[entry];
+        let id = if key == "uuid" {
+            entry.uuid
+        } else {
+            entry.parent
+        };
+        let line = session.text(entry);
+        id.text()
+            .map(|text| encode(&text).into_bytes())
+            .or_else(|| lookup(line, &[key]).map(|s| s.of(line).to_vec()))
     });
     Edit::new(
         Span {
             start: span.start - 1,
             end: span.end + 1,
         },
-        uuid.unwrap_or(b"null"),
+        uuid.unwrap_or_else(|| b"null".to_vec()),
     )
 }
 
@@ -168,6 +176,8 @@ enum StandIn {
 /// Who stands in for whom.
 struct StandIns {
     gone: FxHashSet<Id>,
+    /// All that go have UUIDs.
+    plain: bool,
     /// The lines of one message, in file order.
     messages: FxHashMap<Id, Vec<u32>>,
 }
@@ -193,12 +203,27 @@ impl StandIns {
                 }
             }
         }
-        Self { gone, messages }
+        Self {
+            plain: gone.iter().all(|id| id.is_uuid()),
+            gone,
+            messages,
+        }
+    }
+
+    /// Whether a line could name an entry that goes: most do not, and need not be walked.
+    fn could_name(&self, e: &Entry, text: &[u8]) -> bool {
+        // An id of another form, or one spelt with escapes, takes a closer look.
+        !self.plain
+            || e.flags.numbered_characters()
+            || between_quotes(text, 36).any(|at| self.gone.contains(&Id::of(&text[at..at + 36])))
     }
 
     /// The references of an entry that stays to entries that go.
     fn references(&self, session: &Session, e: &Entry) -> Vec<Reference> {
         let text = session.text(e);
+        if !self.could_name(e, text) {
+            return Vec::new();
+        }
         let mut lists: Vec<&[u8]> = Vec::new();
         let mut found = Vec::new();
         // A line that cannot be walked is opaque and has no entry.

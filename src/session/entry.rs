@@ -1,6 +1,6 @@
 //! The few facts of an entry that surgery reads, found in one pass over its line.
 
-use crate::jsonl::{Cursor, Malformed, Span, Token, decode};
+use crate::jsonl::{Cursor, Malformed, Span, Token, decode, decode_head};
 
 use super::id::Id;
 use super::prompt::{PromptKind, classify, combine};
@@ -242,22 +242,31 @@ pub enum LineState {
     Opaque,
 }
 
+/// Fields that most lines repeat, as they stand in one of them; empty where they do not.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Repeated {
+    /// `cwd`.
+    pub(super) cwd: Span,
+    /// `slug`.
+    pub(super) slug: Span,
+}
+
 /// Reads a line that holds one JSON object; its blocks go behind those that are in `blocks`.
-pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<Entry, Malformed> {
+pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<(Entry, Repeated), Malformed> {
     read(line, blocks, None)
 }
 
 /// Reads a line that was made from another. Words of the conversation that are the same are not read again,
 /// and their blocks not told again.
 pub fn reread(line: &[u8], made_from: (&[u8], &Entry)) -> Result<Entry, Malformed> {
-    read(line, &mut Vec::new(), Some(made_from))
+    read(line, &mut Vec::new(), Some(made_from)).map(|(entry, _)| entry)
 }
 
 fn read(
     line: &[u8],
     blocks: &mut Vec<Block>,
     known: Option<(&[u8], &Entry)>,
-) -> Result<Entry, Malformed> {
+) -> Result<(Entry, Repeated), Malformed> {
     if line.len() > u32::MAX as usize {
         return Err(Malformed {
             at: u32::MAX as usize,
@@ -273,13 +282,14 @@ fn read(
         blocks,
         first,
         known,
+        repeated: Repeated::default(),
     };
     let mut cursor = Cursor::new(line);
     if let Err(malformed) = reader.top(&mut cursor).and_then(|()| cursor.finish()) {
         blocks.truncate(first);
         return Err(malformed);
     }
-    let mut entry = reader.entry;
+    let (mut entry, repeated) = (reader.entry, reader.repeated);
     if entry.blocks == (0, 0) {
         entry.blocks = (first as u32, blocks.len() as u32);
     }
@@ -289,7 +299,7 @@ fn read(
     entry
         .flags
         .set_not_utf8(cursor.saw_high_bytes() && simdutf8::basic::from_utf8(line).is_err());
-    Ok(entry)
+    Ok((entry, repeated))
 }
 
 struct Reader<'a> {
@@ -300,6 +310,7 @@ struct Reader<'a> {
     first: usize,
     /// The line that this one was made from.
     known: Option<(&'a [u8], &'a Entry)>,
+    repeated: Repeated,
 }
 
 type Step = Result<(), Malformed>;
@@ -358,6 +369,8 @@ impl Reader<'_> {
                     let there = self.entry.result.of(self.line) != b"null";
                     self.entry.flags.set_tool_use_result(there);
                 }
+                b"cwd" => self.repeated.cwd = c.skip()?,
+                b"slug" => self.repeated.slug = c.skip()?,
                 b"forkedFrom" => self.present(c, Flags::set_forked)?,
                 _ => {
                     c.skip()?;
@@ -519,19 +532,7 @@ impl Reader<'_> {
     /// Judges a text by its first words, however long it is.
     fn judge(&self, quoted: Span) -> PromptKind {
         let raw = quoted.of(self.line);
-        if raw.len() <= 512 {
-            return classify(&decode(raw));
-        }
-        let mut cut = 1;
-        while cut < 256 {
-            cut += match (raw[cut], raw[cut + 1]) {
-                (b'\\', b'u') => 6,
-                (b'\\', _) => 2,
-                _ => 1,
-            };
-        }
-        let head = [&raw[..cut], b"\""].concat();
-        let head = decode(&head);
+        let head = decode_head(raw, 256);
         // White space as far as was looked says nothing of the rest.
         if head.trim().is_empty() {
             classify(&decode(raw))
@@ -615,7 +616,7 @@ mod tests {
 
     fn parse(line: &[u8]) -> Result<Parsed, Malformed> {
         let mut blocks = Vec::new();
-        super::parse(line, &mut blocks).map(|entry| Parsed { entry, blocks })
+        super::parse(line, &mut blocks).map(|(entry, _)| Parsed { entry, blocks })
     }
 
     #[test]

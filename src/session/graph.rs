@@ -31,7 +31,7 @@ pub enum Place {
 ///
 /// Built on any input: children before parents, several roots, dangling parents, cycles, duplicate
 /// uuids and sidechains all survive.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Graph {
     by_uuid: FxHashMap<Id, u32>,
     parent: Vec<u32>,
@@ -80,21 +80,6 @@ impl Graph {
         graph
     }
 
-    /// The same graph with this many entries behind the others that are no part of it.
-    pub(super) fn with_metadata(&self, more: usize) -> Self {
-        let mut graph = self.clone();
-        let len = graph.place.len() + more;
-        graph.place.resize(len, Place::Metadata);
-        for links in [
-            &mut graph.parent,
-            &mut graph.first_child,
-            &mut graph.next_sibling,
-        ] {
-            links.resize(len, NOBODY);
-        }
-        graph
-    }
-
     /// The entry with this uuid; of duplicates the last.
     pub fn find(&self, uuid: Id) -> Option<usize> {
         self.by_uuid.get(&uuid).map(|&i| i as usize)
@@ -102,12 +87,12 @@ impl Graph {
 
     /// The parent, if it is in the file.
     pub fn parent(&self, entry: usize) -> Option<usize> {
-        somebody(self.parent[entry])
+        somebody(link(&self.parent, entry))
     }
 
     /// The children, in file order.
     pub fn children(&self, entry: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(somebody(self.first_child[entry]), |&c| {
+        std::iter::successors(somebody(link(&self.first_child, entry)), |&c| {
             somebody(self.next_sibling[c])
         })
     }
@@ -124,7 +109,7 @@ impl Graph {
 
     /// Where an entry stands relative to the live path.
     pub fn place(&self, entry: usize) -> Place {
-        self.place[entry]
+        self.place.get(entry).copied().unwrap_or(Place::Metadata)
     }
 
     /// The position of the path from which on the model is shown it: its last boundary, or 0.
@@ -134,7 +119,7 @@ impl Graph {
 
     /// Whether an entry is on the part of the path that the model is shown, or beside it.
     pub fn is_shown(&self, entry: usize) -> bool {
-        matches!(self.place[entry], Place::Path(p) | Place::Beside(p) if p >= self.window)
+        matches!(self.place(entry), Place::Path(p) | Place::Beside(p) if p >= self.window)
     }
 
     /// Whether `ancestor` is `entry` or above it.
@@ -297,6 +282,11 @@ fn can_be_leaf(e: &Entry) -> bool {
             e.kind,
             Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
         )
+}
+
+/// Where a link leads; metadata that came later than the graph has none.
+fn link(links: &[u32], entry: usize) -> u32 {
+    links.get(entry).copied().unwrap_or(NOBODY)
 }
 
 fn somebody(i: u32) -> Option<usize> {

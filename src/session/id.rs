@@ -32,6 +32,12 @@ impl Id {
         self.is_some() && self.0 >> 76 & 0xf != 0xf
     }
 
+    /// The text of a UUID; another id cannot be told from its sixteen bytes.
+    pub fn text(self) -> Option<String> {
+        self.is_uuid()
+            .then(|| uuid::Uuid::from_u128(self.0).to_string())
+    }
+
     /// `None` for [`Id::NONE`].
     pub fn some(self) -> Option<Self> {
         self.is_some().then_some(self)
@@ -88,6 +94,11 @@ mod tests {
         assert_eq!(a, Id::of(b"ff739a7c-40f7-46e5-a79d-5fa3122b8757"));
         assert_ne!(a, Id::of(b"FF739A7C-40F7-46E5-A79D-5FA3122B8757"));
         assert_ne!(Id::of(b"sess-001"), Id::of(b"sess-002"));
+        assert_eq!(
+            a.text().as_deref(),
+            Some("ff739a7c-40f7-46e5-a79d-5fa3122b8757")
+        );
+        assert_eq!(Id::of(b"sess-001").text(), None);
         assert!(Id::of(b"").is_some());
         assert!(Id::of(b"00000000-0000-0000-0000-000000000000").is_some());
     }

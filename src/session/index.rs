@@ -2,12 +2,13 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::jsonl::{Document, lookup};
+use crate::jsonl::{Document, decode, lookup};
 
-use super::entry::{Block, Entry, Kind, LineState, parse};
+use super::entry::{Block, Entry, Kind, LineState, Repeated, parse};
 use super::graph::Graph;
 use super::id::Id;
 use super::tools::Calls;
@@ -22,10 +23,39 @@ pub struct Session {
     document: Document,
     lines: Vec<LineState>,
     entries: Vec<Entry>,
-    blocks: Vec<Block>,
-    graph: Graph,
-    calls: Calls,
-    turns: Turns,
+    // A session that only has more metadata shares these.
+    blocks: Arc<Vec<Block>>,
+    graph: Arc<Graph>,
+    calls: Arc<Calls>,
+    turns: Arc<Turns>,
+    /// Unless lines were taken away, which may have held the only mention of one.
+    said: Option<Said>,
+}
+
+/// The different values of fields that most lines repeat, quotes included, in the order of their first occurrence.
+#[derive(Debug, Clone, Default)]
+struct Said {
+    cwds: Vec<Vec<u8>>,
+    slugs: Vec<Vec<u8>>,
+}
+
+impl Said {
+    fn take(&mut self, line: &[u8], repeated: Repeated) {
+        note(&mut self.cwds, repeated.cwd.of(line));
+        note(&mut self.slugs, repeated.slug.of(line));
+    }
+
+    fn append(&mut self, next: &Self) {
+        next.cwds.iter().for_each(|v| note(&mut self.cwds, v));
+        next.slugs.iter().for_each(|v| note(&mut self.slugs, v));
+    }
+}
+
+/// Takes a string that is not there yet; the last one is the likeliest.
+fn note(values: &mut Vec<Vec<u8>>, raw: &[u8]) {
+    if raw.starts_with(b"\"") && !values.iter().rev().any(|v| v == raw) {
+        values.push(raw.to_vec());
+    }
 }
 
 impl Session {
@@ -62,7 +92,10 @@ impl Session {
         if document.lines().get(..known.len()) == Some(known) {
             return self.continued(document);
         }
-        let mut index = Index::with_capacity(document.lines().len());
+        let mut index = Index {
+            said: None,
+            ..Index::with_capacity(document.lines().len())
+        };
         let mut old = 0;
         for i in 0..document.lines().len() {
             if document.is_added_since(i, &self.document) {
@@ -82,28 +115,34 @@ impl Session {
 
     /// Indexes a document that has more lines than this session's, and is the same up to there.
     fn continued(&self, document: Document) -> Self {
-        let mut index = Index {
-            lines: self.lines.clone(),
-            entries: self.entries.clone(),
-            blocks: self.blocks.clone(),
-        };
+        let mut more = Index::with_capacity(0);
         for i in self.lines.len()..document.lines().len() {
-            index.read(&document, i);
+            more.read(&document, i);
         }
-        let more = &index.entries[self.entries.len()..];
         let links = |e: &Entry| e.is_chained() || e.kind == Kind::LastPrompt;
-        if more.iter().any(links) || index.blocks.len() > self.blocks.len() {
+        let linked = more.entries.iter().any(links) || !more.blocks.is_empty();
+        let mut index = Index {
+            lines: extended(&self.lines, more.lines.len()),
+            entries: extended(&self.entries, more.entries.len()),
+            blocks: Vec::new(),
+            said: self.said.clone(),
+        };
+        if linked {
+            index.blocks = self.blocks.to_vec();
+            index.append(more);
             return index.finish(document);
         }
+        index.append(more);
         // A title links nothing: all that was found out about the others still holds.
         Session {
-            graph: self.graph.with_metadata(more.len()),
-            calls: self.calls.clone(),
-            turns: self.turns.clone(),
+            blocks: Arc::clone(&self.blocks),
+            graph: Arc::clone(&self.graph),
+            calls: Arc::clone(&self.calls),
+            turns: Arc::clone(&self.turns),
             document,
             lines: index.lines,
             entries: index.entries,
-            blocks: index.blocks,
+            said: index.said,
         }
     }
 
@@ -156,12 +195,24 @@ impl Session {
     pub fn string(&self, entry: &Entry, path: &[&str]) -> Option<String> {
         let text = self.text(entry);
         let raw = lookup(text, path)?.of(text);
-        raw.starts_with(b"\"")
-            .then(|| crate::jsonl::decode(raw).into_owned())
+        raw.starts_with(b"\"").then(|| decode(raw).into_owned())
+    }
+
+    /// An entry's `uuid` as it is written.
+    pub fn uuid(&self, entry: &Entry) -> Option<String> {
+        entry.uuid.text().or_else(|| self.string(entry, &["uuid"]))
     }
 
     /// The different values of a string field over all entries, in the order of their first occurrence.
     pub fn distinct(&self, key: &str) -> Vec<String> {
+        let said = match (&self.said, key) {
+            (Some(said), "cwd") => Some(&said.cwds),
+            (Some(said), "slug") => Some(&said.slugs),
+            _ => None,
+        };
+        if let Some(values) = said {
+            return values.iter().map(|v| decode(v).into_owned()).collect();
+        }
         let finder = memchr::memmem::Finder::new(&format!("\"{key}\":\"")).into_owned();
         let among = |entries: &[Entry]| {
             let mut seen: Vec<&[u8]> = Vec::new();
@@ -212,11 +263,19 @@ impl Session {
     }
 }
 
+/// A copy with room for more.
+fn extended<T: Clone>(values: &[T], more: usize) -> Vec<T> {
+    let mut out = Vec::with_capacity(values.len() + more);
+    out.extend_from_slice(values);
+    out
+}
+
 /// A session under construction.
 struct Index {
     lines: Vec<LineState>,
     entries: Vec<Entry>,
     blocks: Vec<Block>,
+    said: Option<Said>,
 }
 
 impl Index {
@@ -225,6 +284,7 @@ impl Index {
             lines: Vec::with_capacity(lines),
             entries: Vec::with_capacity(lines),
             blocks: Vec::new(),
+            said: Some(Said::default()),
         }
     }
 
@@ -232,7 +292,10 @@ impl Index {
     fn read(&mut self, document: &Document, i: usize) {
         let text = document.text(i);
         let state = match parse(text, &mut self.blocks) {
-            Ok(entry) => {
+            Ok((entry, repeated)) => {
+                if let Some(said) = &mut self.said {
+                    said.take(text, repeated);
+                }
                 self.entries.push(Entry {
                     line: i as u32,
                     ..entry
@@ -258,6 +321,9 @@ impl Index {
             ..e
         }));
         self.blocks.extend(next.blocks);
+        if let (Some(said), Some(next)) = (&mut self.said, &next.said) {
+            said.append(next);
+        }
     }
 
     /// Takes line `i` as another session read it on its line `old`.
@@ -288,6 +354,7 @@ impl Index {
             lines,
             entries,
             blocks,
+            said,
         } = self;
         let explicit = explicit_leaf(&document, &entries);
         let (graph, calls) = rayon::join(
@@ -299,10 +366,11 @@ impl Index {
             document,
             lines,
             entries,
-            blocks,
-            graph,
-            calls,
-            turns,
+            blocks: Arc::new(blocks),
+            graph: Arc::new(graph),
+            calls: Arc::new(calls),
+            turns: Arc::new(turns),
+            said,
         }
     }
 }

@@ -38,7 +38,7 @@ impl Call {
 }
 
 /// All calls of a session, in the order in which their ids first occur.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub struct Calls {
     calls: Vec<Call>,
     by_id: FxHashMap<Id, u32>,

@@ -153,11 +153,7 @@ fn by_uuid(session: &Session, spec: &str) -> Result<u32, TurnError> {
         .iter()
         .enumerate()
         .filter(|(_, e)| {
-            !short
-                && e.is_chained()
-                && session
-                    .string(e, &["uuid"])
-                    .is_some_and(|u| u.starts_with(spec))
+            !short && e.is_chained() && session.uuid(e).is_some_and(|u| u.starts_with(spec))
         })
         .map(|(i, _)| session.turns().of(session.graph(), i))
         .collect();

@@ -17,7 +17,7 @@ pub struct Turn {
 }
 
 /// The turns of the live path, and which turn each entry belongs to.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub struct Turns {
     turns: Vec<Turn>,
     /// For each position of the path, how many turns have begun by then.

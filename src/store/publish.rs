@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::rewrite::{NotAsMeant, Renames, emit};
 use crate::session::Session;
@@ -173,15 +174,34 @@ pub(super) fn write_transcript(
 ) -> Result<(Candidate, FileState), CommitError> {
     let mut sent = blake3::Hasher::new();
     let written = Candidate::write(target, |out| {
-        let hasher = &mut sent;
-        emit(session, renames, &mut Hashed { out, hasher })
+        let file = out.get_ref().try_clone()?;
+        std::thread::scope(|scope| {
+            let (kick, kicked) = sync_channel(1);
+            let flusher = scope.spawn(move || kicked.iter().try_for_each(|()| file.sync_data()));
+            let hasher = &mut sent;
+            let mut out = Sent {
+                out,
+                hasher,
+                kick,
+                waiting: 0,
+            };
+            let emitted = emit(session, renames, &mut out);
+            drop(out);
+            let flushed = flusher
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            emitted.and(flushed)
+        })
     });
     let not_as_meant = || CommitError::ReadBack {
         path: target.to_owned(),
     };
     let candidate = written.map_err(|error| match &error {
         PublishError::Write { source, .. }
-            if source.get_ref().is_some_and(|e| e.is::<NotAsMeant>()) =>
+            if source
+                .get_ref()
+                .and_then(|e| e.downcast_ref::<NotAsMeant>())
+                .is_some() =>
         {
             not_as_meant()
         }
@@ -205,16 +225,27 @@ pub(super) fn write_transcript(
     }
 }
 
-/// Writes on, and hashes what went out.
-struct Hashed<'a, W> {
+/// How many bytes are written before the disk is set to work on them, while more are made.
+const FLUSH: usize = 16 << 20;
+
+/// Writes on, hashes what went out, and has the disk begin early.
+struct Sent<'a, W> {
     out: W,
     hasher: &'a mut blake3::Hasher,
+    kick: SyncSender<()>,
+    waiting: usize,
 }
 
-impl<W: Write> Write for Hashed<'_, W> {
+impl<W: Write> Write for Sent<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.hasher.update(&bytes[..written]);
+        self.waiting += written;
+        if self.waiting >= FLUSH {
+            // Should the disk still be busy, it is told again later.
+            self.waiting = 0;
+            let _ = self.kick.try_send(());
+        }
         Ok(written)
     }
 

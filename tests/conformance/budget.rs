@@ -29,7 +29,9 @@ fn attempt(case: &Case, show: bool) -> Result<bool> {
     let own = recording.session.clone();
     let work = recording.work();
     let outputs = case.untouched.shown.iter().filter(|s| s.is("tool_result"));
-    let room: usize = outputs.map(|s| s.block["content"].to_string().len() / 4).sum();
+    let room: usize = outputs
+        .map(|s| s.block["content"].to_string().len() / 4)
+        .sum();
     if room < 2 * (LESS + ROOM) {
         return Ok(false);
     }

@@ -66,12 +66,7 @@ impl Case {
         self.dated.get()
     }
 
-    fn open(
-        version: &str,
-        scenario: &'static Scenario,
-        by: &str,
-        remembers: bool,
-    ) -> Result<Self> {
+    fn open(version: &str, scenario: &'static Scenario, by: &str, remembers: bool) -> Result<Self> {
         let recording = record::recording(version, scenario)?;
         let mut case = Self {
             scenario,

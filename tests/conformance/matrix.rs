@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::case::Case;
 use crate::budget;
+use crate::case::Case;
 use crate::cells::{Form, Verdict};
 use crate::client::{self, VERSIONS};
 use crate::interactive;
@@ -135,8 +135,7 @@ fn slice() -> Vec<Row> {
         r.version == r.by && versions.contains(&r.version) && SLICE.contains(&r.scenario.name)
     });
     for row in &mut rows {
-        row.cells
-            .retain(|task| in_slice(row.scenario.name, *task));
+        row.cells.retain(|task| in_slice(row.scenario.name, *task));
     }
     rows
 }

@@ -153,7 +153,10 @@ fn plain(text: &str) -> String {
 
 /// The blocks of a record's message.
 fn blocks(record: &Value) -> impl Iterator<Item = &Value> {
-    record["message"]["content"].as_array().into_iter().flatten()
+    record["message"]["content"]
+        .as_array()
+        .into_iter()
+        .flatten()
 }
 
 /// Whether every text that was shown of the healthy session, and is in the file, is shown in its order, and none besides
@@ -201,10 +204,7 @@ fn calls(case: &Case, records: &[Value], shown: &[Shown]) -> Result<()> {
             .filter_map(|b| b[field].as_str())
             .collect()
     };
-    let (made, answered) = (
-        named("tool_use", "id"),
-        named("tool_result", "tool_use_id"),
-    );
+    let (made, answered) = (named("tool_use", "id"), named("tool_result", "tool_use_id"));
     for call in case.untouched.shown.iter().filter(|s| s.is("tool_use")) {
         let id = call.call().unwrap_or_default();
         let whole = made.contains(&id) && answered.contains(&id);

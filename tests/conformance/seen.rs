@@ -114,7 +114,10 @@ pub(crate) fn keep<T: Serialize>(path: &Path, seen: &T) -> Result<()> {
         fs_err::create_dir_all(folder)?;
     }
     let day = today();
-    Ok(fs_err::write(path, serde_json::to_vec(&Kept { day, seen })?)?)
+    Ok(fs_err::write(
+        path,
+        serde_json::to_vec(&Kept { day, seen })?,
+    )?)
 }
 
 /// Ids by the order in which they first appear.

@@ -368,7 +368,8 @@ fn in_records(lines: &mut Vec<Value>, fault: Fault, dice: &mut Dice) {
                 error["isApiErrorMessage"] = json!(true);
                 error["message"]["id"] = json!("msg_error");
                 error["message"]["model"] = json!("<synthetic>");
-                error["message"]["content"] = json!([{"type": "text", "text": "API Error: 400 no"}]);
+                error["message"]["content"] =
+                    json!([{"type": "text", "text": "API Error: 400 no"}]);
                 put_behind(lines, i, error, "a5");
             }
         }
@@ -413,7 +414,11 @@ fn in_records(lines: &mut Vec<Value>, fault: Fault, dice: &mut Dice) {
             attach(lines, dice, &vec![image("image/png", &png(2100, 4, 1)); 21]);
         }
         Fault::LockedDocument => {
-            attach(lines, dice, &[document(b"%PDF-1.4\ntrailer <</Encrypt 5 0 R>>\n%%EOF")]);
+            attach(
+                lines,
+                dice,
+                &[document(b"%PDF-1.4\ntrailer <</Encrypt 5 0 R>>\n%%EOF")],
+            );
         }
         Fault::TornDocument => attach(lines, dice, &[document(b"%PDF-1.4\n1 0 obj <<")]),
         Fault::BareBoundary => {
@@ -452,7 +457,9 @@ fn in_records(lines: &mut Vec<Value>, fault: Fault, dice: &mut Dice) {
             }
         }
         Fault::StaleLastPrompt => {
-            let boundary = lines.iter().position(|l| l["subtype"] == "compact_boundary");
+            let boundary = lines
+                .iter()
+                .position(|l| l["subtype"] == "compact_boundary");
             let stale = boundary.and_then(|b| lines[..b].iter().rfind(|l| is(l, "assistant")));
             if let Some(stale) = stale {
                 let note = json!({"type": "last-prompt", "lastPrompt": "x", "leafUuid": stale["uuid"], "sessionId": stale["sessionId"]});
@@ -516,9 +523,7 @@ fn png(width: u32, height: u32, seed: u64) -> Vec<u8> {
         image::Rgba([n as u8, (n >> 8) as u8, (n >> 16) as u8, 255])
     });
     let mut out = std::io::Cursor::new(Vec::new());
-    picture
-        .write_to(&mut out, image::ImageFormat::Png)
-        .unwrap();
+    picture.write_to(&mut out, image::ImageFormat::Png).unwrap();
     out.into_inner()
 }
 

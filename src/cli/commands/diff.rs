@@ -263,7 +263,7 @@ fn entry(context: &Context, side: &Side, i: u32) -> Value {
     let e = &session.entries()[i as usize];
     let (what, gist) = entry_gist(session, e);
     json!({
-        "line": e.line + 1, "uuid": session.string(e, &["uuid"]), "turn": session.turns().of(session.graph(), i as usize),
+        "line": e.line + 1, "uuid": session.uuid(e), "turn": session.turns().of(session.graph(), i as usize),
         "what": what, "gist": context.masked(&gist), "bytes": session.text(e).len(),
     })
 }

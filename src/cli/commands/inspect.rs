@@ -342,7 +342,7 @@ fn document(context: &Context, found: &Found, session: &Session, xray: &Xray) ->
         .iter()
         .map(|l| {
             let e = &session.entries()[l.entry as usize];
-            json!({"line": e.line + 1, "uuid": session.string(e, &["uuid"]), "turn": l.turn, "part": l.part, "bytes": l.bytes, "tokens": l.tokens, "gist": context.masked(&l.gist)})
+            json!({"line": e.line + 1, "uuid": session.uuid(e), "turn": l.turn, "part": l.part, "bytes": l.bytes, "tokens": l.tokens, "gist": context.masked(&l.gist)})
         })
         .collect();
     let growth: Vec<Value> = xray

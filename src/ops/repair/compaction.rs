@@ -102,7 +102,15 @@ impl Transform for Compaction {
                 let e = &session.entries()[i];
                 let value = encode(&before);
                 set_field(session, &mut plan, e, "logicalParentUuid", value.as_bytes());
-                plan.note(session, e, Action::Edit, "entry before a compaction", 0, 0, "");
+                plan.note(
+                    session,
+                    e,
+                    Action::Edit,
+                    "entry before a compaction",
+                    0,
+                    0,
+                    "",
+                );
             }
         }
         match end(session).filter(|_| self.0.wants(&boundary_last::CHECK)) {

@@ -26,7 +26,7 @@ pub(super) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str
 
 /// The uuid of an entry.
 pub(super) fn uuid(session: &Session, entry: usize) -> Option<String> {
-    session.string(&session.entries()[entry], &["uuid"])
+    session.uuid(&session.entries()[entry])
 }
 
 /// A uuid made of words: the same words always make the same.
