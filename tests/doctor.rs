@@ -61,6 +61,7 @@ const PATHOLOGIES: &[(&str, &[&str])] = &[
     ("stale_last_prompt", &["stale-last-prompt"]),
     ("stray_result", &["stray-result", "lone-thinking"]),
     ("string_answer", &["string-answer"]),
+    ("tool_reference", &["tool-reference"]),
     ("torn_middle", &["torn-line", "dangling-parent"]),
     ("torn_tail", &["torn-line"]),
     ("two_candidates", &["dangling-parent"]),
@@ -115,6 +116,47 @@ fn doctor(args: &[&str]) -> String {
         String::from_utf8_lossy(&output.stderr),
         output.status.code().unwrap()
     )
+}
+
+#[test]
+fn the_installed_client_is_judged_for() {
+    let home = tempfile::tempdir().unwrap();
+    let versions = home.path().join(".local/share/claude/versions");
+    fs_err::create_dir_all(&versions).unwrap();
+    fs_err::write(versions.join("2.1.400"), "").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_ccsurgery"))
+        .args(["doctor", "./healthy_linear.jsonl"])
+        .env_clear()
+        .env("HOME", home.path())
+        .current_dir(fixture("pathologies"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("(judged for 2.1.156 and 2.1.400)"), "{said}");
+}
+
+#[test]
+fn a_list_of_sessions_that_leads_nowhere_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-home-user-project");
+    fs_err::create_dir_all(&folder).unwrap();
+    let id = "11111111-2222-4333-8444-555555555555";
+    let session = folder.join(format!("{id}.jsonl"));
+    fs_err::copy(fixture("pathologies/healthy_linear.jsonl"), &session).unwrap();
+    let told = |path: &str| {
+        let list = serde_json::json!({"version": 1, "entries": [{"sessionId": id, "fullPath": path}]});
+        fs_err::write(folder.join("sessions-index.json"), list.to_string()).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_ccsurgery"))
+            .args(["doctor", id, "--json"])
+            .env_clear()
+            .env("HOME", home.path())
+            .current_dir(home.path())
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).contains("stale-index")
+    };
+    assert!(told("/elsewhere/gone.jsonl"));
+    assert!(!told(&session.to_string_lossy()));
 }
 
 /// What the doctor says, with the folder's own path left out.

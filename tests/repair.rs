@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use support::corrupt::{ALL, Fault, corrupt};
+use support::corrupt::{ALL, Fault, MEDIA, corrupt};
 use support::made::{self, Shape};
 use support::{Repaired, findings, fixture, opaque, recorded, repair, said, session};
 
@@ -249,6 +249,33 @@ fn only_what_was_asked_for_is_mended() {
     );
     let output = home.run(&["repair", ID, "--only", "nonsense"]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_note_in_front_of_a_boundary_with_nothing_behind_it_is_right() {
+    let shape = Shape {
+        turns: vec![0, 0],
+        version: "2.0.36",
+        branches: false,
+        compacted: None,
+    };
+    let faults = [Fault::BareBoundary, Fault::StaleLastPrompt];
+    assert_mended(&corrupt(&made::lines(&shape), &faults, 0), "both");
+}
+
+#[test]
+fn pictures_and_documents_are_mended() {
+    let shape = Shape {
+        turns: vec![1, 0],
+        version: "2.1.325",
+        branches: true,
+        compacted: None,
+    };
+    // One with millions of pixels is a fixture, and slow to make.
+    for fault in MEDIA.into_iter().filter(|f| *f != Fault::LargeImage) {
+        let before = corrupt(&made::lines(&shape), &[fault], 3);
+        assert!(assert_mended(&before, &format!("{fault:?}")).changed, "{fault:?}");
+    }
 }
 
 #[test]

@@ -7,11 +7,13 @@ use std::time::SystemTime;
 
 use anstream::{AutoStream, ColorChoice};
 
+use crate::doctor::Version;
 use crate::render::{YELLOW, clean, clean_lines, json_text, mask, paint};
 use crate::store::{Config, Journal};
 
 use super::args::{Color, Global};
 use super::error::CliError;
+use super::installed;
 
 /// What a command may use.
 #[allow(clippy::struct_excessive_bools)]
@@ -84,6 +86,12 @@ impl Context {
             progress: io::stderr().is_terminal() && !global.quiet && !global.json,
             command_line: std::env::args().collect(),
         })
+    }
+
+    /// The newest client that is installed, else the newest that is known.
+    pub(super) fn newest_client(&self) -> Version {
+        let path = std::env::var_os("PATH");
+        installed::newest(self.home.as_deref(), path.as_deref()).unwrap_or(Version::NEWEST)
     }
 
     /// Says something that is not the result.

@@ -8,6 +8,7 @@ mod commit_flow;
 mod context;
 mod copy_set;
 mod error;
+mod installed;
 mod names;
 mod operations;
 mod pager;

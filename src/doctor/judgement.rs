@@ -25,6 +25,11 @@ impl Judgement {
 
     /// Judges for the versions that a session was written by, and the newest that is known.
     pub fn of(session: &Session) -> Self {
+        Self::beside(session, Version::NEWEST)
+    }
+
+    /// Judges for the versions that a session was written by, and the one that is installed.
+    pub fn beside(session: &Session, installed: Version) -> Self {
         let mut versions: Vec<Version> = Vec::new();
         let mut next = None;
         let mut known: (Vec<u8>, Option<Version>) = (Vec::new(), None);
@@ -43,12 +48,12 @@ impl Judgement {
                 }
             }
         }
-        versions.push(Version::NEWEST);
+        versions.push(installed);
         versions.sort_unstable();
         versions.dedup();
         Self {
             versions,
-            next: next.unwrap_or(Version::NEWEST),
+            next: next.unwrap_or(installed),
         }
     }
 

@@ -67,11 +67,13 @@ fn attempt(case: &Case, show: bool) -> Result<bool> {
     Ok(true)
 }
 
-/// The tokens that the API counted when it refused a request for them.
+/// The tokens that the API counted when it refused the session. Clients also ask for small things, like a title.
 fn needed_by(seen: &Seen) -> Option<usize> {
-    let told = |fault: &String| {
+    let told = |fault: &String| -> Option<usize> {
         let words = fault.split_once("prompt is too long: ")?.1;
         words.split(' ').next()?.parse().ok()
     };
-    seen.faults.iter().find_map(told)
+    let all = || seen.faults.iter().filter_map(told);
+    let most = all().max()?;
+    all().find(|tokens| *tokens > most / 2)
 }

@@ -49,11 +49,16 @@ pub(crate) fn repair(bytes: &[u8], accept_guess: bool) -> Repaired {
         .unwrap()
         .suffers
         .contains(next);
+    let drop_references = ccsurgery::doctor::find_check("tool-reference")
+        .unwrap()
+        .suffers
+        .contains(next);
     let options = RepairOptions {
         only: Vec::new(),
         accept_guess,
         linearize,
         drop_errors,
+        drop_references,
     };
     let mut out = Repaired {
         bytes: bytes.to_vec(),

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -32,7 +32,7 @@ pub(crate) struct DoctorArgs {
     /// Look at the sessions of all projects
     #[arg(long)]
     all: bool,
-    /// Judge for this version of the client [default: those that wrote the session, and the newest]
+    /// Judge for this version of the client [default: those that wrote the session, and the newest that is installed]
     #[arg(long, value_name = "VERSION")]
     client: Option<Version>,
 }
@@ -79,9 +79,14 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
         };
         all.map_err(|e| CliError::failed("unreadable", e.to_string(), "check the config folder"))?
     };
+    let installed = context.newest_client();
     let mut examined = Vec::new();
     for found in found.into_iter().filter(|f| f.len > 0) {
-        match examine(context, found, args.client) {
+        let judge = |session: &Session| match args.client {
+            Some(client) => Judgement::only(client),
+            None => Judgement::beside(session, installed),
+        };
+        match examine(context, found, judge) {
             Ok(seen) => examined.push(seen),
             Err(error) if one => return Err(error),
             // A file that is none of ours to judge is passed over among many.
@@ -102,9 +107,13 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
     })
 }
 
-fn examine(context: &Context, found: Found, client: Option<Version>) -> Result<Examined, CliError> {
+fn examine(
+    context: &Context,
+    found: Found,
+    judge: impl Fn(&Session) -> Judgement,
+) -> Result<Examined, CliError> {
     let session = names::open(&found)?;
-    let judgement = client.map_or_else(|| Judgement::of(&session), Judgement::only);
+    let judgement = judge(&session);
     let mut all = diagnose(&session, &[judgement.next]);
     all.extend(around(context, &found, &session));
     let at_home = found.path.starts_with(context.config.projects());
@@ -126,10 +135,20 @@ fn around(context: &Context, found: &Found, session: &Session) -> Vec<Finding> {
             path: &found.path,
             mode: mode(&found.path),
             at_home: found.path.starts_with(context.config.projects()),
+            listed: listed(found).as_deref(),
             file_history: &context.config.join("file-history").join(&found.id),
             slug,
         },
     )
+}
+
+/// Where the project's list of sessions says that a session is.
+fn listed(found: &Found) -> Option<PathBuf> {
+    let bytes = fs_err::read(found.path.parent()?.join("sessions-index.json")).ok()?;
+    let list: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    let mut entries = list["entries"].as_array()?.iter();
+    let own = entries.find(|e| e["sessionId"] == found.id.as_str())?;
+    own["fullPath"].as_str().map(PathBuf::from)
 }
 
 #[cfg(unix)]

@@ -44,11 +44,12 @@ pub(crate) fn run(args: RepairArgs, context: &mut Context) -> Result<ExitCode, C
         .map(|name| known(name))
         .collect::<Result<Vec<_>, _>>()?;
     let mut job = Job::new(context, &args.session, "repair", args.write, args.in_place)?;
-    let next = Judgement::of(&job.session).next;
+    let next = Judgement::beside(&job.session, context.newest_client()).next;
     let asked = |name: &str| only.is_empty() && suffers(name, next) || only.contains(&name);
     let options = RepairOptions {
         linearize: args.linearize || asked("parallel-results"),
         drop_errors: asked("replayed-error"),
+        drop_references: asked("tool-reference"),
         accept_guess: args.accept_guess,
         only,
     };

@@ -49,7 +49,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             findings.push(whole(
                 &CHECK,
                 format!(
-                    "{n} {what}: {}, which the model is never shown",
+                    "{n} {what}: {}, which the model is never shown; `ccsurgery drop-hidden` makes a session without what it can do without",
                     human::bytes(bytes as u64)
                 ),
             ));

@@ -49,6 +49,7 @@ pub static CHECKS: &[&Check] = &[
     &calls::unanswered_call::CHECK,
     &calls::unfinished_call::CHECK,
     &calls::split_server_result::CHECK,
+    &calls::tool_reference::CHECK,
     &thinking::unsigned::CHECK,
     &thinking::adjacent::CHECK,
     &thinking::alone::CHECK,

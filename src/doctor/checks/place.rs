@@ -60,8 +60,22 @@ static OPEN_MODE: Check = check(
     "",
 );
 
+static STALE_INDEX: Check = check(
+    "stale-index",
+    Severity::Waste,
+    "the list of sessions leads to a file that is not there",
+    Versions::None,
+    "clients of 2.1.9 to 2.1.30, which alone keep such a list, look for themselves when they start",
+);
+
 /// The checks of this family.
-pub(super) static CHECKS: &[&Check] = &[&WRONG_FOLDER, &OTHER_NAME, &LOST_SIDECARS, &OPEN_MODE];
+pub(super) static CHECKS: &[&Check] = &[
+    &WRONG_FOLDER,
+    &OTHER_NAME,
+    &LOST_SIDECARS,
+    &OPEN_MODE,
+    &STALE_INDEX,
+];
 
 /// What is around a transcript, as the disk tells.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +86,8 @@ pub struct Surroundings<'a> {
     pub mode: Option<u32>,
     /// Whether it is in the config folder, where a client would find it.
     pub at_home: bool,
+    /// Where the project's list of sessions says that it is.
+    pub listed: Option<&'a Path>,
     /// The folder of its rewind data.
     pub file_history: &'a Path,
     /// Makes the name of a project's folder of its path.
@@ -85,6 +101,15 @@ pub fn look_around(session: &Session, around: &Surroundings<'_>) -> Vec<Finding>
         folder(session, around, &mut findings);
         name(session, around, &mut findings);
         sidecars(session, around, &mut findings);
+    }
+    if let Some(listed) = around.listed.filter(|l| *l != around.path) {
+        findings.push(whole(
+            &STALE_INDEX,
+            format!(
+                "sessions-index.json says that it is in {}; the file may be deleted, clients make it anew",
+                listed.display()
+            ),
+        ));
     }
     if let Some(mode) = around.mode.filter(|m| around.at_home && m & 0o077 != 0) {
         findings.push(whole(

@@ -30,6 +30,8 @@ pub struct RepairOptions {
     pub linearize: bool,
     /// Whether answers that are API errors go: only the oldest clients show them to the model.
     pub drop_errors: bool,
+    /// Whether references to tools become notes: only the oldest clients send those to tools that are gone.
+    pub drop_references: bool,
 }
 
 impl RepairOptions {

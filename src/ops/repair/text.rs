@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::doctor::checks::calls::tool_reference;
 use crate::doctor::checks::content::escapes::{Bad, bad_escapes};
 use crate::doctor::checks::content::media::{self, Ill, Medium};
 use crate::doctor::checks::content::{
@@ -35,6 +36,12 @@ impl Transform for Text {
                     ],
                 );
                 plan.note(session, e, Action::Edit, "answer wrapped", 0, 0, "");
+            }
+        }
+        if self.0.drop_references && self.0.wants(&tool_reference::CHECK) {
+            for reference in tool_reference::references(session) {
+                let note = format!("[Reference to the tool {} removed.]", reference.tool);
+                put_note(session, &mut plan, reference.entry, reference.block, "reference to a tool", &note);
             }
         }
         self.escapes(session, &mut plan);
@@ -148,17 +155,22 @@ fn mend_image(session: &Session, plan: &mut Plan, medium: &Medium, ill: &Ill) {
 }
 
 fn note_instead(session: &Session, plan: &mut Plan, medium: &Medium, note: &str) {
-    let e = &session.entries()[medium.entry];
-    let block = format!(r#"{{"type":"text","text":{}}}"#, encode(note));
-    let grown = block.len() as i64 - medium.block.len() as i64;
-    plan.edit_line(e.line, [Edit::new(medium.block, block)]);
-    plan.note(
-        session,
-        e,
-        Action::Edit,
-        "picture or document",
-        grown,
-        grown,
-        note,
-    );
+    let what = "picture or document";
+    put_note(session, plan, medium.entry, medium.block, what, note);
+}
+
+/// Puts a text in the place of a block.
+fn put_note(
+    session: &Session,
+    plan: &mut Plan,
+    entry: usize,
+    block: Span,
+    what: &str,
+    note: &str,
+) {
+    let e = &session.entries()[entry];
+    let text = format!(r#"{{"type":"text","text":{}}}"#, encode(note));
+    let grown = text.len() as i64 - block.len() as i64;
+    plan.edit_line(e.line, [Edit::new(block, text)]);
+    plan.note(session, e, Action::Edit, what, grown, grown, note);
 }

@@ -5,6 +5,7 @@ pub(crate) mod repeated_result;
 pub(crate) mod result_before_call;
 pub(crate) mod split_server_result;
 pub(crate) mod stray_result;
+pub(crate) mod tool_reference;
 pub(crate) mod unanswered_call;
 pub(crate) mod unfinished_call;
 

@@ -35,7 +35,9 @@ pub(crate) fn entry(session: &Session) -> Option<usize> {
         .entries()
         .iter()
         .rposition(super::super::chain::wrong_leaf::can_lead)?;
+    // Nothing is lost where nothing is behind the boundary.
     (note > boundary
+        && last != boundary
         && named < boundary
         && !graph.descends(last, named)
         && graph.descends(last, boundary))

@@ -29,7 +29,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         .enumerate()
         .filter(|(_, l)| l.len() >= LONG)
     {
-        let mut finding = survey.at_line(&CHECK, i as u32, format!("a line of {} MB; if it is a result: ccsurgery drop-tools --larger-than 10MB --stub", line.len() >> 20));
+        let mut finding = survey.at_line(&CHECK, i as u32, format!("a line of {} MB; if it is a result, its middle would be lost with `ccsurgery drop-tools --larger-than 10MB --stub`, else all after the turn before it with `ccsurgery truncate`", line.len() >> 20));
         if line.len() < LONGEST {
             finding.severity = Severity::Waste;
         }

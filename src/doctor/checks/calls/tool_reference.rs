@@ -1,0 +1,73 @@
+//! References to tools, as a search for tools leaves them in results.
+
+use memchr::memmem;
+
+use crate::jsonl::{Span, decode, elements, lookup};
+use crate::session::{BlockKind, Session};
+
+use super::super::super::check::{Check, Scope, Survey, is_live};
+use super::super::super::finding::{Finding, Severity};
+use super::super::super::version::{Version, Versions};
+
+pub(crate) static CHECK: Check = Check {
+    name: "tool-reference",
+    family: "calls",
+    severity: Severity::RefusedByTheApi,
+    seen: "Tool reference not found in available tools",
+    suffers: Versions::Before(Version(2, 0, 76)),
+    heals: "2.0.76 and newer leave out references to tools that are gone",
+    mend: Some("a note takes its place"),
+    scope: Scope::WhereSuffered,
+    run,
+};
+
+/// A reference in a result, by its span in the entry's line.
+pub(crate) struct Reference {
+    pub(crate) entry: usize,
+    pub(crate) block: Span,
+    pub(crate) tool: String,
+}
+
+/// All references of the conversation.
+pub(crate) fn references(session: &Session) -> Vec<Reference> {
+    let mut out = Vec::new();
+    for (i, e) in session.entries().iter().enumerate() {
+        if !e.is_message() || !is_live(session, i) {
+            continue;
+        }
+        let text = session.text(e);
+        for block in session.blocks(e) {
+            let inner = block.span.of(text);
+            if block.kind != BlockKind::ToolResult
+                || memmem::find(inner, b"\"tool_reference\"").is_none()
+            {
+                continue;
+            }
+            let list = lookup(inner, &["content"]).filter(|s| s.of(inner).starts_with(b"["));
+            let Some(list) = list else { continue };
+            for span in elements(list.of(inner)).unwrap_or_default() {
+                let span = span.shift(list.start + block.span.start);
+                let element = span.of(text);
+                let is = |key: &str| lookup(element, &[key]).map(|s| s.of(element));
+                if is("type") == Some(b"\"tool_reference\"") {
+                    out.push(Reference {
+                        entry: i,
+                        block: span,
+                        tool: is("tool_name").map(|n| decode(n).into_owned()).unwrap_or_default(),
+                    });
+                }
+            }
+        }
+    }
+    out
+}
+
+fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    findings.extend(references(survey.session).into_iter().map(|r| {
+        survey.at(
+            &CHECK,
+            r.entry,
+            format!("a reference to the tool {}, which the client may not offer", r.tool),
+        )
+    }));
+}
