@@ -274,7 +274,10 @@ fn pictures_and_documents_are_mended() {
     // One with millions of pixels is a fixture, and slow to make.
     for fault in MEDIA.into_iter().filter(|f| *f != Fault::LargeImage) {
         let before = corrupt(&made::lines(&shape), &[fault], 3);
-        assert!(assert_mended(&before, &format!("{fault:?}")).changed, "{fault:?}");
+        assert!(
+            assert_mended(&before, &format!("{fault:?}")).changed,
+            "{fault:?}"
+        );
     }
 }
 

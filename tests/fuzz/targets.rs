@@ -13,8 +13,8 @@ use ccsurgery::ops::{
 use ccsurgery::render::{clean, clean_lines, mask, wrap};
 use ccsurgery::rewrite::{Plan, Renames, Transform, emit, emitted_len};
 use ccsurgery::session::{
-    Calibration, Comparison, Glance, Kind, Outlook, Session, entry_words, file_parts, largest,
-    payload, prompt_words, story, window_parts,
+    Calibration, Comparison, Glance, Kind, Ledger, Outlook, Session, Tools, entry_words,
+    file_parts, largest, payload, prompt_words, story, window_parts,
 };
 use ccsurgery::store::{Journal, index_file, remove_from_index};
 
@@ -74,9 +74,11 @@ pub(crate) fn index(data: &[u8]) {
         black_box(entry_words(&session, entry));
     }
     black_box((Glance::of(&session), Outlook::of(&session)));
-    let measured = Calibration::of(&session);
-    black_box((file_parts(&session), window_parts(&session, &measured)));
-    black_box(largest(&session, &measured, 5));
+    let (ledger, tools) = (Ledger::of(&session), Tools::of(&session));
+    let measured = Calibration::by(&session, &ledger);
+    black_box(file_parts(&session, &tools));
+    black_box(window_parts(&session, &measured, &tools));
+    black_box(largest(&session, &measured, &ledger, &tools, 5));
     black_box(diagnose(&session, &[Judgement::of(&session).next]));
     black_box(Comparison::of(&session, &session));
 }
@@ -212,6 +214,7 @@ pub(crate) fn repair(data: &[u8]) {
         accept_guess: choice & 1 != 0,
         linearize: choice & 2 != 0,
         drop_errors: choice & 4 != 0,
+        drop_references: choice & 8 != 0,
     };
     for pass in passes(&options) {
         if let Ok(plan) = pass.plan(&current)

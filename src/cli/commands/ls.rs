@@ -339,8 +339,9 @@ fn table(context: &Context, rows: &[&Row]) -> String {
             context.words(l.glance.branch.as_deref().unwrap_or_default()),
         );
         let model = context.words(l.outlook.model.as_deref().unwrap_or_default());
+        let short = clean(&row.short);
         let cells = [
-            clean(&row.short).as_str(),
+            short.as_str(),
             &age,
             &unknown(l.turns),
             &window,
