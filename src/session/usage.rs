@@ -68,8 +68,8 @@ impl Counts {
                 b"input_tokens" => out.input = number(),
                 b"cache_creation" => {
                     let parts = fields_at(line, field.value);
-                    let numbers = parts.iter().map(|f| Number::at(line, f.value));
-                    out.created_by_age = numbers.flatten().collect();
+                    let numbers = parts.iter().filter_map(|f| Number::at(line, f.value));
+                    out.created_by_age = numbers.collect();
                 }
                 _ => {}
             }
