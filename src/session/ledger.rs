@@ -140,7 +140,7 @@ pub(super) struct Point {
     message: Id,
     pub(super) shown: Weight,
     pub(super) tokens: f64,
-    /// How many compactions came before.
+    /// How many compactions came before, those of results alone included.
     pub(super) segment: u32,
 }
 
@@ -193,6 +193,10 @@ impl Samples {
                 out.fresh = false;
                 segment += 1;
                 continue;
+            }
+            // The client has cleared old results for itself: records fall, though the file holds what it held.
+            if e.subtype == Subtype::MicrocompactBoundary {
+                segment += 1;
             }
             // The lines of one message all repeat its usage; the first stands for the request.
             let repeated = e.message_id.is_some() && e.message_id == last_message;
