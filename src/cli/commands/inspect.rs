@@ -5,8 +5,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::render::{
-    BOLD, DIM, GREEN, YELLOW, bar, bytes, fit, pad, paint, signed_bytes, sparkline, tokens, width,
-    wrap,
+    BOLD, DIM, GREEN, YELLOW, bar, bytes, clean, fit, pad, paint, signed_bytes, sparkline, tokens,
+    width, wrap,
 };
 use crate::session::{
     Calibration, Glance, Large, Ledger, Part, Place, Session, Tools, TurnFacts, file_parts,
@@ -316,7 +316,7 @@ fn operations(context: &Context, out: &mut String, advice: &[Advice], window: u6
         let _ = writeln!(
             out,
             "  ccsurgery {}\n  {}",
-            a.command,
+            clean(&a.command),
             paint(
                 DIM,
                 format!("  {}", fit(&saved, context.columns.saturating_sub(4)))
