@@ -1,6 +1,5 @@
 //! What a check is, and what checks look at.
 
-use crate::jsonl::lookup;
 use crate::session::{Entry, Place, Session};
 
 use super::finding::{Finding, Severity};
@@ -81,8 +80,7 @@ impl<'a> Survey<'a> {
     /// Something wrong at an entry. What a compaction hides hurts nobody for now.
     pub fn at(&self, check: &'static Check, entry: usize, message: impl Into<String>) -> Finding {
         let e = &self.session.entries()[entry];
-        let text = self.session.text(e);
-        let uuid = lookup(text, &["uuid"]).map(|s| crate::jsonl::decode(s.of(text)).into_owned());
+        let uuid = self.session.uuid(e);
         let hidden = check.severity == Severity::RefusedByTheApi
             && self
                 .position(entry)

@@ -34,11 +34,25 @@ impl Transform for Parents {
         if self.0.wants(&cut_root::CHECK) {
             orphans.extend(cut_root::entry(session));
         }
+        let by_time = if orphans.is_empty() {
+            Vec::new()
+        } else {
+            by_time(session)
+        };
         for orphan in orphans {
-            self.adopt(session, orphan, &mut plan);
+            self.adopt(session, &by_time, orphan, &mut plan);
         }
         Ok(plan)
     }
+}
+
+/// The entries of the graph that have a time, oldest first, and in file order where it is the same.
+fn by_time(session: &Session) -> Vec<u32> {
+    let entries = session.entries();
+    let timed = |&i: &u32| entries[i as usize].is_chained() && entries[i as usize].time > i64::MIN;
+    let mut all: Vec<u32> = (0..entries.len() as u32).filter(timed).collect();
+    all.sort_by_key(|&i| entries[i as usize].time);
+    all
 }
 
 /// Who the parent was.
@@ -52,8 +66,8 @@ enum Kin {
 }
 
 impl Parents {
-    fn adopt(&self, session: &Session, orphan: usize, plan: &mut Plan) {
-        let parent = match kin(session, orphan) {
+    fn adopt(&self, session: &Session, by_time: &[u32], orphan: usize, plan: &mut Plan) {
+        let parent = match kin(session, by_time, orphan) {
             Kin::Sure(parent) => Some(parent),
             Kin::Nobody => match buried(session, orphan) {
                 Some((prompt, before)) => {
@@ -114,24 +128,17 @@ fn buried(session: &Session, orphan: usize) -> Option<(usize, usize)> {
 ///
 /// A line of an answer follows the lines of the same answer, a result its call. Anything else
 /// follows what stands before it in the file, if that is also what was newest then.
-fn kin(session: &Session, orphan: usize) -> Kin {
+fn kin(session: &Session, by_time: &[u32], orphan: usize) -> Kin {
     let own = subtree(session, orphan);
     let e = &session.entries()[orphan];
     let fits = |i: &usize, c: &Entry| {
         c.is_chained() && c.flags.sidechain() == e.flags.sidechain() && !own.contains(i)
     };
-    let all = || {
-        session
-            .entries()
-            .iter()
-            .enumerate()
-            .filter(|(i, c)| fits(i, c))
-    };
+    let above = || session.entries()[..orphan].iter().enumerate().rev();
     if e.kind == Kind::Assistant && e.message_id.is_some() {
-        let line = all()
-            .filter(|(i, c)| *i < orphan && c.message_id == e.message_id)
-            .map(|(i, _)| i)
-            .next_back();
+        let line = above()
+            .find(|(i, c)| c.message_id == e.message_id && fits(i, c))
+            .map(|(i, _)| i);
         if let Some(line) = line {
             return Kin::Sure(line);
         }
@@ -139,16 +146,14 @@ fn kin(session: &Session, orphan: usize) -> Kin {
     if let Some(call) = call_of(session, e).filter(|c| !own.contains(c)) {
         return Kin::Sure(call);
     }
-    let before = session.entries()[..orphan]
+    let before = above().find(|(i, c)| fits(i, c)).map(|(i, _)| i);
+    let entry = |i: u32| &session.entries()[i as usize];
+    let older = by_time.partition_point(|&i| entry(i).time <= e.time);
+    let newest = by_time[..older]
         .iter()
-        .enumerate()
         .rev()
-        .find(|(i, c)| fits(i, c))
-        .map(|(i, _)| i);
-    let newest = all()
-        .filter(|(_, c)| c.time > i64::MIN && c.time <= e.time)
-        .max_by_key(|(i, c)| (c.time, *i))
-        .map(|(i, _)| i);
+        .map(|&i| i as usize)
+        .find(|i| fits(i, &session.entries()[*i]));
     match (before, newest) {
         // What stands behind it in the file cannot have been before it, whatever its time.
         (None, _) => Kin::Nobody,
