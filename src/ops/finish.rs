@@ -33,14 +33,11 @@ impl Transform for Finish {
         drop_offsets(session, &mut plan);
         let id = session_id(session);
         let leaf = session.graph().leaf();
-        let moved = leaf.map(|i| session.entries()[i].uuid) != self.leaf_was
-            && lead_in_time(session, &mut plan);
-        let naming = match (moved && is_followed_by_lost(session), self.name_leaf) {
-            (true, _) => Naming::Exactly,
-            (false, true) => Naming::Always,
-            (false, false) => Naming::IfOthersAre,
-        };
-        name_leaf(session, &id, naming, &mut plan);
+        if leaf.map(|i| session.entries()[i].uuid) != self.leaf_was {
+            let adopted = adopt(session, &mut plan);
+            lead_in_time(session, &adopted, &mut plan);
+        }
+        name_leaf(session, &id, self.name_leaf, &mut plan);
         if let Some(overstated) = self.overstated {
             restate(session, overstated, &mut plan);
         }
@@ -86,35 +83,52 @@ fn drop_offsets(session: &Session, plan: &mut Plan) {
     }
 }
 
-/// Whether something stands behind the leaf whose parent is nowhere.
+/// Hangs on the leaf what stands behind it and has lost its parent, where the newest clients do so by its time.
 ///
-/// The newest clients hang it on the entry that is next older: on the leaf, until that is made the newest. Then they
-/// would take another way up from the file's end, and pass the leaf over, unless it is named.
-fn is_followed_by_lost(session: &Session) -> bool {
-    let Some(leaf) = session.graph().leaf() else {
-        return false;
+/// Once the leaf's own time changes, they would hang it elsewhere; and where it is the file's last entry, they would
+/// go up from there, and pass the leaf over.
+fn adopt(session: &Session, plan: &mut Plan) -> Vec<usize> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let Some(leaf) = graph.leaf() else {
+        return Vec::new();
     };
-    let behind = session.entries().iter().enumerate().skip(leaf + 1);
-    behind
-        .into_iter()
-        .any(|(i, e)| e.is_chained() && e.parent.is_some() && session.graph().parent(i).is_none())
-}
-
-/// When a leaf is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Naming {
-    /// Where another is named, or one that leads to it no longer.
-    IfOthersAre,
-    /// Where none that leads to it is named.
-    Always,
-    /// Where it is not named itself.
-    Exactly,
+    let lost = |&i: &usize| {
+        let e = &entries[i];
+        e.is_chained() && !e.is_message() && e.parent.is_some() && graph.parent(i).is_none()
+    };
+    let on_leaf = |&i: &usize| {
+        let within = entries[i].time.saturating_sub(5000)..entries[i].time;
+        let older = entries.iter().enumerate().filter(|(_, c)| {
+            c.is_chained()
+                && c.flags.sidechain() == entries[i].flags.sidechain()
+                && within.contains(&c.time)
+        });
+        let next = older.max_by_key(|(_, c)| c.time);
+        next.is_some_and(|(at, _)| at == leaf)
+    };
+    let Some(uuid) = session.string(&entries[leaf], &["uuid"]) else {
+        return Vec::new();
+    };
+    let found: Vec<usize> = (leaf + 1..entries.len())
+        .filter(lost)
+        .filter(on_leaf)
+        .collect();
+    for &i in &found {
+        let e = &entries[i];
+        if let Some(span) = lookup(session.text(e), &["parentUuid"]) {
+            let edit = Edit::new(span, encode(&uuid));
+            let grown = edit.with.len() as i64 - edit.span.len() as i64;
+            plan.note(session, e, Action::Edit, "parent", grown, 0, "");
+            plan.edit_line(e.line, [edit]);
+        }
+    }
+    found
 }
 
 /// Where the last of the `last-prompt` entries does not lead to the leaf, a new one does.
 ///
-/// Mostly only sessions that have such entries get one: for others, the last entry is the leaf.
-fn name_leaf(session: &Session, id: &str, naming: Naming, plan: &mut Plan) {
+/// Only sessions that have such entries get one: for others, the last entry is the leaf.
+fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
     let Some(leaf) = session.graph().leaf() else {
         return;
     };
@@ -124,11 +138,9 @@ fn name_leaf(session: &Session, id: &str, naming: Naming, plan: &mut Plan) {
         .iter()
         .rfind(|e| e.kind == Kind::LastPrompt)
     {
-        None if naming == Naming::IfOthersAre => return,
-        Some(last) if last.names == leaf_entry.uuid => return,
+        None if !always => return,
         Some(last)
-            if naming != Naming::Exactly
-                && last.names != Id::NONE
+            if last.names != Id::NONE
                 && session
                     .graph()
                     .find(last.names)
@@ -164,17 +176,17 @@ fn name_leaf(session: &Session, id: &str, naming: Naming, plan: &mut Plan) {
     plan.insert_line(Place::End, line);
 }
 
-/// Makes the leaf newer than all that does not follow it; says whether that was needed.
+/// Makes the leaf newer than all that does not follow it. What was adopted follows it.
 ///
 /// Clients up to 2.1.45 take the newest entry for the end of the conversation, the first of equals, and lines of one
 /// message can share a millisecond. Behind such a line, a cut would cost the last one.
-fn lead_in_time(session: &Session, plan: &mut Plan) -> bool {
+fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
     let entries = session.entries();
     let Some(leaf) = session.graph().leaf() else {
-        return false;
+        return;
     };
     let mut after = FxHashSet::default();
-    let mut stack = vec![leaf];
+    let mut stack = [&[leaf], adopted].concat();
     while let Some(i) = stack.pop() {
         if after.insert(i) {
             stack.extend(session.graph().children(i));
@@ -195,9 +207,7 @@ fn lead_in_time(session: &Session, plan: &mut Plan) -> bool {
         plan.note(session, e, Action::Edit, "time", 0, 0, "");
         let time = stamp(others.saturating_add(1));
         plan.edit_line(e.line, [Edit::new(span, encode(&time))]);
-        return true;
     }
-    false
 }
 
 /// Makes the last answer's usage say what its request would take now.
@@ -303,7 +313,11 @@ mod tests {
         let bytes = [bytes, lost("x", 400).into_bytes()].concat();
         let session = Session::new(Document::from_bytes(bytes));
         assert_eq!(leaf_time(&session, "b"), "300Z");
-        assert_eq!(leaf_time(&session, "z"), "401Z");
+        assert_eq!(leaf_time(&session, "z"), "300Z");
+        let mut plan = Finish::default().plan(&session).expect("a plan");
+        let after = session.successor(plan.carry_out(&session).expect("a sound plan"));
+        let lost = after.graph().find(Id::of(b"x")).expect("the attachment");
+        assert_eq!(after.graph().parent(lost), after.graph().leaf());
     }
 
     #[test]
