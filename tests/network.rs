@@ -78,10 +78,7 @@ fn no_command_makes_a_socket() {
             .output()
             .expect("strace ran");
         let calls = fs_err::read_to_string(&log).expect("a list of calls");
-        let made: Vec<&str> = calls
-            .lines()
-            .filter(|line| line.contains('('))
-            .collect();
+        let made: Vec<&str> = calls.lines().filter(|line| line.contains('(')).collect();
         assert!(made.is_empty(), "{arguments:?}: {made:#?}");
         assert_ne!(output.status.code(), Some(101), "{arguments:?}: {output:?}");
         assert_ne!(output.status.code(), Some(2), "{arguments:?}: {output:?}");

@@ -12,7 +12,9 @@ const PACKAGE: &str = "@anthropic-ai/claude-code";
 pub(super) fn newest(home: Option<&Path>, path: Option<&OsStr>) -> Option<Version> {
     let mut found = Vec::new();
     if let Some(home) = home {
-        found.extend(named_after_versions(&home.join(".local/share/claude/versions")));
+        found.extend(named_after_versions(
+            &home.join(".local/share/claude/versions"),
+        ));
         found.extend(packaged(
             &home.join(".claude/local/node_modules").join(PACKAGE),
         ));
@@ -75,7 +77,10 @@ mod tests {
         let global = home.join("lib").join(PACKAGE);
         put(&global.join("package.json"), &package("2.1.300"));
         put(&global.join("cli.js"), "");
-        put(&home.join("other/package.json"), r#"{"name":"x","version":"9.9.9"}"#);
+        put(
+            &home.join("other/package.json"),
+            r#"{"name":"x","version":"9.9.9"}"#,
+        );
         put(&home.join("other/claude"), "");
         let bin = home.join("bin");
         fs_err::create_dir_all(&bin).unwrap();

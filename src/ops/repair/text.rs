@@ -41,7 +41,14 @@ impl Transform for Text {
         if self.0.drop_references && self.0.wants(&tool_reference::CHECK) {
             for reference in tool_reference::references(session) {
                 let note = format!("[Reference to the tool {} removed.]", reference.tool);
-                put_note(session, &mut plan, reference.entry, reference.block, "reference to a tool", &note);
+                put_note(
+                    session,
+                    &mut plan,
+                    reference.entry,
+                    reference.block,
+                    "reference to a tool",
+                    &note,
+                );
             }
         }
         self.escapes(session, &mut plan);
@@ -160,14 +167,7 @@ fn note_instead(session: &Session, plan: &mut Plan, medium: &Medium, note: &str)
 }
 
 /// Puts a text in the place of a block.
-fn put_note(
-    session: &Session,
-    plan: &mut Plan,
-    entry: usize,
-    block: Span,
-    what: &str,
-    note: &str,
-) {
+fn put_note(session: &Session, plan: &mut Plan, entry: usize, block: Span, what: &str, note: &str) {
     let e = &session.entries()[entry];
     let text = format!(r#"{{"type":"text","text":{}}}"#, encode(note));
     let grown = text.len() as i64 - block.len() as i64;

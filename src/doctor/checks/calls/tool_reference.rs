@@ -53,7 +53,9 @@ pub(crate) fn references(session: &Session) -> Vec<Reference> {
                     out.push(Reference {
                         entry: i,
                         block: span,
-                        tool: is("tool_name").map(|n| decode(n).into_owned()).unwrap_or_default(),
+                        tool: is("tool_name")
+                            .map(|n| decode(n).into_owned())
+                            .unwrap_or_default(),
                     });
                 }
             }
@@ -67,7 +69,10 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         survey.at(
             &CHECK,
             r.entry,
-            format!("a reference to the tool {}, which the client may not offer", r.tool),
+            format!(
+                "a reference to the tool {}, which the client may not offer",
+                r.tool
+            ),
         )
     }));
 }
