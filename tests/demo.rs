@@ -55,6 +55,8 @@ fn shows_a_list_a_preview_and_a_copy() {
       ~ 20 fresh ids
 
       write transcript   31.3 KB  ~/.claude/[…]
+    note: the last answer's usage is set to about 11.4k, so that the client does not
+          compact at once
 
     Dry run: nothing was written.
 

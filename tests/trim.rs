@@ -378,7 +378,8 @@ fn people_see_what_was_chosen() {
       ~ 5 second copy  −25.5 KB
       ~ 24 fresh ids
 
-    note: the last answer's usage is set to about 2.5k, so that the client does not compact at once
+    note: the last answer's usage is set to about 2.5k, so that
+          the client does not compact at once
 
     The least harmful way
       thinking of turns 1 to 4 goes          −1.0k → ~8.7k

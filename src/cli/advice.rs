@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::ops::{Compact, DropTools, SizeSpec, StripThinking};
+use crate::ops::{Compact, DropTools, Forecast, SizeSpec, StripThinking};
 use crate::rewrite::Transform;
 use crate::session::{Calibration, Ledger, Part, Session};
 
@@ -80,13 +80,10 @@ pub(super) fn advise(
         ));
     }
     let saved = |(command, what, transform): (String, String, Box<dyn Transform + Send>)| {
-        let mut plan = transform.plan(session).ok().filter(|p| !p.is_empty())?;
-        let after = session.successor(plan.carry_out(session).ok()?);
-        let result = Calibration::by(&after, &ledger.successor(session, &after));
-        let tokens = calibration
-            .window()
-            .saturating_sub(calibration.window_of(&result));
-        let bytes = session.document().len() as i64 - after.document().len() as i64;
+        let plan = transform.plan(session).ok().filter(|p| !p.is_empty())?;
+        let forecast = Forecast::of(session, ledger, &plan);
+        let tokens = (-calibration.tokens(forecast.window)).max(0.0) as u64;
+        let bytes = -forecast.bytes;
         (tokens > 0 || bytes > 0).then_some(Advice {
             command,
             what,

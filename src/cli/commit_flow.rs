@@ -439,11 +439,12 @@ fn nothing_to_do(
         return Ok(ExitCode::SUCCESS);
     }
     let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
+    let id = crate::render::clean(&job.found.id);
     let why = match &job.idle {
-        Some(idle) => format!("in {} “{title}” {idle}", job.found.id),
+        Some(idle) => format!("in {id} “{title}” {idle}"),
         None => format!(
-            "{} finds nothing to change in {} “{title}”",
-            job.operation, job.found.id
+            "{} finds nothing to change in {id} “{title}”",
+            job.operation
         ),
     };
     let mut text = format!(
@@ -478,7 +479,7 @@ fn confirm(context: &mut Context, job: &Job<'_>) -> Result<(), CliError> {
     }
     if context.confirm(&format!(
         "Rewrite {} in place? The old bytes are kept for `ccsurgery undo`.",
-        job.found.id
+        crate::render::clean(&job.found.id)
     ))? {
         Ok(())
     } else {

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use anstream::{AutoStream, ColorChoice};
 
 use crate::doctor::Version;
-use crate::render::{YELLOW, clean, clean_lines, mask, paint};
+use crate::render::{YELLOW, clean, clean_lines, json_text, mask, paint};
 use crate::store::{Config, Journal};
 
 use super::args::{Color, Global};
@@ -140,7 +140,7 @@ impl Context {
 
     /// Prints the one JSON document of this run.
     pub(super) fn print_json(&mut self, document: &serde_json::Value) -> io::Result<()> {
-        writeln!(self.out, "{document}")
+        writeln!(self.out, "{}", json_text(&document.to_string()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::render::{BOLD, RED, YELLOW, clean, paint};
+use crate::render::{BOLD, RED, YELLOW, clean, json_text, paint};
 use crate::rewrite::{Fault, PlanError, Refusal, Why};
 use crate::session::TurnError;
 use crate::store::{CommitError, JournalError, PublishError};
@@ -204,7 +204,7 @@ pub(super) fn report(error: &CliError, json: bool, err: &mut impl Write) -> Exit
     if json {
         let document =
             json!({"error": {"kind": error.kind, "message": error.message, "hint": error.hint}});
-        let _ = writeln!(anstream::stdout(), "{document}");
+        let _ = writeln!(anstream::stdout(), "{}", json_text(&document.to_string()));
         return ExitCode::from(error.code);
     }
     let word = if error.code == 3 {
@@ -251,7 +251,7 @@ pub(super) fn usage(error: &clap::Error, json: bool) -> ExitCode {
             .to_owned();
         let document =
             json!({"error": {"kind": "usage", "message": message, "hint": "see ccsurgery --help"}});
-        let _ = writeln!(anstream::stdout(), "{document}");
+        let _ = writeln!(anstream::stdout(), "{}", json_text(&document.to_string()));
         return ExitCode::from(2);
     }
     let _ = error.print();

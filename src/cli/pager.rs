@@ -1,8 +1,10 @@
 //! Long text, a screen at a time.
 
 use std::borrow::Cow;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 use anstream::ColorChoice;
 use anstream::adapter::strip_str;
@@ -12,38 +14,49 @@ use super::error::CliError;
 
 /// Shows text through the person's pager, or writes it out where nobody looks or there is no pager.
 pub(super) fn show(context: &mut Context, text: &str) -> Result<(), CliError> {
-    if !context.on_screen || !paged(context, text) {
-        context.out.write_all(text.as_bytes())?;
+    if context.on_screen {
+        paged(context, text);
     }
+    context.out.write_all(text.as_bytes())?;
     Ok(())
 }
 
-/// Runs `$PAGER`, else `less -R`; says whether that worked.
-fn paged(context: &Context, text: &str) -> bool {
+/// Becomes `$PAGER`, else `less -R`, with the text as its input; returns only if that did not work.
+///
+/// A child would do as well until a person presses Ctrl-C: that ends the parent, but a pager stays, and both it
+/// and the shell then read from the terminal.
+fn paged(context: &mut Context, text: &str) {
     let chosen = std::env::var("PAGER").ok().filter(|p| !p.trim().is_empty());
     let chosen = chosen.unwrap_or_else(|| "less -R".to_owned());
     let mut words = chosen.split_whitespace();
     let Some(program) = words.next().filter(|&p| p != "cat") else {
-        return false;
+        return;
+    };
+    let plain = context.out.current_choice() == ColorChoice::Never;
+    let text = if plain {
+        Cow::Owned(strip_str(text).to_string())
+    } else {
+        Cow::Borrowed(text)
+    };
+    let Ok(input) = nameless(text.as_bytes()) else {
+        return;
     };
     let mut command = Command::new(program);
-    command.args(words).stdin(Stdio::piped());
+    command.args(words).stdin(input);
     if std::env::var_os("LESS").is_none() {
         // Ends by itself if all fits on one screen, passes colours, leaves the text on the screen.
         command.env("LESS", "FRX");
     }
-    let Ok(mut child) = command.spawn() else {
-        return false;
-    };
-    if let Some(mut stdin) = child.stdin.take() {
-        let plain = context.out.current_choice() == ColorChoice::Never;
-        let text = if plain {
-            Cow::Owned(strip_str(text).to_string())
-        } else {
-            Cow::Borrowed(text)
-        };
-        // A person who has seen enough closes the pipe.
-        let _ = stdin.write_all(text.as_bytes());
-    }
-    child.wait().is_ok()
+    let _ = context.out.flush();
+    let _ = context.err.flush();
+    // What comes back is why it could not be run.
+    let _ = command.exec();
+}
+
+/// A file without a name that holds the text, at its beginning.
+fn nameless(text: &[u8]) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text)?;
+    file.rewind()?;
+    Ok(file)
 }

@@ -171,8 +171,9 @@ impl Report<'_> {
             )?,
             (Some(_), Some(resume)) => writeln!(
                 context.out,
-                "{}{resume}",
-                if context.quiet { "" } else { "\n" }
+                "{}{}",
+                if context.quiet { "" } else { "\n" },
+                crate::render::clean_lines(&resume)
             )?,
             (Some(_), None) => {}
         }

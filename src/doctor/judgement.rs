@@ -30,24 +30,12 @@ impl Judgement {
 
     /// Judges for the versions that a session was written by, and the one that is installed.
     pub fn beside(session: &Session, installed: Version) -> Self {
-        let mut versions: Vec<Version> = Vec::new();
-        let mut next = None;
-        let mut known: (Vec<u8>, Option<Version>) = (Vec::new(), None);
-        for e in session.entries().iter().filter(|e| e.is_message()) {
-            let text = session.text(e);
-            let Some(raw) = crate::jsonl::lookup(text, &["version"]).map(|s| s.of(text)) else {
-                continue;
-            };
-            if known.0 != raw {
-                known = (raw.to_vec(), crate::jsonl::decode(raw).parse().ok());
-            }
-            if let Some(version) = known.1 {
-                next = Some(version);
-                if !versions.contains(&version) {
-                    versions.push(version);
-                }
-            }
-        }
+        let all = session.distinct("version");
+        let mut versions: Vec<Version> = all.iter().filter_map(|v| v.parse().ok()).collect();
+        let last = session.entries().iter().rev().filter(|e| e.is_message());
+        let next = last
+            .filter_map(|e| session.string(e, &["version"]))
+            .find_map(|v| v.parse().ok());
         versions.push(installed);
         versions.sort_unstable();
         versions.dedup();

@@ -245,20 +245,21 @@ pub(super) fn stamp(milliseconds: i64) -> String {
 
 /// Says what the model is no longer shown, turn by turn.
 fn note_hidden(session: &Session, position: u32, gone: bool, plan: &mut Plan) {
+    let mut hidden = vec![0; session.turns().len() + 1];
+    for (i, e) in session.entries().iter().enumerate() {
+        if e.is_message()
+            && session.graph().is_shown(i)
+            && let Some(turn) = session.turns().of(session.graph(), i)
+        {
+            hidden[turn as usize] += e.content.len() as i64;
+        }
+    }
     for turn in session
         .turns()
         .iter()
         .filter(|t| t.path.0 < position && t.path.1 > session.graph().window())
     {
-        let mut hidden = 0;
-        for (i, e) in session.entries().iter().enumerate() {
-            if e.is_message()
-                && session.graph().is_shown(i)
-                && session.turns().of(session.graph(), i) == Some(turn.number)
-            {
-                hidden += e.content.len() as i64;
-            }
-        }
+        let hidden = hidden[turn.number as usize];
         let e = &session.entries()[turn.prompt as usize];
         if !gone {
             plan.note(

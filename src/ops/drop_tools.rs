@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::jsonl::{decode, fields, lookup, remove_field};
 use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{Block, BlockKind, Call, Entry, Id, Kind, Session, TurnRange};
+use crate::session::{Block, BlockKind, Call, CallGist, Entry, Id, Kind, Session, TurnRange};
 
 use super::agents::agents_gone;
 use super::blocks::{Copies, Doomed, gist, remove_copies, thinking_id};
@@ -264,10 +264,7 @@ pub(super) fn tool_name(session: &Session, call: &Call) -> String {
 }
 
 fn name_of(block: &Block, text: &[u8]) -> String {
-    let inner = block.span.of(text);
-    lookup(inner, &["name"])
-        .map(|s| decode(s.of(inner)).into_owned())
-        .unwrap_or_default()
+    CallGist::tool_of(block.span.of(text))
 }
 
 /// What a call is about, in a few words.
@@ -276,28 +273,8 @@ pub(super) fn call_gist(session: &Session, call: &Call) -> String {
         return String::new();
     };
     let text = session.text(&session.entries()[made.entry as usize]);
-    let inner = session.block(made.block).span.of(text);
-    let Some(input) = lookup(inner, &["input"]).map(|s| s.of(inner)) else {
-        return String::new();
-    };
-    for key in [
-        "command",
-        "file_path",
-        "path",
-        "pattern",
-        "query",
-        "url",
-        "description",
-        "prompt",
-    ] {
-        if let Some(value) = lookup(input, &[key])
-            .map(|s| s.of(input))
-            .filter(|v| v.starts_with(b"\""))
-        {
-            return decode(value).chars().take(120).collect();
-        }
-    }
-    decode(input).chars().take(120).collect()
+    let gist = CallGist::of(session.block(made.block).span.of(text)).gist;
+    gist.chars().take(120).collect()
 }
 
 fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {

@@ -32,11 +32,15 @@ impl Transform for Finish {
         let mut plan = Plan::default();
         drop_offsets(session, &mut plan);
         let id = session_id(session);
-        name_leaf(session, &id, self.name_leaf, &mut plan);
         let leaf = session.graph().leaf();
-        if leaf.map(|i| session.entries()[i].uuid) != self.leaf_was {
-            lead_in_time(session, &mut plan);
-        }
+        let moved = leaf.map(|i| session.entries()[i].uuid) != self.leaf_was
+            && lead_in_time(session, &mut plan);
+        let naming = match (moved && is_followed_by_lost(session), self.name_leaf) {
+            (true, _) => Naming::Exactly,
+            (false, true) => Naming::Always,
+            (false, false) => Naming::IfOthersAre,
+        };
+        name_leaf(session, &id, naming, &mut plan);
         if let Some(overstated) = self.overstated {
             restate(session, overstated, &mut plan);
         }
@@ -82,10 +86,35 @@ fn drop_offsets(session: &Session, plan: &mut Plan) {
     }
 }
 
+/// Whether something stands behind the leaf whose parent is nowhere.
+///
+/// The newest clients hang it on the entry that is next older: on the leaf, until that is made the newest. Then they
+/// would take another way up from the file's end, and pass the leaf over, unless it is named.
+fn is_followed_by_lost(session: &Session) -> bool {
+    let Some(leaf) = session.graph().leaf() else {
+        return false;
+    };
+    let behind = session.entries().iter().enumerate().skip(leaf + 1);
+    behind
+        .into_iter()
+        .any(|(i, e)| e.is_chained() && e.parent.is_some() && session.graph().parent(i).is_none())
+}
+
+/// When a leaf is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    /// Where another is named, or one that leads to it no longer.
+    IfOthersAre,
+    /// Where none that leads to it is named.
+    Always,
+    /// Where it is not named itself.
+    Exactly,
+}
+
 /// Where the last of the `last-prompt` entries does not lead to the leaf, a new one does.
 ///
-/// Only sessions that have such entries get one: for others, the last entry is the leaf.
-fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
+/// Mostly only sessions that have such entries get one: for others, the last entry is the leaf.
+fn name_leaf(session: &Session, id: &str, naming: Naming, plan: &mut Plan) {
     let Some(leaf) = session.graph().leaf() else {
         return;
     };
@@ -95,9 +124,11 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
         .iter()
         .rfind(|e| e.kind == Kind::LastPrompt)
     {
-        None if !always => return,
+        None if naming == Naming::IfOthersAre => return,
+        Some(last) if last.names == leaf_entry.uuid => return,
         Some(last)
-            if last.names != Id::NONE
+            if naming != Naming::Exactly
+                && last.names != Id::NONE
                 && session
                     .graph()
                     .find(last.names)
@@ -133,14 +164,14 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
     plan.insert_line(Place::End, line);
 }
 
-/// Makes the leaf newer than all that does not follow it.
+/// Makes the leaf newer than all that does not follow it; says whether that was needed.
 ///
 /// Clients up to 2.1.45 take the newest entry for the end of the conversation, the first of equals, and lines of one
 /// message can share a millisecond. Behind such a line, a cut would cost the last one.
-fn lead_in_time(session: &Session, plan: &mut Plan) {
+fn lead_in_time(session: &Session, plan: &mut Plan) -> bool {
     let entries = session.entries();
     let Some(leaf) = session.graph().leaf() else {
-        return;
+        return false;
     };
     let mut after = FxHashSet::default();
     let mut stack = vec![leaf];
@@ -164,7 +195,9 @@ fn lead_in_time(session: &Session, plan: &mut Plan) {
         plan.note(session, e, Action::Edit, "time", 0, 0, "");
         let time = stamp(others.saturating_add(1));
         plan.edit_line(e.line, [Edit::new(span, encode(&time))]);
+        return true;
     }
+    false
 }
 
 /// Makes the last answer's usage say what its request would take now.
@@ -252,6 +285,25 @@ mod tests {
         assert_eq!(leaf_time(&answered(200, 300), "x"), "300Z");
         assert_eq!(leaf_time(&answered(300, 300), "x"), "301Z");
         assert_eq!(leaf_time(&answered(400, 300), "x"), "401Z");
+    }
+
+    #[test]
+    fn a_leaf_is_not_passed_over_for_what_has_lost_its_parent() {
+        let lost = |uuid: &str, time: u32| {
+            format!(
+                r#"{{"parentUuid":"nowhere","type":"attachment","attachment":{{}},"uuid":"{uuid}","timestamp":"2026-01-02T03:04:05.{time}Z"}}"#
+            ) + "\n"
+        };
+        let whole = answered(200, 300);
+        let mut bytes = Vec::new();
+        whole
+            .document()
+            .write(0, whole.document().lines().len(), &mut bytes)
+            .expect("bytes");
+        let bytes = [bytes, lost("x", 400).into_bytes()].concat();
+        let session = Session::new(Document::from_bytes(bytes));
+        assert_eq!(leaf_time(&session, "b"), "300Z");
+        assert_eq!(leaf_time(&session, "z"), "401Z");
     }
 
     #[test]

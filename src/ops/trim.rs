@@ -4,12 +4,16 @@ use crate::human::tokens;
 use crate::rewrite::{PlanError, Refusal, Why};
 use crate::session::{Calibration, Kind, Ledger, Session};
 
+use super::forecast::Forecast;
 use super::reads::outdone;
 use super::token_count::TokenCount;
 use super::trim_step::{Reach, Step};
 
 /// Sizes of a digest, tried in turn where the budget leaves little room.
-const DIGESTS: [usize; 3] = [4_000, 1_000, 300];
+const DIGESTS: [usize; 3] = [4_000, 1_000, SMALLEST];
+
+/// The smallest digest that still says something.
+const SMALLEST: usize = 300;
 
 /// Finds what has to go for a session to fit a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,12 +139,10 @@ impl Trim {
         if let Ok(way) = search.start().and_then(|w| search.climb(w, Care::None)) {
             least = least.min(way.window);
         }
-        if let Some((_, last)) = search.compactable() {
-            for size in DIGESTS {
-                if let Ok(Some(way)) = search.compacted(last, size, Care::None) {
-                    least = least.min(way.window);
-                }
-            }
+        if let Some((_, last)) = search.compactable()
+            && let Ok(Some(way)) = search.compacted(last, SMALLEST, Care::None)
+        {
+            least = least.min(way.window);
         }
         least
     }
@@ -159,16 +161,24 @@ enum Care {
 struct Way {
     /// What the steps made of the session; `None` while there are none.
     session: Option<Session>,
+    /// What its entries weigh.
+    ledger: Option<Ledger>,
     steps: Vec<Taken>,
     window: u64,
+}
+
+/// What a step would do.
+struct Foreseen {
+    window: u64,
+    /// The last turn that it would do something to.
+    last_turn: Option<u32>,
 }
 
 /// What a step makes of a session.
 struct Made {
     session: Session,
+    ledger: Ledger,
     window: u64,
-    /// The last turn that it did something to.
-    last_turn: Option<u32>,
 }
 
 /// What can be done to a session, less harmful first.
@@ -224,6 +234,7 @@ impl<'a> Search<'a> {
     fn start(&self) -> Result<Way, Refusal> {
         let way = Way {
             session: None,
+            ledger: None,
             steps: Vec::new(),
             window: self.measure.window(),
         };
@@ -243,6 +254,19 @@ impl<'a> Search<'a> {
         Ok(way)
     }
 
+    /// What a step would do, about; `None` if nothing.
+    fn foresee(&self, way: &Way, step: &Step) -> Option<Foreseen> {
+        let session = self.session(way);
+        let plan = step.transform().plan(session).ok();
+        let plan = plan.filter(|p| !p.is_empty())?;
+        let ledger = way.ledger.as_ref().unwrap_or(&self.ledger);
+        let change = Forecast::of(session, ledger, &plan).window;
+        Some(Foreseen {
+            window: (way.window as f64 + self.measure.tokens(change)).max(0.0) as u64,
+            last_turn: plan.changes.iter().filter_map(|c| c.turn).max(),
+        })
+    }
+
     /// What a step makes of a session, and its window; `None` if it does nothing.
     fn take(&self, session: &Session, step: &Step) -> Result<Option<Made>, Refusal> {
         let Some(mut plan) = step
@@ -253,14 +277,13 @@ impl<'a> Search<'a> {
         else {
             return Ok(None);
         };
-        let last_turn = plan.changes.iter().filter_map(|c| c.turn).max();
         let next = session.successor(plan.carry_out(session).map_err(bug)?);
         let ledger = self.ledger.successor(self.original, &next);
         let window = self.measure.window_of(&Calibration::by(&next, &ledger));
         Ok(Some(Made {
             session: next,
+            ledger,
             window,
-            last_turn,
         }))
     }
 
@@ -273,6 +296,7 @@ impl<'a> Search<'a> {
         });
         way.window = made.window;
         way.session = Some(made.session);
+        way.ledger = Some(made.ledger);
     }
 
     /// Goes up the ladder until the target is reached, or to its end.
@@ -283,39 +307,48 @@ impl<'a> Search<'a> {
             }
             let session = self.session(&way);
             let (count, step) = self.extents(rung, session);
-            let Some(mut best) = (match count {
-                0 => None,
-                _ => self.take(session, &step(count))?,
-            }) else {
+            if count == 0 {
+                continue;
+            }
+            // Carrying a step out is costly, foreseeing what it does is not.
+            let most = self.foresee(&way, &step(count));
+            let Some(most) = most.filter(|m| m.window < way.window) else {
                 continue;
             };
-            if best.window >= way.window {
-                continue;
-            }
-            let mut far = count;
-            if care == Care::Full && best.window <= self.target {
-                let mut near = 0;
-                while far - near > 1 {
-                    let middle = near.midpoint(far);
-                    match self.take(session, &step(middle))? {
-                        Some(found) if found.window <= self.target => {
-                            (far, best) = (middle, found);
-                        }
-                        _ => near = middle,
+            let enough = most.window <= self.target;
+            let far = match (care, enough) {
+                (Care::None, _) => count,
+                (Care::Full, true) => self.nearest(&way, count, &step),
+                (Care::Full, false) => useful(&step(count), most.last_turn).unwrap_or(count),
+            };
+            // What was foreseen may be a token off.
+            for far in far..=count {
+                let step = step(far);
+                let Some(made) = self.take(session, &step)? else {
+                    continue;
+                };
+                if !enough || made.window <= self.target || far == count {
+                    if made.window < way.window {
+                        self.add(&mut way, step, made);
                     }
+                    break;
                 }
-            } else if care == Care::Full
-                && let Some(useful) = useful(&step(count), best.last_turn)
-                && useful < count
-                && let Some(found) = self.take(session, &step(useful))?
-                && found.window <= best.window
-            {
-                (far, best) = (useful, found);
             }
-            let step = step(far);
-            self.add(&mut way, step, best);
         }
         Ok(way)
+    }
+
+    /// How far a step has to go to reach the target, if it gets there at all.
+    fn nearest(&self, way: &Way, count: usize, step: &dyn Fn(usize) -> Step) -> usize {
+        let (mut near, mut far) = (0, count);
+        while far - near > 1 {
+            let middle = near.midpoint(far);
+            match self.foresee(way, &step(middle)) {
+                Some(seen) if seen.window <= self.target => far = middle,
+                _ => near = middle,
+            }
+        }
+        far
     }
 
     /// How far a rung can go, and the step that goes so far.
@@ -386,6 +419,7 @@ impl<'a> Search<'a> {
         };
         let mut way = Way {
             session: None,
+            ledger: None,
             steps: Vec::new(),
             window: self.measure.window(),
         };

@@ -15,4 +15,4 @@ pub use findings::FindingList;
 pub use preview::{FileAction, FileRow, Preview};
 pub use secrets::mask;
 pub use style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
-pub use text::{clean, clean_lines, fit, pad, short_path, width, wrap};
+pub use text::{clean, clean_lines, fit, json_text, pad, short_path, width, wrap};

@@ -1,5 +1,8 @@
 //! Text of a session, made safe for a terminal and fit for a column.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The text with white space folded and control characters replaced: nothing that moves a cursor,
@@ -83,6 +86,26 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
         out.push(rest.to_owned());
     }
     out
+}
+
+/// JSON text that says the same and is safe for a terminal: what is unsafe in a string is spelt with an escape.
+pub fn json_text(text: &str) -> Cow<'_, str> {
+    // Below the blank, JSON has escapes in strings and line breaks between values; those are fine.
+    let is_raw = |c: char| is_unsafe(c) && c >= ' ';
+    if !text.contains(is_raw) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_raw(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Controls, and formatting characters that reorder or hide text.

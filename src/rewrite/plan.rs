@@ -240,6 +240,20 @@ impl Plan {
         });
     }
 
+    /// The lines that go or change, with what becomes of them.
+    pub fn fates(&self) -> impl Iterator<Item = (u32, &Fate)> + '_ {
+        self.fates.iter().map(|(&line, fate)| (line, fate))
+    }
+
+    /// The lines that are put in, with their places.
+    pub fn inserts(&self) -> impl Iterator<Item = (Place, &[u8])> + '_ {
+        let each = |(&place, texts)| {
+            let texts: &Vec<Vec<u8>> = texts;
+            texts.iter().map(move |text| (place, text.as_slice()))
+        };
+        self.inserts.iter().flat_map(each)
+    }
+
     /// The lines that go.
     pub fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
         self.fates

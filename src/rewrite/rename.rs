@@ -585,3 +585,53 @@ impl Write for Counted {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jsonl::Document;
+
+    const OLD: &str = "11111111-2222-4333-8444-555555555555";
+
+    fn uuid(n: u128) -> Uuid {
+        Uuid::from_u128(0x4000_8000_0000_0000_0000 | n)
+    }
+
+    #[test]
+    fn a_line_is_held_against_what_it_was() {
+        let line = format!(
+            r#"{{"parentUuid":"{}","type":"user","message":{{"role":"user","content":[{{"type":"text","text":"hi"}}]}},"uuid":"{}","timestamp":"2026-01-02T03:04:05.000Z","sessionId":"{OLD}"}}"#,
+            uuid(1),
+            uuid(2)
+        );
+        let session = Session::new(Document::from_bytes(line.clone()));
+        let entry = &session.entries()[0];
+        let mut renames = Renames::default();
+        renames.id(OLD, uuid(10));
+        renames.session(OLD, uuid(10));
+        renames.id(&uuid(1).to_string(), uuid(11));
+        renames.id(&uuid(2).to_string(), uuid(12));
+        let mut out = Vec::new();
+        renames.line(line.as_bytes(), Some(entry), &mut Vec::new(), &mut out);
+        assert!(renames.is_as_meant(line.as_bytes(), entry, &out));
+
+        let renamed = String::from_utf8(out).expect("what it was is UTF-8");
+        let spoilt = [
+            // An old name that was left, a wrong one, another kind, words that are cut, a torn line.
+            (uuid(11), uuid(1)),
+            (uuid(12), uuid(11)),
+            (uuid(10), uuid(12)),
+        ]
+        .map(|(from, to)| renamed.replace(&from.to_string(), &to.to_string()))
+        .into_iter()
+        .chain([
+            renamed.replace(r#""type":"user""#, r#""type":"system""#),
+            renamed.replace(r#"{"type":"text","text":"hi"}"#, ""),
+            renamed[..renamed.len() - 1].to_owned(),
+        ]);
+        for line_now in spoilt {
+            let fine = renames.is_as_meant(line.as_bytes(), entry, line_now.as_bytes());
+            assert!(!fine, "{line_now}");
+        }
+    }
+}

@@ -249,6 +249,8 @@ pub(super) struct Repeated {
     pub(super) cwd: Span,
     /// `slug`.
     pub(super) slug: Span,
+    /// `version`.
+    pub(super) version: Span,
 }
 
 /// Reads a line that holds one JSON object; its blocks go behind those that are in `blocks`.
@@ -371,6 +373,7 @@ impl Reader<'_> {
                 }
                 b"cwd" => self.repeated.cwd = c.skip()?,
                 b"slug" => self.repeated.slug = c.skip()?,
+                b"version" => self.repeated.version = c.skip()?,
                 b"forkedFrom" => self.present(c, Flags::set_forked)?,
                 _ => {
                     c.skip()?;

@@ -1,5 +1,9 @@
 //! What a picture or a document takes in the window, which its bytes do not tell.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::jsonl::lookup;
 
 /// How much of an image's base64 is looked at: JPEGs put their size behind their metadata.
@@ -64,11 +68,10 @@ pub(super) fn heavy(raw: &[u8]) -> Vec<&[u8]> {
 }
 
 fn blocks_of<'a>(raw: &'a [u8], kinds: &[&[u8]]) -> Vec<&'a [u8]> {
+    static NAMES: LazyLock<[Finder<'static>; 2]> =
+        LazyLock::new(|| [Finder::new("\"image\""), Finder::new("\"document\"")]);
     // Most blocks hold none, and this is how to see it soonest.
-    if kinds
-        .iter()
-        .all(|kind| memchr::memmem::find(raw, kind).is_none())
-    {
+    if NAMES.iter().all(|name| name.find(raw).is_none()) {
         return Vec::new();
     }
     let wanted =

@@ -37,17 +37,21 @@ pub struct Session {
 struct Said {
     cwds: Vec<Vec<u8>>,
     slugs: Vec<Vec<u8>>,
+    versions: Vec<Vec<u8>>,
 }
 
 impl Said {
     fn take(&mut self, line: &[u8], repeated: Repeated) {
         note(&mut self.cwds, repeated.cwd.of(line));
         note(&mut self.slugs, repeated.slug.of(line));
+        note(&mut self.versions, repeated.version.of(line));
     }
 
     fn append(&mut self, next: &Self) {
         next.cwds.iter().for_each(|v| note(&mut self.cwds, v));
         next.slugs.iter().for_each(|v| note(&mut self.slugs, v));
+        let versions = next.versions.iter();
+        versions.for_each(|v| note(&mut self.versions, v));
     }
 }
 
@@ -208,6 +212,7 @@ impl Session {
         let said = match (&self.said, key) {
             (Some(said), "cwd") => Some(&said.cwds),
             (Some(said), "slug") => Some(&said.slugs),
+            (Some(said), "version") => Some(&said.versions),
             _ => None,
         };
         if let Some(values) = said {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::jsonl::lookup;
+use crate::jsonl::{Document, lookup};
 
 use super::attachment::{attached, is_announcement};
 use super::entry::{BlockKind, Entry, Kind, LineState, Subtype};
@@ -77,6 +77,26 @@ impl Ledger {
         }
     }
 
+    /// What an entry takes of the window as it is: nothing if it is not shown.
+    pub fn shown(&self, session: &Session, entry: usize) -> Weight {
+        let graph = session.graph();
+        let counts = match graph.place(entry) {
+            Place::Path(p) => p >= graph.window(),
+            Place::Beside(p) => p >= graph.window() && session.entries()[entry].is_message(),
+            Place::Branch(_) | Place::Apart | Place::Metadata => false,
+        };
+        if counts {
+            self.weight(entry)
+        } else {
+            Weight::default()
+        }
+    }
+
+    /// Whether the client tells an entry again where it is no longer shown.
+    pub fn is_told_again(&self, entry: usize) -> bool {
+        self.rows[entry].announced
+    }
+
     /// The window at the request that an entry answers, if it says.
     pub fn window(&self, entry: usize) -> Option<u64> {
         self.rows[entry].window
@@ -86,6 +106,13 @@ impl Ledger {
     pub fn weight(&self, entry: usize) -> Weight {
         self.rows[entry].weight
     }
+}
+
+/// What a line would add to the window if it were shown.
+pub fn line_weight(line: &[u8]) -> Weight {
+    let session = Session::new(Document::from_bytes(line));
+    let first = session.entries().first();
+    first.map_or_else(Weight::default, |e| entry_weight(&session, e))
 }
 
 fn row(session: &Session, entry: usize) -> Row {
@@ -113,7 +140,7 @@ pub(super) struct Point {
     message: Id,
     pub(super) shown: Weight,
     pub(super) tokens: f64,
-    /// How many compactions came before.
+    /// How many compactions came before, those of results alone included.
     pub(super) segment: u32,
 }
 
@@ -166,6 +193,10 @@ impl Samples {
                 out.fresh = false;
                 segment += 1;
                 continue;
+            }
+            // The client has cleared old results for itself: records fall, though the file holds what it held.
+            if e.subtype == Subtype::MicrocompactBoundary {
+                segment += 1;
             }
             // The lines of one message all repeat its usage; the first stands for the request.
             let repeated = e.message_id.is_some() && e.message_id == last_message;

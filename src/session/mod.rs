@@ -35,7 +35,7 @@ pub use graph::{Graph, Place};
 pub use id::Id;
 pub use image::{Picture, images};
 pub use index::Session;
-pub use ledger::Ledger;
+pub use ledger::{Ledger, line_weight};
 pub use outlook::{Next, Outlook, State};
 pub use payload::{Message, Role, payload};
 pub use prompt::PromptKind;

@@ -1,6 +1,6 @@
 //! What an answer says of the tokens that its request took, and how that is lowered.
 
-use crate::jsonl::{Edit, Span, elements, fields, lookup};
+use crate::jsonl::{Edit, Field, Span, elements, fields, lookup};
 
 use super::entry::{Entry, Kind};
 use super::index::Session;
@@ -57,21 +57,24 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(line: &[u8], object: Span) -> Self {
-        let inner = object.of(line);
-        let find = |key: &str| Some(lookup(inner, &[key])?.shift(object.start));
-        let number = |key: &str| Number::at(line, find(key)?);
-        let by_age = find("cache_creation").map_or_else(Vec::new, |span| {
-            let all = fields(span.of(line)).unwrap_or_default();
-            let values = all.iter().map(|f| f.value.shift(span.start));
-            values.filter_map(|s| Number::at(line, s)).collect()
-        });
-        Self {
-            read: number("cache_read_input_tokens"),
-            created: number("cache_creation_input_tokens"),
-            created_by_age: by_age,
-            input: number("input_tokens"),
+    /// Reads the numbers of an object whose fields these are, seen from the line.
+    fn of(line: &[u8], all: &[Field]) -> Self {
+        let mut out = Self::default();
+        for field in all {
+            let number = || Number::at(line, field.value);
+            match field.key.of(line) {
+                b"cache_read_input_tokens" => out.read = number(),
+                b"cache_creation_input_tokens" => out.created = number(),
+                b"input_tokens" => out.input = number(),
+                b"cache_creation" => {
+                    let parts = fields_at(line, field.value);
+                    let numbers = parts.iter().filter_map(|f| Number::at(line, f.value));
+                    out.created_by_age = numbers.collect();
+                }
+                _ => {}
+            }
         }
+        out
     }
 
     fn sum(&self) -> u64 {
@@ -109,26 +112,12 @@ struct Usage {
 
 impl Usage {
     fn of(line: &[u8]) -> Option<Self> {
-        let span = lookup(line, &["message", "usage"])?;
-        let whole = Counts::of(line, span);
-        let inner = span.of(line);
-        let rounds = lookup(inner, &["iterations"]).map(|s| s.shift(span.start));
-        let last = rounds.and_then(|s| {
-            let all = elements(s.of(line)).ok()?;
-            let spans = all.into_iter().rev().map(|e| e.shift(s.start));
-            let kind = |s: Span| lookup(s.of(line), &["type"]).map(|k| k.of(s.of(line)));
-            let others: [&[u8]; 2] = [b"\"advisor_message\"", b"\"compaction\""];
-            let round = spans
-                .into_iter()
-                .find(|&s| kind(s).is_none_or(|k| !others.contains(&k)))?;
-            let spoken: [&[u8]; 2] = [b"\"message\"", b"\"fallback_message\""];
-            kind(round).filter(|k| spoken.contains(k))?;
-            let counts = Counts::of(line, round);
-            let complete =
-                counts.read.is_some() && counts.created.is_some() && counts.input.is_some();
-            (complete && counts.sum() > 0).then_some(counts)
-        });
-        Some(Self { whole, last })
+        let all = fields_at(line, lookup(line, &["message", "usage"])?);
+        let rounds = all.iter().rfind(|f| f.key.of(line) == b"iterations");
+        Some(Self {
+            whole: Counts::of(line, &all),
+            last: rounds.and_then(|f| last_round(line, f.value)),
+        })
     }
 
     fn window(&self) -> u64 {
@@ -148,6 +137,34 @@ impl Usage {
         }
         edits
     }
+}
+
+/// The last round that the model had a part in, if it is complete.
+fn last_round(line: &[u8], rounds: Span) -> Option<Counts> {
+    let others: [&[u8]; 2] = [b"\"advisor_message\"", b"\"compaction\""];
+    let spoken: [&[u8]; 2] = [b"\"message\"", b"\"fallback_message\""];
+    for element in elements(rounds.of(line)).ok()?.into_iter().rev() {
+        let all = fields_at(line, element.shift(rounds.start));
+        let kind = all.iter().rfind(|f| f.key.of(line) == b"type");
+        let kind = kind.map_or(&b""[..], |f| f.value.of(line));
+        if others.contains(&kind) {
+            continue;
+        }
+        let counts = Counts::of(line, &all);
+        let complete = counts.read.is_some() && counts.created.is_some() && counts.input.is_some();
+        return (spoken.contains(&kind) && complete && counts.sum() > 0).then_some(counts);
+    }
+    None
+}
+
+/// The fields of an object of the line, their spans in the line.
+fn fields_at(line: &[u8], object: Span) -> Vec<Field> {
+    let mut all = fields(object.of(line)).unwrap_or_default();
+    for field in &mut all {
+        field.key = field.key.shift(object.start);
+        field.value = field.value.shift(object.start);
+    }
+    all
 }
 
 #[cfg(test)]

@@ -6,15 +6,12 @@ use rayon::prelude::*;
 
 use crate::session::{Calibration, Glance, Kind, Outlook, PromptKind, Session, prompt_words};
 
-use super::glance::ends;
+use super::glance::Ends;
 use super::locate::Found;
 
 /// Bytes that are read in whole for one listing, newest sessions first. Of the rest only the ends are
 /// read: with thousands of sessions that is the difference between a blink and a coffee.
-const BUDGET: u64 = 48 << 20;
-
-/// How much of either end is read where the whole is not.
-const END: u64 = 32 << 10;
+const BUDGET: u64 = 32 << 20;
 
 /// How closely to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,17 +63,52 @@ pub fn list(found: Vec<Found>, depth: Depth) -> Vec<Listed> {
         .collect()
 }
 
+/// A session, or pieces of one, and what is seen in them.
+struct Seen {
+    session: Session,
+    whole: bool,
+    glance: Glance,
+    calibration: Calibration,
+}
+
+impl Seen {
+    fn of(session: Session, whole: bool) -> Self {
+        Self {
+            glance: Glance::of(&session),
+            calibration: Calibration::of(&session),
+            session,
+            whole,
+        }
+    }
+
+    /// As little of the ends as says what the session is called, where it was held, and what its window is.
+    fn ends(ends: Ends) -> Self {
+        if !ends.is_summarised() {
+            let few = Self::of(ends.outermost(), false);
+            let named = few.glance.title.is_some() || few.glance.first_prompt.is_some();
+            if named && few.glance.cwd.is_some() && few.calibration.recorded.is_some() {
+                return few;
+            }
+        }
+        let whole = ends.whole;
+        Self::of(ends.session(), whole)
+    }
+}
+
 fn look(found: Found, whole: bool, depth: Depth) -> io::Result<Option<Listed>> {
-    let (session, whole) = if whole {
-        (Session::open(&found.path)?, true)
+    let Seen {
+        session,
+        whole,
+        glance,
+        calibration,
+    } = if whole {
+        Seen::of(Session::open(&found.path)?, true)
     } else {
-        ends(&found.path, END)?
+        Seen::ends(Ends::read(&found.path)?)
     };
-    let glance = Glance::of(&session);
     if !glance.has_messages {
         return Ok(None);
     }
-    let calibration = Calibration::of(&session);
     let path = session.graph().path();
     let boundaries = path
         .iter()

@@ -318,7 +318,9 @@ fn keep(path: &Path, at: &Path) -> Result<(), UndoError> {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e.into()),
         _ => {}
     }
-    link_or_copy(path, at)?;
+    if !link_or_copy(path, at)? {
+        FileState::of(path)?.apply_to(at)?;
+    }
     disk::sync_folder(folder_of(at))?;
     Ok(())
 }

@@ -13,6 +13,7 @@ mod common;
 
 mod broken;
 mod cases;
+mod disk;
 mod kills;
 mod world;
 mod writer;

@@ -51,12 +51,12 @@ fn home() -> (Home, PathBuf) {
 }
 
 /// A run that halts at a point, until it is let go on.
-struct Halted {
+pub(crate) struct Halted {
     child: Child,
 }
 
 impl Halted {
-    fn at(home: &Home, arguments: &[&str], point: &str) -> Self {
+    pub(crate) fn at(home: &Home, arguments: &[&str], point: &str) -> Self {
         let command = home
             .command(arguments)
             .env("CCSURGERY_FAULT", format!("stop@{point}"));
@@ -71,7 +71,7 @@ impl Halted {
     }
 
     /// Lets it go on, and on again wherever it halts; its exit code.
-    fn go_on(mut self) -> i32 {
+    pub(crate) fn go_on(mut self) -> i32 {
         loop {
             kill_process(pid(&self.child), Signal::CONT).expect("continued");
             let (_, status) = waitpid(Some(pid(&self.child)), WaitOptions::UNTRACED)

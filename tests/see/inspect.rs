@@ -16,7 +16,7 @@ fn home() -> Home {
 #[test]
 fn at_three_widths() {
     let home = home();
-    insta::assert_snapshot!(home.run(60, &["inspect"]).seen(), @r#"
+    insta::assert_snapshot!(home.run(60, &["inspect"]).seen(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -68,11 +68,11 @@ fn at_three_widths() {
 
     What would save some
       ccsurgery strip-thinking 5e551011
-        window −44 (0%), file −527 B: all thinking goes
+        window −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −668 (5%), file −3.8 KB: calls that failed go
-    "#);
-    insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @r#"
+        window −671 (5%), file −3.8 KB: calls that failed go
+    ");
+    insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -123,11 +123,11 @@ fn at_three_widths() {
 
     What would save some
       ccsurgery strip-thinking 5e551011
-        window −44 (0%), file −527 B: all thinking goes
+        window −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −668 (5%), file −3.8 KB: calls that failed go
-    "#);
-    insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @r#"
+        window −671 (5%), file −3.8 KB: calls that failed go
+    ");
+    insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -177,10 +177,10 @@ fn at_three_widths() {
 
     What would save some
       ccsurgery strip-thinking 5e551011
-        window −44 (0%), file −527 B: all thinking goes
+        window −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −668 (5%), file −3.8 KB: calls that failed go
-    "#);
+        window −671 (5%), file −3.8 KB: calls that failed go
+    ");
 }
 
 #[test]

@@ -51,6 +51,67 @@ fn parts_add_up_and_the_estimate_is_near_the_record() {
     }
 }
 
+/// What is said of the window of sessions that clients wrote: the whole, the last record, and what the estimate
+/// makes of that.
+#[test]
+fn windows_of_recorded_sessions() {
+    let mut lines = Vec::new();
+    for path in transcripts() {
+        let session = Session::open(&path).unwrap();
+        let c = Calibration::of(&session);
+        let folders: Vec<_> = path.iter().map(|f| f.to_string_lossy()).collect();
+        let at = folders.iter().position(|f| f == "recorded").unwrap();
+        let number = |n: Option<u64>| n.map_or("–".to_owned(), |n| n.to_string());
+        let (whole, last, estimate) = (c.window(), number(c.recorded), number(c.estimated));
+        let name = folders[at + 1..at + 3].join(" ");
+        lines.push(format!(
+            "{name}: {whole}, recorded {last}, estimated {estimate}"
+        ));
+    }
+    insta::assert_snapshot!(lines.join("\n"), @"
+    2.0.36 basic: 15675, recorded 15595, estimated 15563
+    2.0.36 big: 26104, recorded 26096, estimated 26051
+    2.0.36 compacted: 15523, recorded 15452, estimated 15421
+    2.0.36 edits: 15670, recorded 15602, estimated 15392
+    2.0.36 failing: 15182, recorded 15171, estimated 15163
+    2.0.36 killed: 15121, recorded 14967, estimated 14960
+    2.0.36 rewound: 15671, recorded 15594, estimated 15527
+    2.0.36 subagent: 15096, recorded 15047, estimated 15050
+    2.0.76 basic: 18547, recorded 18467, estimated 18435
+    2.0.76 big: 28976, recorded 28968, estimated 28923
+    2.0.76 compacted: 18395, recorded 18324, estimated 18293
+    2.0.76 edits: 18542, recorded 18474, estimated 18264
+    2.0.76 failing: 18054, recorded 18043, estimated 18035
+    2.0.76 killed: 17993, recorded 17839, estimated 17832
+    2.0.76 rewound: 18555, recorded 18475, estimated 18443
+    2.0.76 subagent: 18000, recorded 17950, estimated 17955
+    2.1.156 basic: 22078, recorded 22017, estimated 21968
+    2.1.156 big: 24301, recorded 24293, estimated 24238
+    2.1.156 compacted: 22167, recorded 22114, estimated 22114
+    2.1.156 edits: 21930, recorded 21865, estimated 21856
+    2.1.156 failing: 21789, recorded 21777, estimated 21770
+    2.1.156 killed: 21684, recorded 21538, estimated 21535
+    2.1.156 rewound: 22087, recorded 22026, estimated 21977
+    2.1.156 subagent: 21719, recorded 21672, estimated 21674
+    2.1.325 basic: 12173, recorded 12123, estimated 12125
+    2.1.325 big: 14527, recorded 14519, estimated 14463
+    2.1.325 compacted: 12441, recorded 12392, estimated 12392
+    2.1.325 edits: 12155, recorded 12093, estimated 12084
+    2.1.325 failing: 12015, recorded 12003, estimated 11995
+    2.1.325 killed: 11901, recorded 11761, estimated 11755
+    2.1.325 rewound: 12179, recorded 12129, estimated 12131
+    2.1.325 subagent: 12097, recorded 12034, estimated 12064
+    2.1.45 basic: 19009, recorded 18955, estimated 18899
+    2.1.45 big: 21323, recorded 21315, estimated 21260
+    2.1.45 compacted: 19005, recorded 18959, estimated 18957
+    2.1.45 edits: 19051, recorded 18976, estimated 18933
+    2.1.45 failing: 18730, recorded 18720, estimated 18715
+    2.1.45 killed: 18646, recorded 18514, estimated 18525
+    2.1.45 rewound: 18886, recorded 18841, estimated 18840
+    2.1.45 subagent: 18737, recorded 18686, estimated 18694
+    ");
+}
+
 #[test]
 fn every_result_follows_its_call() {
     use ccsurgery::session::{BlockKind, Role};

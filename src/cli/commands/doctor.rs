@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::doctor::{Finding, Judgement, Severity, Surroundings, Version, diagnose, look_around};
 use crate::human::count;
-use crate::render::{FindingList, GREEN, paint};
+use crate::render::{FindingList, GREEN, clean, clean_lines, paint};
 use crate::session::{Glance, Session};
 use crate::store::{Found, Locator, slug};
 
@@ -185,7 +185,11 @@ fn tell(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
                 .iter()
                 .map(ToString::to_string)
                 .collect();
-            format!("{} (judged for {})", seen.found.id, versions.join(" and "))
+            format!(
+                "{} (judged for {})",
+                clean(&seen.found.id),
+                versions.join(" and ")
+            )
         }
         _ => format!("{} sessions", count(examined.len() as u64)),
     };
@@ -199,7 +203,8 @@ fn tell(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
             .collect();
         writeln!(context.out, "{whom}: {}", said.join(" · "))?;
     }
-    let commands: Vec<String> = examined.iter().filter_map(Examined::repair).collect();
+    let commands = examined.iter().filter_map(Examined::repair);
+    let commands: Vec<String> = commands.map(|c| clean_lines(&c)).collect();
     if !commands.is_empty() {
         let whom = if totals.is_empty() {
             "For older clients, mend with:"

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::render::{
-    BOLD, DIM, GREEN, YELLOW, age, bytes, fit, pad, paint, short_path, tokens, width,
+    BOLD, DIM, GREEN, YELLOW, age, bytes, clean, fit, pad, paint, short_path, tokens, width,
 };
 use crate::session::State;
 use crate::store::{Depth, Listed, Live, Locator, list, running, slug};
@@ -234,7 +234,11 @@ fn grouped(context: &Context, rows: &[Row]) -> String {
 
 fn table(context: &Context, rows: &[&Row]) -> String {
     let columns = context.columns;
-    let id_width = rows.iter().map(|r| width(&r.short)).max().unwrap_or(8) as i32;
+    let id_width = rows
+        .iter()
+        .map(|r| width(&clean(&r.short)))
+        .max()
+        .unwrap_or(8) as i32;
     let compacted = columns >= 80
         && rows
             .iter()
@@ -335,8 +339,9 @@ fn table(context: &Context, rows: &[&Row]) -> String {
             context.words(l.glance.branch.as_deref().unwrap_or_default()),
         );
         let model = context.words(l.outlook.model.as_deref().unwrap_or_default());
+        let short = clean(&row.short);
         let cells = [
-            row.short.as_str(),
+            short.as_str(),
             &age,
             &unknown(l.turns),
             &window,

@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::render::json_text;
 use crate::session::{TurnSpec, payload};
 
 use super::super::args::SessionArg;
@@ -41,9 +42,8 @@ pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode,
         .iter()
         // What is not UTF-8 in the file reaches the model as replacement characters.
         .map(|m| {
-            context
-                .masked(&String::from_utf8_lossy(&m.json()))
-                .into_owned()
+            let text = m.json();
+            json_text(&context.masked(&String::from_utf8_lossy(&text))).into_owned()
         })
         .collect();
     write!(context.out, "[\n{}\n]\n", texts.join(",\n"))?;

@@ -11,6 +11,7 @@ use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::progress::Progress;
 use super::super::report::step_document;
 
 /// Get a session under a token budget by the least harmful operations
@@ -50,7 +51,10 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
         keep_last: args.keep_last,
         disk: args.disk,
     };
-    let found = trim.find(&job.session)?;
+    let progress = Progress::start(context.progress, "looking for the least harmful way");
+    let found = trim.find(&job.session);
+    progress.done();
+    let found = found?;
     if args.explain && !found.steps.is_empty() {
         let plan = found.plan_file();
         if context.json {

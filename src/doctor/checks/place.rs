@@ -131,6 +131,13 @@ fn folder(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Findi
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
+    // Letters' case and links differ between how a folder is called and what it is.
+    let is_here = |cwd: &str| (around.slug)(cwd).eq_ignore_ascii_case(&folder);
+    if let [cwd] = &session.distinct("cwd")[..]
+        && is_here(cwd)
+    {
+        return;
+    }
     let mut other = None;
     for e in session
         .entries()
@@ -140,8 +147,7 @@ fn folder(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Findi
         let Some(cwd) = session.string(e, &["cwd"]) else {
             continue;
         };
-        // Letters' case and links differ between how a folder is called and what it is.
-        if (around.slug)(&cwd).eq_ignore_ascii_case(&folder) {
+        if is_here(&cwd) {
             return;
         }
         other.get_or_insert(cwd);
@@ -175,10 +181,11 @@ fn sidecars(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Fin
     let (mut outputs, mut versions) = (0, 0);
     for e in session.entries() {
         let text = session.text(e);
+        let result = e.result.of(text);
         if e.flags.tool_use_result()
-            && let Some(path) = lookup(text, &["toolUseResult", "persistedOutputPath"])
+            && let Some(path) = lookup(result, &["persistedOutputPath"])
         {
-            outputs += usize::from(!Path::new(&*decode(path.of(text))).exists());
+            outputs += usize::from(!Path::new(&*decode(path.of(result))).exists());
         }
         if e.kind == Kind::FileHistorySnapshot
             && let Some(backups) = lookup(text, &["snapshot", "trackedFileBackups"])
