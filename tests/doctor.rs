@@ -16,10 +16,7 @@ const PATHOLOGIES: &[(&str, &[&str])] = &[
     ("bare_boundary", &["boundary-last"]),
     ("blank_text", &["blank-text"]),
     ("boundary_of_same_time", &["boundary-last"]),
-    (
-        "byte_order_mark",
-        &["byte-order-mark", "dangling-parent", "headless"],
-    ),
+    ("byte_order_mark", &["byte-order-mark"]),
     ("cut_root", &["cut-root", "headless"]),
     ("cycle", &["cycle"]),
     ("dangling_parent", &["dangling-parent"]),

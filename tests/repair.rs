@@ -282,6 +282,28 @@ fn pictures_and_documents_are_mended() {
 }
 
 #[test]
+fn a_mark_before_the_file_goes_and_hides_nothing() {
+    let shape = Shape {
+        turns: vec![1, 0],
+        version: "2.1.325",
+        branches: true,
+        compacted: None,
+    };
+    let healthy = made::bytes(&made::lines(&shape));
+    let marked = [b"\xef\xbb\xbf", &healthy[..]].concat();
+    assert_eq!(
+        said(&session(marked.clone())),
+        said(&session(healthy.clone()))
+    );
+    assert_eq!(repair(&marked, false).bytes, healthy);
+    // Before another line it hides the line from every client.
+    let second = healthy.iter().position(|b| *b == b'\n').unwrap() + 1;
+    let inside = [&healthy[..second], b"\xef\xbb\xbf", &healthy[second..]].concat();
+    assert_eq!(opaque(&session(inside.clone())), 1);
+    assert_eq!(repair(&inside, false).bytes, healthy);
+}
+
+#[test]
 fn thinking_goes_with_a_call_that_is_lost() {
     let shape = Shape {
         turns: vec![2, 1],

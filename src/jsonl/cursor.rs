@@ -94,12 +94,16 @@ pub struct Cursor<'a> {
 
 type Result<T> = std::result::Result<T, Malformed>;
 
+/// What some editors put before the first line of a file.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 impl<'a> Cursor<'a> {
-    /// Starts at the first byte of `bytes`.
+    /// Starts at the first byte of `bytes`, or behind a byte order mark.
     pub fn new(bytes: &'a [u8]) -> Self {
+        let marked = bytes.starts_with(BYTE_ORDER_MARK);
         Self {
             bytes,
-            pos: 0,
+            pos: if marked { BYTE_ORDER_MARK.len() } else { 0 },
             block: usize::MAX,
             marks: Marks::default(),
             high: false,
@@ -465,6 +469,7 @@ mod tests {
             "[]",
             " { } ",
             r#"{"a":1,"a":2}"#,
+            "\u{feff}{}",
         ] {
             assert!(accepts(text.as_bytes()), "{text}");
         }
@@ -490,7 +495,8 @@ mod tests {
             "nul",
             "{}{}",
             "[1 2]",
-            "\u{feff}{}",
+            "{\u{feff}}",
+            "\u{feff}\u{feff}{}",
         ] {
             assert!(!accepts(text.as_bytes()), "{text}");
         }

@@ -8,6 +8,7 @@ mod marks;
 mod splice;
 mod text;
 
+pub(crate) use cursor::BYTE_ORDER_MARK;
 pub use cursor::{Cursor, Malformed, Span, Token};
 pub use document::{Document, Source, Successor};
 pub use fields::{Field, elements, fields, lookup};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::jsonl::{Document, decode, lookup};
+use crate::jsonl::{BYTE_ORDER_MARK, Document, Malformed, decode, lookup};
 
 use super::entry::{Block, Entry, Kind, LineState, Repeated, parse};
 use super::graph::Graph;
@@ -296,7 +296,13 @@ impl Index {
     /// Reads line `i`.
     fn read(&mut self, document: &Document, i: usize) {
         let text = document.text(i);
-        let state = match parse(text, &mut self.blocks) {
+        // Clients take the mark off the file, not off its lines.
+        let read = if i > 0 && text.starts_with(BYTE_ORDER_MARK) {
+            Err(Malformed { at: 0 })
+        } else {
+            parse(text, &mut self.blocks)
+        };
+        let state = match read {
             Ok((entry, repeated)) => {
                 if let Some(said) = &mut self.said {
                     said.take(text, repeated);

@@ -323,6 +323,5 @@ pub(crate) fn one(version: &str, name: &str, operation: &str) -> Result<()> {
 
 /// Every task of any scenario.
 fn tasks() -> impl Iterator<Item = Task> {
-    let all = SCENARIOS.iter().flat_map(|s| Task::all(s.name, true));
-    all
+    SCENARIOS.iter().flat_map(|s| Task::all(s.name, true))
 }

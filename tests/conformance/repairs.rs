@@ -134,14 +134,14 @@ fn records(bytes: &[u8]) -> Vec<Value> {
     for line in String::from_utf8_lossy(bytes).lines() {
         // Half of a pair is no string to a parser.
         let line = line.replace(r"\ud83d", r"\ufffd");
-        let starts = line.match_indices('{').map(|(at, _)| &line[at..]);
+        let mut starts = line.match_indices('{').map(|(at, _)| &line[at..]);
         let whole = |text: &str| -> Option<Vec<Value>> {
             serde_json::Deserializer::from_str(text.trim_end_matches('\0'))
                 .into_iter()
                 .collect::<Result<_, _>>()
                 .ok()
         };
-        let found = starts.filter_map(whole).next().into_iter().flatten();
+        let found = starts.find_map(whole).into_iter().flatten();
         // The client's notes of its requests hold copies.
         out.extend(found.filter(|record| record["uuid"].is_string()));
     }
@@ -193,7 +193,8 @@ fn words(case: &Case, records: &[Value], shown: &[Shown]) -> Result<()> {
     ensure!(
         promised == told,
         "other words are shown:\n{}",
-        similar::TextDiff::from_lines(&promised.concat(), &told.concat()).unified_diff()
+        similar::TextDiff::from_lines(promised.concat().as_str(), told.concat().as_str())
+            .unified_diff()
     );
     Ok(())
 }

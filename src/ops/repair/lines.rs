@@ -30,6 +30,12 @@ impl Transform for Lines {
                 LineState::Opaque => self.recover(session, i, &mut plan),
                 LineState::Entry(entry) => {
                     let e = &session.entries()[*entry as usize];
+                    let mark = byte_order_mark::MARK;
+                    if session.text(e).starts_with(mark) && self.0.wants(&byte_order_mark::CHECK) {
+                        plan.edit_line(i as u32, [Edit::new(Span::new(0, mark.len()), "")]);
+                        let grown = -(mark.len() as i64);
+                        plan.note(session, e, Action::Edit, "byte order mark", grown, 0, "");
+                    }
                     if e.flags.not_utf8() && self.0.wants(&invalid_utf8::CHECK) {
                         plan.edit_line(i as u32, replacements(session.text(e)));
                         plan.note(

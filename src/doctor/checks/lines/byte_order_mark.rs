@@ -4,7 +4,7 @@ use super::super::super::check::{Check, Scope, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
-pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) use crate::jsonl::BYTE_ORDER_MARK as MARK;
 
 pub(crate) static CHECK: Check = Check {
     name: "byte-order-mark",
@@ -29,7 +29,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     let mut finding = survey.at_line(
         &CHECK,
         0,
-        "a byte order mark before the first record: the client loses that record",
+        "a byte order mark before the first record: older clients lose that record",
     );
     if document.len() > LARGE {
         finding.suffers = Versions::All;
