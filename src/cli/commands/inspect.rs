@@ -316,7 +316,7 @@ fn operations(context: &Context, out: &mut String, advice: &[Advice], window: u6
         let _ = writeln!(
             out,
             "  ccsurgery {}\n  {}",
-            a.command,
+            crate::render::clean_lines(&a.command),
             paint(
                 DIM,
                 format!("  {}", fit(&saved, context.columns.saturating_sub(4)))
