@@ -105,7 +105,8 @@ impl Candidate {
                 source,
             },
         })?;
-        sync_parent(&target)
+        // It is ours, and nobody was told of it yet.
+        sync_parent(&target).inspect_err(|_| drop(disk::remove_file(&target)))
     }
 
     /// Publishes it in place of the file that has its name.
