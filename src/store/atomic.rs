@@ -105,7 +105,7 @@ impl Candidate {
                 source,
             },
         })?;
-        // A name that may not last is none.
+        // It is ours, and nobody was told of it yet.
         sync_parent(&target).inspect_err(|_| drop(disk::remove_file(&target)))
     }
 
