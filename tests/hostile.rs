@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use common::{Home, Run, SESSION};
@@ -172,8 +173,13 @@ fn fixture(name: &str) -> Vec<Value> {
 }
 
 fn write(home: &Home, id: &str, lines: &[Value]) {
-    let text: String = lines.iter().map(|l| format!("{l}\n")).collect();
-    home.write(home.transcript(id), text);
+    home.write(home.transcript(id), lines_of(lines));
+}
+
+fn lines_of(lines: &[Value]) -> String {
+    lines
+        .iter()
+        .fold(String::new(), |text, line| text + &line.to_string() + "\n")
 }
 
 /// A recorded session of each form, by the client that wrote it.
@@ -244,7 +250,9 @@ fn no_string_of_a_session_can_drive_the_terminal() {
 fn no_single_field_can_either() {
     let lines = fixture("demo.jsonl");
     let mut all: BTreeSet<String> = TIES.iter().map(|&t| t.to_owned()).collect();
-    lines.iter().for_each(|l| keys(l, &mut all));
+    for line in &lines {
+        keys(line, &mut all);
+    }
     let home = Home::new();
     write(&home, OTHER, &lines);
     let few = |c: &Vec<String>| {
@@ -537,7 +545,6 @@ const DEEP: [&str; 8] = [
 #[test]
 fn bombs_do_not_go_off() {
     let demo = fixture("demo.jsonl");
-    let text = |lines: &[Value]| -> String { lines.iter().map(|l| format!("{l}\n")).collect() };
     let home = Home::in_memory();
     write(&home, OTHER, &demo);
     let (first, last) = demo.split_at(demo.len() / 2);
@@ -548,7 +555,12 @@ fn bombs_do_not_go_off() {
     for some in bombs.chunks(size) {
         let names: Vec<&str> = some.iter().map(|(name, _)| *name).collect();
         let lines: Vec<&str> = some.iter().map(|(_, bomb)| bomb.as_str()).collect();
-        let whole = format!("{}{}\n{}", text(first), lines.join("\n"), text(last));
+        let whole = format!(
+            "{}{}\n{}",
+            lines_of(first),
+            lines.join("\n"),
+            lines_of(last)
+        );
         home.write(home.transcript(SESSION), &whole);
         let deep = |c: &Vec<String>| {
             let line = c.join(" ").replace(SESSION, "S").replace(OTHER, "O");
@@ -587,8 +599,9 @@ fn very_many_lines() {
                 "[{\"type\":\"text\",\"text\":\"so\"}]".to_owned(),
             )
         };
-        text += &format!(
-            "{{\"type\":\"{kind}\",\"uuid\":\"u{n}\",\"parentUuid\":{parent},\"sessionId\":\"{SESSION}\",\"timestamp\":\"2026-03-04T{:02}:{:02}:{:02}.000Z\",\"message\":{{\"role\":\"{kind}\",\"id\":\"m{n}\",\"content\":{content}}}}}\n",
+        let _ = writeln!(
+            text,
+            "{{\"type\":\"{kind}\",\"uuid\":\"u{n}\",\"parentUuid\":{parent},\"sessionId\":\"{SESSION}\",\"timestamp\":\"2026-03-04T{:02}:{:02}:{:02}.000Z\",\"message\":{{\"role\":\"{kind}\",\"id\":\"m{n}\",\"content\":{content}}}}}",
             n / 3600 % 24,
             n / 60 % 60,
             n % 60

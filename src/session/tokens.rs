@@ -6,7 +6,8 @@
 
 use super::image::{Picture, heavy};
 use super::index::Session;
-use super::ledger::{Ledger, Point, Samples};
+use super::ledger::{Ledger, Point, Samples, entry_weight};
+use super::usage::recorded_window;
 
 /// Bytes a token, where the session's own record does not tell: text, code and JSON mixed.
 const BYTES_PER_TOKEN: f64 = 3.6;
@@ -103,6 +104,26 @@ impl Calibration {
     /// Measures a session.
     pub fn of(session: &Session) -> Self {
         Self::by(session, &Ledger::of(session))
+    }
+
+    /// The window as the last record and what came since make it, without measuring how many bytes make a token;
+    /// `None` where no answer that is shown has a record.
+    pub fn recorded_at_a_glance(session: &Session) -> Option<u64> {
+        let (entries, graph) = (session.entries(), session.graph());
+        let path = &graph.path()[graph.window() as usize..];
+        let entry = |i: &u32| &entries[*i as usize];
+        let (last, window) = path.iter().enumerate().rev().find_map(|(position, i)| {
+            recorded_window(session, entry(i)).map(|window| (position, window))
+        })?;
+        // An answer's lines share its record, and none of them was shown when it was asked for.
+        let message = entry(&path[last]).message_id;
+        let of_it = |i: &&u32| entry(i).message_id == message;
+        let lines = path[..=last].iter().rev().take_while(of_it).count();
+        let since: Weight = path[last + 1 - lines.max(1)..]
+            .iter()
+            .map(|i| entry_weight(session, entry(i)))
+            .fold(Weight::default(), |sum, weight| sum + weight);
+        Some(window + (since.bytes / BYTES_PER_TOKEN + since.images) as u64)
     }
 
     /// Measures a session whose entries were weighed already.

@@ -1,7 +1,6 @@
 //! A look at a session without reading all of it.
 
-use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -84,13 +83,13 @@ impl Ends {
 }
 
 /// Reads as much as fits, in one call where the system lets us.
-fn fill(file: &fs_err::File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+fn fill(mut file: &fs_err::File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    if offset > 0 {
+        file.seek(SeekFrom::Start(offset))?;
+    }
     let mut done = 0;
     while done < into.len() {
-        match file
-            .file()
-            .read_at(&mut into[done..], offset + done as u64)?
-        {
+        match file.read(&mut into[done..])? {
             0 => break,
             n => done += n,
         }

@@ -68,14 +68,15 @@ struct Seen {
     session: Session,
     whole: bool,
     glance: Glance,
-    calibration: Calibration,
+    /// The window, where a record says it.
+    recorded: Option<u64>,
 }
 
 impl Seen {
     fn of(session: Session, whole: bool) -> Self {
         Self {
             glance: Glance::of(&session),
-            calibration: Calibration::of(&session),
+            recorded: Calibration::recorded_at_a_glance(&session),
             session,
             whole,
         }
@@ -83,10 +84,10 @@ impl Seen {
 
     /// As little of the ends as says what the session is called, where it was held, and what its window is.
     fn ends(ends: Ends) -> Self {
-        if !ends.is_summarised() {
+        if !ends.whole && !ends.is_summarised() {
             let few = Self::of(ends.outermost(), false);
             let named = few.glance.title.is_some() || few.glance.first_prompt.is_some();
-            if named && few.glance.cwd.is_some() && few.calibration.recorded.is_some() {
+            if named && few.glance.cwd.is_some() && few.recorded.is_some() {
                 return few;
             }
         }
@@ -100,7 +101,7 @@ fn look(found: Found, whole: bool, depth: Depth) -> io::Result<Option<Listed>> {
         session,
         whole,
         glance,
-        calibration,
+        recorded,
     } = if whole {
         Seen::of(Session::open(&found.path)?, true)
     } else {
@@ -133,8 +134,8 @@ fn look(found: Found, whole: bool, depth: Depth) -> io::Result<Option<Listed>> {
         outlook: Outlook::of(&session),
         turns: whole.then(|| session.turns().len() as u64),
         compactions: whole.then(|| boundaries.count() as u64),
-        tokens: calibration.window(),
-        recorded: calibration.recorded.is_some(),
+        tokens: recorded.unwrap_or_else(|| Calibration::of(&session).window()),
+        recorded: recorded.is_some(),
         prompts,
         times: times.clone().min().zip(times.max()),
         glance,

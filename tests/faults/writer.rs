@@ -98,8 +98,14 @@ fn append_beside(path: &Path, text: String) -> JoinHandle<()> {
     thread
 }
 
-/// What is run, and the runs before it.
-const WAYS: [(&str, &[&[&str]], &[&str]); 4] = [
+/// A name, the runs before, and what is run.
+type Way = (
+    &'static str,
+    &'static [&'static [&'static str]],
+    &'static [&'static str],
+);
+
+const WAYS: [Way; 4] = [
     ("in place", &[], &STRIP),
     ("undo", &[&STRIP], &["undo", "--yes"]),
     ("redo", &[&STRIP, &["undo", "--yes"]], &["redo"]),

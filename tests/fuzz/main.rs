@@ -93,7 +93,7 @@ fn fuzz((name, target): Target, seeds: &[Vec<u8>]) {
     let mut found = 0;
     for _ in 0..wanted {
         let mut bytes = seeds[dice.below(seeds.len())].clone();
-        for _ in 0..1 + dice.below(6) {
+        for _ in 0..=dice.below(6) {
             mutate(&mut bytes, &mut dice);
         }
         // These take what they do from the first byte.

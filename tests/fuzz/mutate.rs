@@ -82,7 +82,8 @@ pub(crate) fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
                 let odd = ODD[dice.below(ODD.len())];
                 let keys = ["uuid", "parentUuid", "type", "message", "isSidechain"];
                 let field = format!("\"{}\":{odd},", keys[dice.below(keys.len())]);
-                lines[a].splice(at + 1..at + 1, field.bytes());
+                let behind = at + 1;
+                lines[a].splice(behind..behind, field.bytes());
             }
         }
         _ => {

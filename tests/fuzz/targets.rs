@@ -198,7 +198,7 @@ pub(crate) fn rename(data: &[u8]) {
         return;
     }
     assert_eq!(out.len() as u64, emitted_len(&session, Some(&renames)));
-    let count = |bytes: &[u8]| bytes.iter().filter(|b| **b == b'\n').count();
+    let count = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count();
     assert_eq!(count(&out), count(data), "a line more or less");
 }
 

@@ -316,11 +316,7 @@ fn operations(context: &Context, out: &mut String, advice: &[Advice], window: u6
         let _ = writeln!(
             out,
             "  ccsurgery {}\n  {}",
-<<<<<<< HEAD
             clean(&a.command),
-=======
-            crate::render::clean_lines(&a.command),
->>>>>>> faults
             paint(
                 DIM,
                 format!("  {}", fit(&saved, context.columns.saturating_sub(4)))
