@@ -181,9 +181,14 @@ impl Lines {
         let (boundary_uuid, summary_uuid) = (fresh(), fresh());
         // Clients up to 2.1.45 go by time, the first of equals: boundary, summary and what is kept
         // must come one after the other.
-        let (boundary_time, summary_time) = match first_kept {
-            Some(e) if e.time > i64::MIN => (e.time - 2, e.time - 1),
-            _ => (before.time.saturating_add(1), before.time.saturating_add(2)),
+        let times = match first_kept {
+            Some(e) if e.time > i64::MIN => Some((e.time - 2, e.time - 1)),
+            // What has a time is newer than all that has none.
+            Some(_) => None,
+            None => Some((before.time.saturating_add(1), before.time.saturating_add(2))),
+        };
+        let stamped = |time: Option<i64>| {
+            time.map_or_else(String::new, |t| format!(r#","timestamp":"{}""#, stamp(t)))
         };
         let common = common_fields(session, first_kept.unwrap_or(before));
         let logical = if history_gone {
@@ -195,14 +200,14 @@ impl Lines {
         let pre = Calibration::of(session).window();
         let post = (summary.len() as u64 / 4).min(pre);
         let boundary = format!(
-            r#"{{"parentUuid":null,"logicalParentUuid":{logical},"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false,"timestamp":"{}","uuid":"{boundary_uuid}","level":"info","compactMetadata":{{"trigger":"manual","preTokens":{pre},"durationMs":0,"postTokens":{post},"cumulativeDroppedTokens":{}}}{common}}}"#,
-            stamp(boundary_time),
+            r#"{{"parentUuid":null,"logicalParentUuid":{logical},"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false{},"uuid":"{boundary_uuid}","level":"info","compactMetadata":{{"trigger":"manual","preTokens":{pre},"durationMs":0,"postTokens":{post},"cumulativeDroppedTokens":{}}}{common}}}"#,
+            stamped(times.map(|t| t.0)),
             pre - post,
         );
         let summary = format!(
-            r#"{{"parentUuid":"{boundary_uuid}","isSidechain":false,"type":"user","message":{{"role":"user","content":{}}},"isVisibleInTranscriptOnly":true,"isCompactSummary":true,"uuid":"{summary_uuid}","timestamp":"{}"{common}}}"#,
+            r#"{{"parentUuid":"{boundary_uuid}","isSidechain":false,"type":"user","message":{{"role":"user","content":{}}},"isVisibleInTranscriptOnly":true,"isCompactSummary":true,"uuid":"{summary_uuid}"{}{common}}}"#,
             encode(summary),
-            stamp(summary_time),
+            stamped(times.map(|t| t.1)),
         );
         Self {
             boundary,

@@ -237,6 +237,22 @@ fn the_digest_stays_under_its_size() {
 }
 
 #[test]
+fn a_session_without_times_is_compacted_without_any() {
+    let home = weather::home();
+    let path = home.transcript(SESSION);
+    let text = fs_err::read_to_string(&path).expect("a transcript");
+    let lines = text.lines().map(|line| {
+        let mut entry: Value = serde_json::from_str(line).expect("an entry");
+        entry.as_object_mut().expect("fields").remove("timestamp");
+        entry.to_string() + "\n"
+    });
+    home.write(path, lines.collect::<String>());
+    let messages = compacted(&home, &["--keep-last", "1", "--summary", "In short: wind."]);
+    assert!(summary(&messages).contains("In short: wind."));
+    assert!(messages.len() > 1, "{messages:?}");
+}
+
+#[test]
 fn a_compacted_session_is_compacted_again() {
     let home = weather::home();
     let first = home.json(&[
