@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::jsonl::{Document, Edit, OverlapError, apply_edits};
+use crate::jsonl::{Document, Edit, OverlapError, Span, apply_edits};
 use crate::session::{Entry, Session, TurnError};
 
 use super::reparent::reparent;
@@ -168,6 +168,16 @@ impl Plan {
     /// Whether a line goes.
     pub fn drops(&self, line: u32) -> bool {
         self.fates.get(&line) == Some(&Fate::Drop)
+    }
+
+    /// Whether a line goes, or an edit of it touches these bytes.
+    pub fn touches(&self, line: u32, span: Span) -> bool {
+        self.fates.get(&line).is_some_and(|fate| match fate {
+            Fate::Drop => true,
+            Fate::Edit(edits) => edits
+                .iter()
+                .any(|e| e.span.start < span.end && span.start < e.span.end),
+        })
     }
 
     /// Lets a line go. Edits of it are forgotten.

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::jsonl::{Edit, Span, between_quotes, elements, encode, lookup, remove_elements};
 use crate::session::{Entry, Id, Kind, Place, Session, visit_ids};
 
-use super::plan::{Action, Fate, Plan};
+use super::plan::{Action, Plan};
 
 /// What was mended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,11 +54,7 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
                     };
                     let stand_in = stand_in.filter(|s| parent || matches!(s, StandIn::Entry(_)));
                     let edit = replacement(session, span, stand_in);
-                    if parent
-                        && plan
-                            .fate(entry.line)
-                            .is_some_and(|f| edits_span(f, edit.span))
-                    {
+                    if parent && plan.touches(entry.line, edit.span) {
                         // The transform chose this entry's parent itself.
                         continue;
                     }
@@ -100,7 +96,7 @@ fn keep_bridges(session: &Session, plan: &mut Plan) -> usize {
         let Some(raw) = lookup(session.text(at), &["parentUuid"]) else {
             continue;
         };
-        let chosen = plan.fate(at.line).is_some_and(|f| edits_span(f, raw));
+        let chosen = plan.touches(at.line, raw);
         if stand_in.is_some() && !chosen {
             let inner = Span {
                 start: raw.start + 1,
@@ -141,15 +137,6 @@ fn replacement(session: &Session, span: Span, stand_in: Option<StandIn>) -> Edit
         },
         uuid.unwrap_or_else(|| b"null".to_vec()),
     )
-}
-
-fn edits_span(fate: &Fate, span: Span) -> bool {
-    match fate {
-        Fate::Drop => true,
-        Fate::Edit(edits) => edits
-            .iter()
-            .any(|e| e.span.start < span.end && span.start < e.span.end),
-    }
 }
 
 enum Reference {

@@ -10,6 +10,11 @@ use crate::session::{Entry, Session};
 pub(super) fn set_parent(session: &Session, plan: &mut Plan, entry: usize, parent: Option<&str>) {
     let e = &session.entries()[entry];
     let value = parent.map_or_else(|| "null".to_owned(), encode);
+    let span = lookup(session.text(e), &["parentUuid"]);
+    // An entry that two findings are about gets one parent.
+    if span.is_some_and(|span| plan.touches(e.line, span)) {
+        return;
+    }
     set_field(session, plan, e, "parentUuid", value.as_bytes());
     plan.note(session, e, Action::Edit, "parent", 0, 0, "");
 }
