@@ -39,8 +39,8 @@ pub(crate) struct Case {
     pub(crate) untouched: Seen,
     /// Whether what the client showed before is taken for what it would show now.
     remembers: bool,
-    /// Whether some of that was on another day; clients tell the model the date.
-    dated: Cell<bool>,
+    /// Whether some of that was so taken.
+    recalled: Cell<bool>,
 }
 
 /// What a client showed the model, and what the stand-in said to it.
@@ -61,9 +61,9 @@ impl Case {
         Self::open(&self.recording.version, self.scenario, &self.by, false)
     }
 
-    /// Whether another day's views were taken for today's.
-    pub(crate) fn is_dated(&self) -> bool {
-        self.dated.get()
+    /// Whether anything that the client showed before was taken for what it would show now.
+    pub(crate) fn has_recalled(&self) -> bool {
+        self.recalled.get()
     }
 
     fn open(version: &str, scenario: &'static Scenario, by: &str, remembers: bool) -> Result<Self> {
@@ -80,7 +80,7 @@ impl Case {
             live_words: Vec::new(),
             untouched: Seen::default(),
             remembers,
-            dated: Cell::new(false),
+            recalled: Cell::new(false),
             recording,
         };
         case.lay_out(scenario)?;
@@ -165,9 +165,9 @@ impl Case {
         let by = format!("{}{what}", self.by);
         let place = seen::place(&self.recording, &by, session, work)?;
         if self.remembers
-            && let Some((seen, today)) = seen::recall(&place)
+            && let Some(seen) = seen::recall(&place)
         {
-            self.dated.set(self.dated.get() || !today);
+            self.recalled.set(true);
             return Ok(seen);
         }
         let seen = ask()?;

@@ -103,10 +103,10 @@ struct Kept<T> {
     seen: T,
 }
 
-/// What was seen, and whether it was today.
-pub(crate) fn recall<T: DeserializeOwned>(path: &Path) -> Option<(T, bool)> {
+/// What was seen.
+pub(crate) fn recall<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let kept: Kept<T> = serde_json::from_slice(&fs_err::read(path).ok()?).ok()?;
-    Some((kept.seen, kept.day == today()))
+    Some(kept.seen)
 }
 
 pub(crate) fn keep<T: Serialize>(path: &Path, seen: &T) -> Result<()> {

@@ -55,11 +55,12 @@ impl Task {
 
     /// Judges the cell; `show` prints what the model is shown.
     ///
-    /// What fails by another day's views is asked anew: clients tell the model the date.
+    /// What fails by what was remembered is asked anew: clients tell the model the date, and one that was short of time
+    /// may have asked twice.
     pub(crate) fn judge(self, case: &Case, show: bool) -> Verdict {
         let verdict = self.judge_once(case, show);
         match verdict {
-            Verdict::Failed(_) if case.is_dated() => match case.afresh() {
+            Verdict::Failed(_) if case.has_recalled() => match case.afresh() {
                 Ok(case) => self.judge_once(&case, show),
                 Err(error) => Verdict::Failed(format!("{error:#}")),
             },
