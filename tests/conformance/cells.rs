@@ -289,8 +289,12 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         }
         _ => {}
     }
-    // A client that leaves out the rest of an answer at which it was rewound shows it when the thinking before it goes.
-    if matches!(operation.name, "strip-thinking" | "run") {
+    // A client that leaves out the end of an answer by itself shows it when the thinking before it goes, or when a cut
+    // makes it the newest.
+    if matches!(
+        operation.name,
+        "strip-thinking" | "run" | "truncate" | "clone-at"
+    ) {
         let lost: Vec<&str> = case.lost_words().collect();
         let is_lost = |s: &Shown| s.text().is_some_and(|t| lost.contains(&t));
         seen.shown.retain(|s| s.role != "assistant" || !is_lost(s));
