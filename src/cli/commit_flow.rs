@@ -8,11 +8,10 @@ use std::process::ExitCode;
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::jsonl::Document;
 use crate::ops::{Finish, Taken, title_for};
 use crate::render::{YELLOW, paint};
-use crate::rewrite::{
-    Action, Change, Measure, Plan, Transform, emit, emitted_len, verify, verify_revealed,
-};
+use crate::rewrite::{Action, Change, Faults, Measure, Plan, Transform, emit, emitted_len, verify};
 use crate::session::{Calibration, Glance, Kind, Ledger, Overstated, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
 
@@ -96,8 +95,10 @@ pub(super) struct Outcome {
     pub(super) subagents: Vec<(PathBuf, Stamp, Session)>,
     /// Bytes that leave the transcript and are kept beside the journal, by line.
     quarantine: Vec<(u32, Vec<u8>)>,
-    /// The session as it was when what had been hidden in it came to light.
-    revealed: Option<Session>,
+    /// The faults that the session had.
+    faults_before: Faults,
+    /// The figures of the session before.
+    measured: Measure,
     /// The tokens in the window before and after.
     windows: (u64, u64),
     /// Whether a transform did anything.
@@ -105,6 +106,15 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
+    /// The session that it was made of; where nothing but metadata was put behind it, it became the result.
+    pub(super) fn origin<'a>(&'a self, job: &'a Job<'_>) -> &'a Session {
+        if job.session.entries().is_empty() {
+            &self.after
+        } else {
+            &job.session
+        }
+    }
+
     /// Whether nothing was done but to put lines in that no client shows: a title, the last prompt.
     fn only_adds_metadata(&self) -> bool {
         self.changes
@@ -148,14 +158,13 @@ impl<'a> Job<'a> {
 }
 
 /// Runs the job to its end.
-pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliError> {
+pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, CliError> {
     let progress = Progress::start(context.progress, "planning");
     let destination = destination(context, &job);
     refuse_live(context, &job)?;
     refuse_target(&destination)?;
-    let before = &job.session;
-    let glance = Glance::of(before);
-    let result = plan(context, &job, &destination, &glance)?;
+    let glance = Glance::of(&job.session);
+    let result = plan(context, &mut job, &destination, &glance)?;
     let is_clone = job.operation == "clone";
     if !result.touched && !is_clone {
         progress.done();
@@ -164,10 +173,10 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
     progress.phase("checking");
     // Where only metadata was added, the conversation is the same entry for entry, and so are its faults.
     if !result.only_adds_metadata() {
-        verify_revealed(before, result.revealed.as_ref(), &result.after)?;
+        result.faults_before.judge(&result.after)?;
     }
     let mut figures = (
-        Measure::of(before, result.windows.0),
+        result.measured,
         Measure::of(&result.after, result.windows.1),
     );
 
@@ -277,30 +286,31 @@ fn refuse_live(context: &Context, job: &Job<'_>) -> Result<(), CliError> {
 /// Folds the transforms, and ends the result as clients need it.
 fn plan(
     context: &Context,
-    job: &Job<'_>,
+    job: &mut Job<'_>,
     destination: &Destination,
     glance: &Glance,
 ) -> Result<Outcome, CliError> {
     let mut said = Plan::default();
-    let mut touched = false;
-    let mut revealed = None;
-    let mut current: Option<Session> = None;
-    for transform in &job.transforms {
-        let session = current.as_ref().unwrap_or(&job.session);
-        let mut plan = transform.plan(session)?;
-        if plan.is_empty() {
-            said.warnings.append(&mut plan.warnings);
-            continue;
-        }
-        touched = true;
-        let next = carry_out(session, plan, &mut said)?;
-        // Where a boundary went, what it hid is shown again, faults and all.
-        let uncovers = next.graph().window() < session.graph().window();
-        if transform.reveals() || uncovers {
-            revealed = Some(next.successor(next.document().clone()));
-        }
-        current = Some(next);
-    }
+    // What the session weighs and what is wrong with it is found out while the transforms are at work.
+    let (folded, ledger, faults) = std::thread::scope(|scope| {
+        let before = &job.session;
+        let ledger = scope.spawn(|| Ledger::of(before));
+        let mut faults = None;
+        let folded = fold(job, &mut said, || {
+            faults.get_or_insert_with(|| scope.spawn(|| Faults::of(before)));
+        });
+        let faults = faults.map(joined).unwrap_or_default();
+        (folded, joined(ledger), faults)
+    });
+    let Folded {
+        current,
+        revealed,
+        mut touched,
+    } = folded?;
+    let faults_before = match &revealed {
+        Some(revealed) => faults.revealed(revealed),
+        None => faults,
+    };
     let subagents = operate_on_subagents(context, job, &mut said)?;
     touched |= !subagents.is_empty();
     let fresh = matches!(destination, Destination::New { .. }) || job.operation == "clone";
@@ -316,7 +326,7 @@ fn plan(
         .iter()
         .any(|e| e.kind == Kind::LastPrompt);
     let leaf = job.session.graph().leaf();
-    let (windows, overstated) = weigh(&job.session, current.as_ref());
+    let (windows, overstated) = weigh(&job.session, &ledger, current.as_ref());
     let finish = Finish {
         title,
         name_leaf,
@@ -324,24 +334,80 @@ fn plan(
         overstated,
     };
     let finish = finish.plan(session)?;
-    let after = carry_out(session, finish, &mut said)?;
+    let document = carried(session, finish, &mut said)?;
+    let measured = Measure::of(&job.session, windows.0);
+    // A session is held twice only where both are looked at again.
+    let after = match current {
+        Some(current) => current.into_successor(document),
+        None if job.operation == "clone" && job.write.diff.is_none() => {
+            std::mem::take(&mut job.session).into_successor(document)
+        }
+        None => job.session.successor(document),
+    };
     Ok(Outcome {
         after,
+        measured,
         changes: said.changes,
         warnings: said.warnings,
         dropped_agents: said.dropped_agents,
         subagents,
         quarantine: said.quarantine,
-        revealed,
+        faults_before,
         windows,
         touched,
     })
 }
 
+/// What the transforms make of a session.
+struct Folded {
+    current: Option<Session>,
+    /// The session as it was when what had been hidden in it came to light.
+    revealed: Option<Session>,
+    touched: bool,
+}
+
+/// Carries out one transform after the other; `begins` is called where one has something to do.
+fn fold(job: &Job<'_>, said: &mut Plan, mut begins: impl FnMut()) -> Result<Folded, CliError> {
+    let mut touched = false;
+    let mut revealed = None;
+    let mut current: Option<Session> = None;
+    for transform in &job.transforms {
+        let session = current.as_ref().unwrap_or(&job.session);
+        let mut plan = transform.plan(session)?;
+        if plan.is_empty() {
+            said.warnings.append(&mut plan.warnings);
+            continue;
+        }
+        touched = true;
+        begins();
+        let next = carry_out(session, plan, said)?;
+        // Where a boundary went, what it hid is shown again, faults and all.
+        let uncovers = next.graph().window() < session.graph().window();
+        if transform.reveals() || uncovers {
+            revealed = Some(next.successor(next.document().clone()));
+        }
+        current = Some(next);
+    }
+    Ok(Folded {
+        current,
+        revealed,
+        touched,
+    })
+}
+
+/// What a thread came to.
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    let outcome = thread.join();
+    outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 /// The windows of a session and of what was made of it, and the result's last record if it is of too much.
-fn weigh(before: &Session, after: Option<&Session>) -> ((u64, u64), Option<Overstated>) {
-    let ledger = Ledger::of(before);
-    let measure = Calibration::by(before, &ledger);
+fn weigh(
+    before: &Session,
+    ledger: &Ledger,
+    after: Option<&Session>,
+) -> ((u64, u64), Option<Overstated>) {
+    let measure = Calibration::by(before, ledger);
     let Some(after) = after else {
         return ((measure.window(), measure.window()), None);
     };
@@ -395,10 +461,10 @@ fn operate_on_subagents(
             line: None,
             uuid: None,
             action: Action::Edit,
-            what: "subagent".to_owned(),
+            what: "subagent".into(),
             bytes: saved,
             turn: None,
-            gist: agent.to_owned(),
+            gist: agent.into(),
             shown: 0,
         });
         changed.push((sidecar.path, stamp, after));
@@ -407,13 +473,18 @@ fn operate_on_subagents(
 }
 
 /// The session that a plan makes of another; what the plan says is gathered.
-fn carry_out(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Session, CliError> {
+fn carry_out(session: &Session, plan: Plan, said: &mut Plan) -> Result<Session, CliError> {
+    carried(session, plan, said).map(|document| session.successor(document))
+}
+
+/// The document that a plan makes of a session; what the plan says is gathered.
+fn carried(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Document, CliError> {
     let document = plan.carry_out(session)?;
     said.changes.append(&mut plan.changes);
     said.warnings.append(&mut plan.warnings);
     said.dropped_agents.append(&mut plan.dropped_agents);
     said.quarantine.append(&mut plan.quarantine);
-    Ok(session.successor(document))
+    Ok(document)
 }
 
 /// Says that nothing is to be done, and why where a transform gave a reason. Whoever asked for the
@@ -546,7 +617,7 @@ fn publish(
                 renamed: copy.renames.len(),
                 ..operation(context, job, &target, &id.to_string())
             };
-            let project = index_project(context, job, &target);
+            let project = index_project(context, job, result, &target);
             let mut entered = Ok(());
             let done = store::create(
                 &context.journal,
@@ -572,10 +643,15 @@ fn publish(
 }
 
 /// The project under which the new session is listed, where its folder has a list.
-fn index_project(context: &Context, job: &Job<'_>, target: &Path) -> Option<PathBuf> {
+fn index_project(
+    context: &Context,
+    job: &Job<'_>,
+    result: &Outcome,
+    target: &Path,
+) -> Option<PathBuf> {
     store::index_file(target.parent()?)?;
     let project = job.to_project.clone();
-    let project = project.or_else(|| names::project_of(&job.session, job.found.folder()));
+    let project = project.or_else(|| names::project_of(result.origin(job), job.found.folder()));
     Some(project.unwrap_or_else(|| context.project.clone()))
 }
 

@@ -36,8 +36,8 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
     if context.json || context.quiet && !report.job.write.dry_run {
         return Ok(());
     }
-    let project =
-        names::project_of(&report.job.session, report.job.found.folder()).unwrap_or_default();
+    let project = names::project_of(report.result.origin(report.job), report.job.found.folder())
+        .unwrap_or_default();
     let text = Preview {
         operation: report.job.operation,
         session_id: &report.job.found.id,
@@ -46,6 +46,7 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
         before: report.figures.0,
         after: report.figures.1,
         changes: &report.result.changes,
+        source: report.result.origin(report.job).document().source(),
         renamed: report.renamed,
         files: report.files,
         warnings: &report.result.warnings,
@@ -56,7 +57,7 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
     }
     .render();
     let diff = SessionDiff {
-        before: &report.job.session,
+        before: report.result.origin(report.job),
         after: &report.result.after,
         columns: context.columns,
         show_secrets: context.show_secrets,
@@ -123,11 +124,10 @@ impl Report<'_> {
             ),
             _ => (self.job.found.id.clone(), self.job.found.path.clone()),
         };
-        let project = self
-            .job
-            .to_project
-            .clone()
-            .or_else(|| names::project_of(&self.job.session, self.job.found.folder()));
+        let project =
+            self.job.to_project.clone().or_else(|| {
+                names::project_of(self.result.origin(self.job), self.job.found.folder())
+            });
         let resume = match self.destination {
             Destination::New { .. } | Destination::InPlace => {
                 Some(resume_command(&id, project.as_deref(), &context.project))

@@ -5,7 +5,7 @@
 //! is not UTF-8 or holds half a surrogate pair stops them, where the client reads on. What is
 //! accepted here is exactly what `JSON.parse` accepts, with any byte above 0x7f allowed in strings.
 
-use super::marks::{BLOCK, Marks};
+use super::marks::{BLOCK, Marks, is_escaped};
 
 /// A range of bytes within one line.
 ///
@@ -86,6 +86,10 @@ pub struct Cursor<'a> {
     /// The block that was looked at last, and what stands where in it.
     block: usize,
     marks: Marks,
+    /// Values that are known to be whole: the next on the way, and the one behind it.
+    known: [Span; 2],
+    /// Whether a newline ends the text, instead of being white space.
+    one_line: bool,
     /// Some string, or what stands around it, is not ASCII.
     high: bool,
     /// Some string spells a character by its number.
@@ -93,6 +97,12 @@ pub struct Cursor<'a> {
 }
 
 type Result<T> = std::result::Result<T, Malformed>;
+
+/// A span that no text has.
+const NOWHERE: Span = Span {
+    start: u32::MAX,
+    end: u32::MAX,
+};
 
 /// What some editors put before the first line of a file.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -106,8 +116,28 @@ impl<'a> Cursor<'a> {
             pos: if marked { BYTE_ORDER_MARK.len() } else { 0 },
             block: usize::MAX,
             marks: Marks::default(),
+            known: [NOWHERE; 2],
+            one_line: false,
             high: false,
             numbered: false,
+        }
+    }
+
+    /// Starts at the first byte of a line, whose end is not known yet: nothing behind the next newline is read.
+    pub fn line(bytes: &'a [u8]) -> Self {
+        Self {
+            one_line: true,
+            ..Self::new(bytes)
+        }
+    }
+
+    /// Starts at the first byte of a text of which two values were read before: they are passed over at once.
+    pub fn around(bytes: &'a [u8], known: [Span; 2]) -> Self {
+        let mut known = known.map(|k| if k.is_empty() { NOWHERE } else { k });
+        known.sort();
+        Self {
+            known,
+            ..Self::new(bytes)
         }
     }
 
@@ -202,6 +232,7 @@ impl<'a> Cursor<'a> {
         loop {
             self.white();
             match *self.bytes.get(self.pos).ok_or_else(|| self.bad())? {
+                _ if self.pos >= self.known[0].start as usize && self.pass_known() => {}
                 b'{' => {
                     self.pos += 1;
                     self.white();
@@ -257,6 +288,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Passes over the known value that begins here, if one does.
+    #[cold]
+    fn pass_known(&mut self) -> bool {
+        let [next, later] = self.known;
+        self.known = [later, NOWHERE];
+        let here = next.start as usize == self.pos;
+        if here {
+            self.pos = next.end as usize;
+        }
+        here || self.pos >= later.start as usize && self.pass_known()
+    }
+
     /// Passes over this value, if it is what comes next; it must be known to be a whole string, object or array.
     pub fn pass(&mut self, value: &[u8]) -> bool {
         self.white();
@@ -276,10 +319,11 @@ impl<'a> Cursor<'a> {
         self.pos = start + 1;
         // Most are keys, ids and short words, and end in the block that is at hand.
         if self.pos / BLOCK == self.block {
-            let stops = self.marks.stops >> (self.pos % BLOCK);
-            let end = self.pos + stops.trailing_zeros() as usize;
-            if stops != 0 && self.bytes.get(end) == Some(&b'"') {
-                self.pos = end + 1;
+            let quotes = self.marks.quotes >> (self.pos % BLOCK);
+            let len = quotes.trailing_zeros();
+            let within = (1_u64.unbounded_shl(len)).wrapping_sub(1);
+            if quotes != 0 && self.marks.odd >> (self.pos % BLOCK) & within == 0 {
+                self.pos += len as usize + 1;
                 return Ok(Span::new(start, self.pos));
             }
         }
@@ -287,50 +331,80 @@ impl<'a> Cursor<'a> {
         Ok(Span::new(start, self.pos))
     }
 
+    /// Goes on inside a string, block by block, to behind the quote that ends it.
     #[inline(never)]
     fn rest_of_string(&mut self) -> Result<()> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine was asked whether it has what the function is compiled for.
+            #[allow(unsafe_code)]
+            return unsafe { self.rest_of_string_wide() };
+        }
+        self.rest_of_string_by::<false>()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn rest_of_string_wide(&mut self) -> Result<()> {
+        self.rest_of_string_by::<true>()
+    }
+
+    /// `WIDE` is for machines that compare 32 bytes at once.
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled for what its caller is compiled for"
+    )]
+    #[inline(always)]
+    fn rest_of_string_by<const WIDE: bool>(&mut self) -> Result<()> {
         loop {
             let block = self.pos / BLOCK;
             if block != self.block {
+                let escaped = if block == self.block.wrapping_add(1) {
+                    self.marks.escapes_next
+                } else {
+                    is_escaped(self.bytes, block * BLOCK)
+                };
                 self.block = block;
-                self.marks = Marks::of(self.bytes, block);
+                self.marks = match WIDE {
+                    // SAFETY: only `rest_of_string_wide` asks for it.
+                    #[cfg(target_arch = "x86_64")]
+                    #[allow(unsafe_code)]
+                    true => unsafe { Marks::of_wide(self.bytes, block, escaped) },
+                    _ => Marks::of(self.bytes, block, escaped),
+                };
                 self.high |= self.marks.high;
             }
-            let stops = self.marks.stops >> (self.pos % BLOCK);
-            if stops == 0 {
-                self.pos = (block + 1) * BLOCK;
-                if self.pos >= self.bytes.len() {
-                    self.pos = self.bytes.len();
-                    return Err(self.bad());
-                }
-                continue;
+            let offset = self.pos % BLOCK;
+            let quotes = self.marks.quotes >> offset;
+            let within = 1_u64.unbounded_shl(quotes.trailing_zeros()).wrapping_sub(1);
+            let odd = self.marks.odd >> offset & within;
+            if odd != 0 {
+                self.look_closer(odd)?;
             }
-            self.pos += stops.trailing_zeros() as usize;
-            match self.bytes[self.pos] {
-                b'"' => {
-                    self.pos += 1;
-                    return Ok(());
-                }
-                b'\\' => self.escape()?,
-                _ => return Err(self.bad()),
+            if quotes != 0 {
+                self.pos += quotes.trailing_zeros() as usize + 1;
+                return Ok(());
+            }
+            self.pos = (block + 1) * BLOCK;
+            if self.pos >= self.bytes.len() {
+                self.pos = self.bytes.len();
+                return Err(self.bad());
             }
         }
     }
 
-    fn escape(&mut self) -> Result<()> {
-        self.pos += 1;
-        match self.bytes.get(self.pos) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.pos += 1,
-            Some(b'u')
-                if self
-                    .bytes
-                    .get(self.pos + 1..self.pos + 5)
-                    .is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit)) =>
-            {
-                self.numbered = true;
-                self.pos += 5;
+    /// Fails unless all that is odd from here on, a bit each, are characters spelt by their numbers.
+    #[cold]
+    fn look_closer(&mut self, mut odd: u64) -> Result<()> {
+        while odd != 0 {
+            let at = self.pos + odd.trailing_zeros() as usize;
+            let digits = self.bytes.get(at + 1..at + 5);
+            let number = digits.is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit));
+            if self.bytes.get(at) != Some(&b'u') || !number {
+                return Err(Malformed { at });
             }
-            _ => return Err(self.bad()),
+            self.numbered = true;
+            odd &= odd - 1;
         }
         Ok(())
     }
@@ -360,8 +434,22 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Fails unless nothing but white space is left of the line; how many bytes it has, and whether a newline ends it.
+    pub fn finish_line(&mut self) -> Result<(usize, bool)> {
+        self.white();
+        match self.bytes.get(self.pos) {
+            Some(b'\n') => Ok((self.pos, true)),
+            Some(_) => Err(self.bad()),
+            None => Ok((self.pos, false)),
+        }
+    }
+
+    #[inline]
     fn white(&mut self) {
-        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.bytes.get(self.pos) {
+        while let Some(byte @ (b' ' | b'\t' | b'\r' | b'\n')) = self.bytes.get(self.pos) {
+            if *byte == b'\n' && self.one_line {
+                break;
+            }
             self.pos += 1;
         }
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use memchr::memchr_iter;
+use memchr::memchr;
 use memmap2::Mmap;
 use rayon::prelude::*;
 
@@ -14,8 +14,11 @@ use super::line::{Ending, Line};
 /// Files from this size on are mapped rather than read, so that memory does not grow with them.
 const MAP_FROM: u64 = 1 << 20;
 
-/// How many bytes are searched for newlines at a time.
+/// How many bytes one core splits into lines at a time.
 const SPLIT: usize = 1 << 20;
+
+/// How many of these stretches each core gets before what was made of them is taken.
+const WINDOW: usize = 16;
 
 /// Where a document's bytes are held.
 #[derive(Debug)]
@@ -57,6 +60,62 @@ impl Source {
     }
 }
 
+/// Cuts bytes behind newlines, into stretches of about a size that one core reads at a time.
+fn stretches(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    while start < bytes.len() {
+        // A line may be longer than a stretch; it is looked through once.
+        let from = (start + SPLIT).min(bytes.len());
+        let end = memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |i| from + i + 1);
+        out.push(start..end);
+        start = end;
+    }
+    out
+}
+
+/// A stretch of whole lines that is being split.
+#[derive(Debug)]
+pub struct Stretch<'a> {
+    /// All bytes up to its end.
+    bytes: &'a [u8],
+    /// Where the next line begins.
+    at: usize,
+    lines: Vec<Line>,
+}
+
+impl<'a> Stretch<'a> {
+    /// What was not split yet: it begins with the next line. Nothing where no line is left.
+    pub fn rest(&self) -> Option<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        (!rest.is_empty()).then_some(rest)
+    }
+
+    /// Whether the next line is the first of all.
+    pub fn is_first(&self) -> bool {
+        self.at == 0
+    }
+
+    /// Ends the next line at the newline that is known to be so many bytes further, else at the next one; its text.
+    pub fn end_line(&mut self, newline: Option<usize>) -> Option<&'a [u8]> {
+        let rest = self.rest()?;
+        let newline = newline.or_else(|| memchr(b'\n', rest));
+        let (len, ending) = match newline {
+            Some(n) if n > 0 && rest[n - 1] == b'\r' => (n - 1, Ending::CrLf),
+            Some(n) => (n, Ending::Lf),
+            None => (rest.len(), Ending::None),
+        };
+        let end = self.at + len;
+        self.lines.push(Line {
+            start: self.at as u64,
+            end: end as u64,
+            ending,
+        });
+        self.at = end + ending.bytes().len();
+        Some(&rest[..len])
+    }
+}
+
 /// A file as lines, or what becomes of one: any bytes are a document, and emit the same bytes again.
 ///
 /// A document that was made from another shares its bytes; only the lines that differ are held
@@ -64,11 +123,19 @@ impl Source {
 #[derive(Debug, Clone)]
 pub struct Document {
     source: Arc<Source>,
-    /// Lines that are not in the source, addressed behind its end.
-    added: Vec<u8>,
+    /// Lines that are not in the source, addressed behind its end: those of each document on the way here.
+    added: Vec<Added>,
     lines: Vec<Line>,
     /// For each line, the line of the file that it came from; `None` while that is itself.
     origins: Option<Vec<u32>>,
+}
+
+/// Lines that a document had added to those of the one that it was made from.
+#[derive(Debug, Clone)]
+struct Added {
+    /// The address of its first byte.
+    start: u64,
+    bytes: Arc<Vec<u8>>,
 }
 
 /// The origin of a line that no file had.
@@ -82,36 +149,36 @@ impl Document {
 
     /// Splits bytes into lines.
     pub fn new(source: Source) -> Self {
-        let bytes = source.bytes();
-        // Reading a mapping for the first time takes longer than looking for newlines in it; all cores help.
-        let newlines: Vec<Vec<usize>> = bytes
-            .par_chunks(SPLIT)
-            .enumerate()
-            .map(|(n, chunk)| memchr_iter(b'\n', chunk).map(|i| n * SPLIT + i).collect())
-            .collect();
-        let mut lines = Vec::with_capacity(newlines.iter().map(Vec::len).sum::<usize>() + 1);
-        let mut start = 0;
-        for newline in newlines.into_iter().flatten() {
-            let crlf = newline > start && bytes[newline - 1] == b'\r';
-            let (end, ending) = if crlf {
-                (newline - 1, Ending::CrLf)
-            } else {
-                (newline, Ending::Lf)
-            };
-            lines.push(Line {
-                start: start as u64,
-                end: end as u64,
-                ending,
+        let split = |stretch: &mut Stretch<'_>| while stretch.end_line(None).is_some() {};
+        Self::read(source, split, |()| ())
+    }
+
+    /// Splits bytes into lines while they are read: `read` is given stretches of whole lines, on all cores, and ends one
+    /// line after the other; what it makes of them is taken in order.
+    pub fn read<T: Send>(
+        source: Source,
+        read: impl Fn(&mut Stretch<'_>) -> T + Sync,
+        mut take: impl FnMut(T),
+    ) -> Self {
+        let stretches = stretches(source.bytes());
+        let mut lines = Vec::new();
+        // Not all at once, so that what is read is never held twice.
+        for window in stretches.chunks(rayon::current_num_threads() * WINDOW) {
+            let made = window.par_iter().map(|range| {
+                let mut stretch = Stretch {
+                    bytes: &source.bytes()[..range.end],
+                    at: range.start,
+                    lines: Vec::new(),
+                };
+                let made = read(&mut stretch);
+                (stretch.lines, made)
             });
-            start = newline + 1;
+            for (some, made) in made.collect::<Vec<_>>() {
+                lines.extend_from_slice(&some);
+                take(made);
+            }
         }
-        if start < bytes.len() {
-            lines.push(Line {
-                start: start as u64,
-                end: bytes.len() as u64,
-                ending: Ending::None,
-            });
-        }
+        lines.shrink_to_fit();
         Self {
             source: Arc::new(source),
             added: Vec::new(),
@@ -135,6 +202,8 @@ impl Document {
                 lines: Vec::with_capacity(self.lines.len()),
                 origins: Some(Vec::with_capacity(self.lines.len())),
             },
+            start: self.end(),
+            bytes: Vec::new(),
         }
     }
 
@@ -164,7 +233,15 @@ impl Document {
 
     /// Whether line `index` was added when this document was made from `before`.
     pub fn is_added_since(&self, index: usize, before: &Document) -> bool {
-        self.lines[index].start >= (before.source.bytes().len() + before.added.len()) as u64
+        self.lines[index].start >= before.end()
+    }
+
+    /// The address behind all of its bytes.
+    fn end(&self) -> u64 {
+        match self.added.last() {
+            Some(added) => added.start + added.bytes.len() as u64,
+            None => self.source.bytes().len() as u64,
+        }
     }
 
     /// The bytes of the file that this document was read from, or that its ancestor was.
@@ -201,17 +278,13 @@ impl Document {
 
     /// Writes lines `from..to` with their endings, contiguous stretches at once.
     pub fn write(&self, from: usize, to: usize, out: &mut impl Write) -> io::Result<()> {
-        let end_of_source = self.source.bytes().len() as u64;
         let mut at = from;
         while at < to {
             let first = self.lines[at];
             let mut end = first.raw_end();
             at += 1;
             // An ending that was put in is not in the source: such a line is added, ending and all.
-            while at < to
-                && self.lines[at].start == end
-                && (first.start < end_of_source) == (self.lines[at].start < end_of_source)
-            {
+            while at < to && self.lines[at].start == end && !self.begins_a_part(end) {
                 end = self.lines[at].raw_end();
                 at += 1;
             }
@@ -228,13 +301,19 @@ impl Document {
         out
     }
 
+    /// Whether bytes from here on are held apart from those before.
+    fn begins_a_part(&self, address: u64) -> bool {
+        self.added.iter().any(|a| a.start == address)
+    }
+
     fn slice(&self, start: u64, end: u64) -> &[u8] {
-        let source = self.source.bytes();
-        if start >= source.len() as u64 && end > start {
-            let base = source.len() as u64;
-            &self.added[(start - base) as usize..(end - base) as usize]
-        } else {
-            &source[start.min(source.len() as u64) as usize..end.min(source.len() as u64) as usize]
+        let of = |bytes: &[u8], base: u64| -> std::ops::Range<usize> {
+            let at = |address: u64| (address.saturating_sub(base) as usize).min(bytes.len());
+            at(start)..at(end)
+        };
+        match self.added.iter().rev().find(|a| a.start <= start) {
+            Some(added) => &added.bytes[of(&added.bytes, added.start)],
+            None => &self.source.bytes()[of(self.source.bytes(), 0)],
         }
     }
 }
@@ -244,9 +323,17 @@ impl Document {
 pub struct Successor<'a> {
     from: &'a Document,
     made: Document,
+    /// What is added, and the address of its first byte.
+    start: u64,
+    bytes: Vec<u8>,
 }
 
 impl Successor<'_> {
+    /// Makes room for so many bytes of lines that are not taken over as they are.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.bytes.reserve_exact(bytes);
+    }
+
     /// Takes a line over as it is.
     pub fn keep(&mut self, index: usize) {
         self.made.lines.push(self.from.lines[index]);
@@ -269,6 +356,7 @@ impl Successor<'_> {
     pub fn finish(mut self) -> Document {
         for i in 0..self.made.lines.len() {
             if self.made.lines[i].ending == Ending::None {
+                // It is the last line of the file, as it was.
                 let text = self.made.text(i).to_vec();
                 self.add(&text, Ending::Lf);
                 if let Some(line) = self.made.lines.pop() {
@@ -276,13 +364,25 @@ impl Successor<'_> {
                 }
             }
         }
+        if !self.bytes.is_empty() {
+            self.bytes.shrink_to_fit();
+            self.made.added.push(Added {
+                start: self.start,
+                bytes: Arc::new(self.bytes),
+            });
+        }
         self.made
     }
 
     fn add(&mut self, text: &[u8], ending: Ending) {
-        let start = (self.made.source.bytes().len() + self.made.added.len()) as u64;
-        self.made.added.extend_from_slice(text);
-        self.made.added.extend_from_slice(ending.bytes());
+        // What is added is never the open end of a file.
+        let ending = match ending {
+            Ending::None => Ending::Lf,
+            ending => ending,
+        };
+        let start = self.start + self.bytes.len() as u64;
+        self.bytes.extend_from_slice(text);
+        self.bytes.extend_from_slice(ending.bytes());
         self.made.lines.push(Line {
             start,
             end: start + text.len() as u64,
@@ -343,6 +443,10 @@ mod tests {
         (1..5).for_each(|i| again.keep(i));
         let again = again.finish();
         assert_eq!(again.to_vec(), b"new\nB\n\nc\n");
+        let mut changed = document.successor();
+        (0..3).for_each(|i| changed.keep(i));
+        changed.replace(3, b"C");
+        assert_eq!(changed.finish().to_vec(), b"a\r\nb\n\nC\n");
         assert_eq!(again.origin(1), Some(1));
         assert_eq!(again.len(), 9);
     }

@@ -15,7 +15,12 @@ pub struct Field {
 
 /// The fields of the object that `text` is, in order, duplicates included.
 pub fn fields(text: &[u8]) -> Result<Vec<Field>, Malformed> {
-    let mut cursor = Cursor::new(text);
+    fields_around(text, [Span::default(); 2])
+}
+
+/// The same, where two values are known already; see [`lookup_around`].
+pub fn fields_around(text: &[u8], known: [Span; 2]) -> Result<Vec<Field>, Malformed> {
+    let mut cursor = Cursor::around(text, known);
     let mut first = true;
     let mut out = Vec::new();
     cursor.enter_object()?;
@@ -42,19 +47,36 @@ pub fn elements(text: &[u8]) -> Result<Vec<Span>, Malformed> {
 
 /// The span of the value at a path of keys, as JavaScript would find it: the last of duplicate keys.
 pub fn lookup(text: &[u8], path: &[&str]) -> Option<Span> {
+    lookup_around(text, [Span::default(); 2], path)
+}
+
+/// The same, where two values of the text are known already and not read again. They are mostly the longest, and
+/// what is looked up stands beside them.
+pub fn lookup_around(text: &[u8], known: [Span; 2], path: &[&str]) -> Option<Span> {
     let mut span = Span::new(0, text.len());
     for key in path {
-        span = field(span.of(text), key.as_bytes())?.shift(span.start);
+        let inside = known.map(|k| {
+            let within = span.start < k.start && k.end < span.end;
+            if within {
+                Span {
+                    start: k.start - span.start,
+                    end: k.end - span.start,
+                }
+            } else {
+                Span::default()
+            }
+        });
+        span = field(span.of(text), inside, key.as_bytes())?.shift(span.start);
     }
     Some(span)
 }
 
 /// The value of the last field with this key.
-fn field(text: &[u8], key: &[u8]) -> Option<Span> {
-    if !mentions(text, key) {
+fn field(text: &[u8], known: [Span; 2], key: &[u8]) -> Option<Span> {
+    if !mentions(text, known, key) {
         return None;
     }
-    let mut cursor = Cursor::new(text);
+    let mut cursor = Cursor::around(text, known);
     let mut first = true;
     let mut found = None;
     cursor.enter_object().ok()?;
@@ -67,16 +89,25 @@ fn field(text: &[u8], key: &[u8]) -> Option<Span> {
     found
 }
 
-/// Whether a key stands anywhere in a text, between quotes. To search is ten times as fast as to read, and what
-/// is looked up is mostly not there.
-fn mentions(text: &[u8], key: &[u8]) -> bool {
+/// Whether a key stands anywhere in a text but in what is known, between quotes. To search is ten times as fast as
+/// to read, and what is looked up is mostly not there.
+fn mentions(text: &[u8], mut known: [Span; 2], key: &[u8]) -> bool {
     let mut quoted = [b'"'; 64];
     let len = key.len() + 2;
     if text.len() < quoted.len() || len > quoted.len() {
         return true;
     }
     quoted[1..=key.len()].copy_from_slice(key);
-    memmem::find(text, &quoted[..len]).is_some()
+    known.sort();
+    let mut from = 0;
+    for gap in known {
+        let before = text.get(from..gap.start as usize).unwrap_or_default();
+        if memmem::find(before, &quoted[..len]).is_some() {
+            return true;
+        }
+        from = from.max(gap.end as usize);
+    }
+    memmem::find(&text[from..], &quoted[..len]).is_some()
 }
 
 #[cfg(test)]
@@ -89,6 +120,23 @@ mod tests {
         assert_eq!(lookup(text, &["a", "b"]).unwrap().of(text), b"[2]");
         assert_eq!(lookup(text, &["a", "c"]), None);
         assert_eq!(lookup(text, &["a", "b", "c"]), None);
+    }
+
+    #[test]
+    fn looks_around_what_is_known() {
+        let text = br#"{"message":{"content":["a long text, or \"several\""],"usage":{"input":7}},"result":{"usage":9},"id":"x"}"#;
+        let known = [&["message", "content"][..], &["result"]]
+            .map(|path| lookup(text, path).expect("a value"));
+        for path in [
+            &["message", "usage", "input"][..],
+            &["id"],
+            &["message", "id"],
+            &["result"],
+            &["result", "usage"],
+            &["message", "content"],
+        ] {
+            assert_eq!(lookup_around(text, known, path), lookup(text, path));
+        }
     }
 
     #[test]

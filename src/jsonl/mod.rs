@@ -10,8 +10,8 @@ mod text;
 
 pub(crate) use cursor::BYTE_ORDER_MARK;
 pub use cursor::{Cursor, Malformed, Span, Token};
-pub use document::{Document, Source, Successor};
-pub use fields::{Field, elements, fields, lookup};
+pub use document::{Document, Source, Stretch, Successor};
+pub use fields::{Field, elements, fields, fields_around, lookup, lookup_around};
 pub use line::{Ending, Line};
 pub use marks::between_quotes;
 pub use splice::{Edit, OverlapError, apply_edits, insert_field, remove_elements, remove_field};

@@ -29,7 +29,10 @@ pub fn decode(raw: &[u8]) -> Cow<'_, str> {
     // As bytes, serde_json lets through what it refuses in a string: lone surrogates, each three bytes.
     let bytes = serde_json::Deserializer::from_slice(raw).deserialize_bytes(Bytes);
     match bytes {
-        Ok(bytes) => Cow::Owned(lossy(&bytes)),
+        Ok(bytes) => {
+            let words = String::from_utf8(bytes);
+            Cow::Owned(words.unwrap_or_else(|e| lossy(e.as_bytes())))
+        }
         Err(_) => String::from_utf8_lossy(inner),
     }
 }

@@ -7,27 +7,27 @@ use crate::rewrite::Plan;
 use crate::session::Session;
 
 /// The ids of subagents whose results are in entries that `chosen` names by index.
-pub(super) fn launched<'a>(
-    session: &'a Session,
-    chosen: impl Fn(usize) -> bool + 'a,
-) -> impl Iterator<Item = String> + 'a {
+pub(super) fn launched(session: &Session, chosen: impl Fn(usize) -> bool) -> Vec<String> {
     let entries = session.entries().iter().enumerate();
     entries
-        .filter(move |(i, e)| e.flags.tool_use_result() && chosen(*i))
+        .filter(|(i, e)| e.flags.agent() && chosen(*i))
         .filter_map(|(_, e)| {
             let result = e.result.of(session.text(e));
             let raw = lookup(result, &["agentId"])?.of(result);
             raw.starts_with(b"\"").then(|| decode(raw).into_owned())
         })
+        .collect()
 }
 
 /// Subagents that only entries which go have launched.
 pub(super) fn agents_gone(session: &Session, plan: &Plan) -> Vec<String> {
     let goes = |i: usize| plan.drops(session.entries()[i].line);
-    let kept: FxHashSet<String> = launched(session, |i| !goes(i)).collect();
-    let mut gone: Vec<String> = launched(session, goes)
-        .filter(|a| !kept.contains(a))
-        .collect();
+    let mut gone = launched(session, goes);
+    if gone.is_empty() {
+        return gone;
+    }
+    let kept: FxHashSet<String> = launched(session, |i| !goes(i)).into_iter().collect();
+    gone.retain(|a| !kept.contains(a));
     gone.sort();
     gone.dedup();
     gone

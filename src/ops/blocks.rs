@@ -1,13 +1,13 @@
 //! Takes blocks out of messages, and their second copies out of the lines that keep them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::jsonl::{Edit, Span, decode, decode_head, elements, fields, lookup, remove_elements};
-use crate::rewrite::{Action, Plan};
-use crate::session::{Block, BlockKind, Id, Kind, Session};
+use crate::jsonl::{Edit, Span, decode, elements, fields, lookup, remove_elements};
+use crate::rewrite::{Action, Gist, Plan};
+use crate::session::{Block, BlockKind, Entry, Id, Kind, Session};
 
 /// Blocks that go, by entry; blocks are counted within the entry.
 #[derive(Debug, Default)]
@@ -36,23 +36,15 @@ impl Doomed {
         &self,
         session: &Session,
         plan: &mut Plan,
-        what: impl Fn(&Block, &[u8]) -> (String, String) + Sync,
+        what: impl Fn(&Entry, &Block) -> (Cow<'static, str>, Gist),
     ) {
-        let doomed: Vec<(usize, &BTreeSet<usize>)> = self.0.iter().map(|(&i, g)| (i, g)).collect();
-        let named: Vec<Vec<(String, String)>> = doomed
-            .par_iter()
-            .map(|&(i, gone)| {
-                let entry = &session.entries()[i];
-                let (blocks, text) = (session.blocks(entry), session.text(entry));
-                gone.iter().map(|&b| what(&blocks[b], text)).collect()
-            })
-            .collect();
-        for ((i, gone), named) in doomed.into_iter().zip(named) {
+        for (&i, gone) in &self.0 {
             let entry = &session.entries()[i];
             let blocks = session.blocks(entry);
             let shown = session.graph().is_shown(i);
-            for (&b, (what, gist)) in gone.iter().zip(named) {
+            for &b in gone {
                 let block = &blocks[b];
+                let (what, gist) = what(entry, block);
                 let len = block.span.len() as i64;
                 plan.note(
                     session,
@@ -112,11 +104,20 @@ impl Copies<'_> {
     }
 }
 
+/// Whether there are lines that the client keeps second copies in.
+pub(super) fn may_hold_copies(session: &Session) -> bool {
+    session.entries().iter().any(holds_copies)
+}
+
+fn holds_copies(e: &Entry) -> bool {
+    matches!(e.kind, Kind::ApiRequestBlob | Kind::Progress)
+}
+
 /// Takes second copies of removed blocks out of the lines that the client keeps for itself.
 pub(super) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies<'_>) {
     let needle = memchr::memmem::Finder::new(copies.needle());
     for e in session.entries() {
-        if !matches!(e.kind, Kind::ApiRequestBlob | Kind::Progress) || plan.drops(e.line) {
+        if !holds_copies(e) || plan.drops(e.line) {
             continue;
         }
         let text = session.text(e);
@@ -199,13 +200,4 @@ pub(super) fn thinking_id(block: &Block, text: &[u8]) -> Option<Id> {
         "data"
     };
     lookup(inner, &[key]).map(|s| Id::of(decode(s.of(inner)).as_bytes()))
-}
-
-/// The first words of a block's field.
-pub(super) fn gist(block: &Block, text: &[u8], key: &str) -> String {
-    let inner = block.span.of(text);
-    let Some(raw) = lookup(inner, &[key]).map(|s| s.of(inner)) else {
-        return String::new();
-    };
-    decode_head(raw, 720).chars().take(120).collect()
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::jsonl::{decode, elements, lookup};
-use crate::session::{BlockKind, Entry, Kind, Session, Turn, prompt_words};
+use crate::session::{Block, BlockKind, Call, Entry, Kind, Session, Turn, prompt_words};
 
 /// Bytes a token, for keeping a digest under its size.
 const BYTES_PER_TOKEN: usize = 3;
@@ -23,9 +23,15 @@ struct Facts {
     written: Vec<String>,
     edited: Vec<String>,
     read: Vec<String>,
+    /// The last of them, and whether each failed.
     commands: Vec<(String, bool)>,
+    /// How many came before those.
+    commands_before: usize,
     todos: Vec<String>,
 }
+
+/// The most commands that are ever told.
+const COMMANDS: usize = 200;
 
 /// Summarises the turns up to and with `upto` in at most about `max_tokens`: the person's prompts, what
 /// each turn came to, files, commands and open todos. Long things are shortened evenly until it fits.
@@ -33,7 +39,7 @@ pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
     let mut facts = gather(session, upto);
     let most = max_tokens * BYTES_PER_TOKEN;
     for (words, items) in [
-        (4000, 200),
+        (4000, COMMANDS),
         (2000, 100),
         (1000, 60),
         (500, 40),
@@ -42,15 +48,16 @@ pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
         (60, 6),
         (40, 0),
     ] {
-        let text = render(&facts, upto, words, items);
-        if text.len() <= most {
+        if let Some(text) = render(&facts, upto, (words, items), most) {
             return text;
         }
     }
     // Nothing is left to shorten: what is oldest goes untold.
     facts.todos.truncate(6);
     loop {
-        let text = render(&facts, upto, 40, 0);
+        let Some(text) = render(&facts, upto, (40, 0), usize::MAX) else {
+            return String::new();
+        };
         if text.len() <= most || facts.turns.len() <= 1 {
             return within(&text, most);
         }
@@ -76,6 +83,7 @@ fn gather(session: &Session, upto: u32) -> Facts {
             answer: last_words(session, turn),
         });
     }
+    let mut commands = Vec::new();
     for (i, e) in session.entries().iter().enumerate() {
         let Some(number) = session
             .turns()
@@ -88,9 +96,22 @@ fn gather(session: &Session, upto: u32) -> Facts {
             facts.earlier = prompt_words(session, e);
         }
         if e.kind == Kind::Assistant {
-            calls(session, e, &mut facts);
+            calls(session, e, &mut facts, &mut commands);
         }
     }
+    let told = commands.len().min(COMMANDS);
+    facts.commands_before = commands.len() - told;
+    facts.commands = commands
+        .split_off(facts.commands_before)
+        .into_iter()
+        .filter_map(|(e, block)| {
+            let inner = block.span.of(session.text(e));
+            let raw = lookup(inner, &["input", "command"])?.of(inner);
+            let failed = |call: &Call| call.failed(session);
+            let failed = session.calls().find(block.tool).is_some_and(failed);
+            Some((decode(raw).into_owned(), failed))
+        })
+        .collect();
     facts
 }
 
@@ -117,7 +138,13 @@ fn last_words(session: &Session, turn: &Turn) -> String {
     String::new()
 }
 
-fn calls(session: &Session, e: &Entry, facts: &mut Facts) {
+/// Takes what an answer's calls tell; commands are only noted, as most of them are too many to be told.
+fn calls<'a>(
+    session: &'a Session,
+    e: &'a Entry,
+    facts: &mut Facts,
+    commands: &mut Vec<(&'a Entry, &'a Block)>,
+) {
     let text = session.text(e);
     for block in session
         .blocks(e)
@@ -131,24 +158,18 @@ fn calls(session: &Session, e: &Entry, facts: &mut Facts) {
                 .filter(|r| r.starts_with(b"\""))
                 .map(|r| decode(r).into_owned())
         };
-        let name = field(&["name"]).unwrap_or_default();
-        let file = field(&["input", "file_path"]).or_else(|| field(&["input", "notebook_path"]));
-        match (name.as_str(), file) {
-            ("Write", Some(file)) => once(&mut facts.written, file),
-            ("Edit" | "MultiEdit" | "NotebookEdit", Some(file)) => once(&mut facts.edited, file),
-            ("Read", Some(file)) => once(&mut facts.read, file),
-            ("Bash", _) => {
-                if let Some(command) = field(&["input", "command"]) {
-                    facts.commands.push((
-                        command,
-                        session
-                            .calls()
-                            .find(block.tool)
-                            .is_some_and(|c| c.failed(session)),
-                    ));
-                }
+        let file = || field(&["input", "file_path"]).or_else(|| field(&["input", "notebook_path"]));
+        let mut note = |list: fn(&mut Facts) -> &mut Vec<String>| {
+            if let Some(file) = file() {
+                once(list(facts), file);
             }
-            ("TodoWrite", _) => {
+        };
+        match &*block.tool_name(text) {
+            "Write" => note(|f| &mut f.written),
+            "Edit" | "MultiEdit" | "NotebookEdit" => note(|f| &mut f.edited),
+            "Read" => note(|f| &mut f.read),
+            "Bash" => commands.push((e, block)),
+            "TodoWrite" => {
                 if let Some(todos) = lookup(inner, &["input", "todos"]) {
                     facts.todos = open_todos(todos.of(inner));
                 }
@@ -185,7 +206,8 @@ fn open_todos(list: &[u8]) -> Vec<String> {
         .collect()
 }
 
-fn render(facts: &Facts, upto: u32, words: usize, items: usize) -> String {
+/// The digest with so many words of each thing, and so many items of each list; nothing if it is longer than `most`.
+fn render(facts: &Facts, upto: u32, (words, items): (usize, usize), most: usize) -> Option<String> {
     let mut out =
         format!("Summary of this conversation's turns 1 to {upto}, taken from its transcript.\n");
     if let Some(earlier) = &facts.earlier {
@@ -200,6 +222,9 @@ fn render(facts: &Facts, upto: u32, words: usize, items: usize) -> String {
         let _ = writeln!(out, "… {untold} earlier");
     }
     for told in &facts.turns {
+        if out.len() > most {
+            return None;
+        }
         let _ = writeln!(
             out,
             "{}. Asked: {}",
@@ -210,11 +235,11 @@ fn render(facts: &Facts, upto: u32, words: usize, items: usize) -> String {
             let _ = writeln!(out, "   Answered: {}", shorten(&told.answer, words));
         }
     }
-    list(&mut out, "Files written", &facts.written, items);
-    list(&mut out, "Files edited", &facts.edited, items);
-    list(&mut out, "Files read", &facts.read, items);
-    let commands: Vec<String> = facts
-        .commands
+    list(&mut out, "Files written", &facts.written, 0, items);
+    list(&mut out, "Files edited", &facts.edited, 0, items);
+    list(&mut out, "Files read", &facts.read, 0, items);
+    let untold = facts.commands.len().saturating_sub(items);
+    let commands: Vec<String> = facts.commands[untold..]
         .iter()
         .map(|(c, failed)| {
             format!(
@@ -224,19 +249,22 @@ fn render(facts: &Facts, upto: u32, words: usize, items: usize) -> String {
             )
         })
         .collect();
-    list(&mut out, "Commands run", &commands, items);
-    list(&mut out, "Open todos", &facts.todos, usize::MAX);
-    out.trim_end().to_owned()
+    let before = facts.commands_before + untold;
+    list(&mut out, "Commands run", &commands, before, items);
+    list(&mut out, "Open todos", &facts.todos, 0, usize::MAX);
+    let text = out.trim_end();
+    (text.len() <= most).then(|| text.to_owned())
 }
 
-/// A heading and its items; of too many, the last are the ones that matter.
-fn list(out: &mut String, heading: &str, all: &[String], most: usize) {
+/// A heading and its items; of too many, the last are the ones that matter. `before` are left out already.
+fn list(out: &mut String, heading: &str, all: &[String], before: usize, most: usize) {
     if all.is_empty() || most == 0 {
         return;
     }
     let _ = write!(out, "\n## {heading}\n");
-    if all.len() > most {
-        let _ = writeln!(out, "- … {} earlier", all.len() - most);
+    let untold = before + all.len().saturating_sub(most);
+    if untold > 0 {
+        let _ = writeln!(out, "- … {untold} earlier");
     }
     for item in &all[all.len().saturating_sub(most)..] {
         let _ = writeln!(out, "- {item}");
@@ -246,11 +274,14 @@ fn list(out: &mut String, heading: &str, all: &[String], most: usize) {
 /// The head and tail of a long text.
 fn shorten(text: &str, most: usize) -> String {
     let text = text.trim();
-    let count = text.chars().count();
-    if count <= most {
+    if text.len() <= most || text.chars().count() <= most {
         return text.to_owned();
     }
-    let head: String = text.chars().take(most * 2 / 3).collect();
-    let tail: String = text.chars().skip(count - most / 4).collect();
+    let cut = |at: Option<(usize, char)>| at.map_or(text.len(), |(at, _)| at);
+    let head = &text[..cut(text.char_indices().nth(most * 2 / 3))];
+    let tail = match most / 4 {
+        0 => "",
+        kept => &text[cut(text.char_indices().nth_back(kept - 1))..],
+    };
     format!("{} […] {}", head.trim_end(), tail.trim_start())
 }

@@ -5,12 +5,12 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
-use crate::jsonl::{decode, fields, lookup, remove_field};
-use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{Block, BlockKind, Call, CallGist, Entry, Id, Kind, Session, TurnRange};
+use crate::jsonl::{decode, fields_around, lookup_around, remove_field};
+use crate::rewrite::{Action, Gist, Plan, Refusal, Transform, Words};
+use crate::session::{Block, BlockKind, Call, Entry, Id, Kind, Session, TurnRange};
 
 use super::agents::agents_gone;
-use super::blocks::{Copies, Doomed, gist, remove_copies, thinking_id};
+use super::blocks::{Copies, Doomed, may_hold_copies, remove_copies, thinking_id};
 use super::drop_images::{is_media, media_in};
 use super::scope::{Scope, unfinished_turn};
 use super::stub::plan_stubs;
@@ -264,17 +264,15 @@ pub(super) fn tool_name(session: &Session, call: &Call) -> String {
 }
 
 fn name_of(block: &Block, text: &[u8]) -> String {
-    CallGist::tool_of(block.span.of(text))
+    block.tool_name(text).into_owned()
 }
 
 /// What a call is about, in a few words.
-pub(super) fn call_gist(session: &Session, call: &Call) -> String {
-    let Some(made) = call.uses.first() else {
-        return String::new();
-    };
-    let text = session.text(&session.entries()[made.entry as usize]);
-    let gist = CallGist::of(session.block(made.block).span.of(text)).gist;
-    gist.chars().take(120).collect()
+pub(super) fn call_gist(session: &Session, call: &Call) -> Gist {
+    call.uses.first().map_or(Gist::None, |made| {
+        let entry = &session.entries()[made.entry as usize];
+        Gist::of(session, entry, session.block(made.block), Words::Call)
+    })
 }
 
 fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
@@ -295,24 +293,21 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     let thinking = doom_thinking(session, &messages, &mut doomed);
     // A result that goes takes the client's own copy of it along, also from an entry that stays for its text.
     let losers: Vec<usize> = doomed.entries().collect();
-    doomed.plan(session, plan, |block, text| match block.kind {
+    doomed.plan(session, plan, |entry, block| match block.kind {
         kind if kind.is_call() => (
-            format!("{} call", name_of(block, text)),
-            session
-                .calls()
-                .find(block.tool)
-                .map(|c| call_gist(session, c))
-                .unwrap_or_default(),
+            format!("{} call", name_of(block, session.text(entry))).into(),
+            Gist::of(session, entry, block, Words::Call),
         ),
         kind if kind.is_result() => {
-            let name = session
-                .calls()
-                .find(block.tool)
-                .map(|c| tool_name(session, c))
-                .unwrap_or_default();
-            (format!("{name} result"), gist(block, text, "content"))
+            let call = session.calls().find(block.tool);
+            let name = call.map(|c| tool_name(session, c)).unwrap_or_default();
+            let gist = Gist::of(session, entry, block, Words::Field("content"));
+            (format!("{name} result").into(), gist)
         }
-        _ => ("thinking".to_owned(), gist(block, text, "thinking")),
+        _ => {
+            let gist = Gist::of(session, entry, block, Words::Field("thinking"));
+            ("thinking".into(), gist)
+        }
     });
     for i in losers {
         let e = &session.entries()[i];
@@ -334,6 +329,7 @@ fn doom_thinking(
     doomed: &mut Doomed,
 ) -> FxHashSet<Id> {
     let mut ids = FxHashSet::default();
+    let copied = may_hold_copies(session);
     for (i, e) in session.entries().iter().enumerate() {
         if e.kind == Kind::Assistant && messages.contains(&e.message_id) {
             for (b, block) in session
@@ -343,7 +339,9 @@ fn doom_thinking(
                 .filter(|(_, b)| b.kind.is_thinking())
             {
                 doomed.add(i, b);
-                ids.extend(thinking_id(block, session.text(e)));
+                if copied {
+                    ids.extend(thinking_id(block, session.text(e)));
+                }
             }
         }
     }
@@ -354,7 +352,9 @@ fn doom_thinking(
 pub(super) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name: &str) {
     let e = &session.entries()[index];
     let text = session.text(e);
-    let Ok(all) = fields(text) else { return };
+    let Ok(all) = fields_around(text, e.words()) else {
+        return;
+    };
     if let Some(at) = all.iter().position(|f| f.key.of(text) == name.as_bytes()) {
         let edit = remove_field(&all, at);
         plan.note(
@@ -387,8 +387,9 @@ fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
         _ => &[],
     };
     let text = session.text(e);
+    let words = e.words();
     paths.iter().filter_map(move |path| {
-        let raw = lookup(text, path)?.of(text);
+        let raw = lookup_around(text, words, path)?.of(text);
         raw.starts_with(b"\"")
             .then(|| Id::of(decode(raw).as_bytes()))
     })

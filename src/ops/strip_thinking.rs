@@ -3,11 +3,11 @@
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
-use crate::rewrite::{Plan, Refusal, Transform};
+use crate::rewrite::{Gist, Plan, Refusal, Transform, Words};
 use crate::session::{BlockKind, Id, Kind, Session, TurnRange};
 
 use super::agents::launched;
-use super::blocks::{Copies, Doomed, gist, remove_copies, thinking_id};
+use super::blocks::{Copies, Doomed, may_hold_copies, remove_copies, thinking_id};
 use super::scope::{Scope, unfinished_turn};
 
 /// Removes thinking and redacted thinking, and the second copies that the client keeps of them.
@@ -27,9 +27,7 @@ impl StripThinking {
             return Ok(None);
         }
         let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
-        Ok(Some(
-            launched(session, |i| scope.holds(session, i)).collect(),
-        ))
+        Ok(Some(launched(session, |i| scope.holds(session, i))))
     }
 }
 
@@ -44,6 +42,7 @@ impl Transform for StripThinking {
         let mut plan = Plan::default();
         let mut doomed = Doomed::default();
         let mut ids: FxHashSet<Id> = FxHashSet::default();
+        let copied = may_hold_copies(session);
         let mut spared = 0;
         for (i, e) in session.entries().iter().enumerate() {
             if e.kind != Kind::Assistant || !scope.holds(session, i) {
@@ -62,17 +61,22 @@ impl Transform for StripThinking {
                     continue;
                 }
                 doomed.add(i, b);
-                ids.extend(thinking_id(block, session.text(e)));
+                if copied {
+                    ids.extend(thinking_id(block, session.text(e)));
+                }
             }
         }
         if let (Some(turn), true) = (unfinished, spared > 0) {
             plan.warnings.push(format!("turn {turn} is unfinished, and the API wants its thinking when it goes on: {spared} kept there"));
         }
-        doomed.plan(session, &mut plan, |block, text| match block.kind {
-            BlockKind::RedactedThinking => ("redacted thinking".to_owned(), String::new()),
-            _ => ("thinking".to_owned(), gist(block, text, "thinking")),
+        doomed.plan(session, &mut plan, |entry, block| match block.kind {
+            BlockKind::RedactedThinking => ("redacted thinking".into(), Gist::None),
+            _ => {
+                let gist = Gist::of(session, entry, block, Words::Field("thinking"));
+                ("thinking".into(), gist)
+            }
         });
-        if !doomed.is_empty() {
+        if copied && !doomed.is_empty() {
             remove_copies(session, &mut plan, &Copies::Thinking(&ids));
         }
         Ok(plan)

@@ -1,9 +1,10 @@
 //! Outputs that become a note.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::human::bytes;
-use crate::jsonl::{Edit, decode, elements, encode, lookup};
+use crate::jsonl::{Edit, Span, decode, elements, encode, lookup};
 use crate::rewrite::{Action, Plan};
 use crate::session::{At, BlockKind, Call, Id, Kind, Session};
 
@@ -16,9 +17,20 @@ pub(super) const MARK: &str = "[ccsurgery removed ";
 /// Replaces the outputs of calls by notes, where that makes them smaller.
 pub(super) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: &mut Plan) {
     let companions = companions(session);
-    for call in chosen {
-        for &at in &call.results {
-            stub_result(session, call, at, stub, plan);
+    let notes: Vec<Vec<Option<Note>>> = chosen
+        .par_iter()
+        .map(|call| {
+            let results = call.results.iter();
+            results
+                .map(|&at| note_on(session, call, at, stub))
+                .collect()
+        })
+        .collect();
+    for (call, notes) in chosen.iter().zip(notes) {
+        for (at, note) in call.results.iter().zip(notes) {
+            if let Some(note) = note {
+                stub_result(session, call, *at, note, plan);
+            }
         }
         for &entry in companions.get(&call.id).into_iter().flatten() {
             stub_companion(session, call, entry, plan);
@@ -40,28 +52,34 @@ fn companions(session: &Session) -> FxHashMap<Id, Vec<usize>> {
     out
 }
 
-fn stub_result(session: &Session, call: &Call, at: At, stub: Stub, plan: &mut Plan) {
-    let entry = &session.entries()[at.entry as usize];
+/// A note, and the output that it replaces.
+struct Note {
+    text: String,
+    content: Span,
+}
+
+/// The note that would replace a result's output, where it is smaller.
+fn note_on(session: &Session, call: &Call, at: At, stub: Stub) -> Option<Note> {
     let block = session.block(at.block);
     if block.kind != BlockKind::ToolResult {
         // A server's output is sealed; it can go with its call, but not be changed.
-        return;
+        return None;
     }
-    let text = session.text(entry);
+    let text = session.text(&session.entries()[at.entry as usize]);
     let inner = block.span.of(text);
-    let Some(content) = lookup(inner, &["content"]) else {
-        return;
-    };
+    let content = lookup(inner, &["content"])?;
     let raw = content.of(inner);
+    let note = encode(&note_for(raw, &tool_name(session, call), stub)?);
+    (note.len() < raw.len()).then(|| Note {
+        text: note,
+        content: content.shift(block.span.start),
+    })
+}
+
+fn stub_result(session: &Session, call: &Call, at: At, note: Note, plan: &mut Plan) {
+    let entry = &session.entries()[at.entry as usize];
     let name = tool_name(session, call);
-    let Some(note) = note_for(raw, &name, stub) else {
-        return;
-    };
-    let note = encode(&note);
-    if note.len() >= raw.len() {
-        return;
-    }
-    let grown = note.len() as i64 - raw.len() as i64;
+    let grown = note.text.len() as i64 - note.content.len() as i64;
     let shown = if session.graph().is_shown(at.entry as usize) {
         grown
     } else {
@@ -76,10 +94,7 @@ fn stub_result(session: &Session, call: &Call, at: At, stub: Stub, plan: &mut Pl
         shown,
         call_gist(session, call),
     );
-    plan.edit_line(
-        entry.line,
-        [Edit::new(content.shift(block.span.start), note)],
-    );
+    plan.edit_line(entry.line, [Edit::new(note.content, note.text)]);
     if entry.flags.tool_use_result() {
         drop_field(session, plan, at.entry as usize, "toolUseResult");
     }

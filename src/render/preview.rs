@@ -55,6 +55,8 @@ pub struct Preview<'a> {
     pub after: Measure,
     /// What is done.
     pub changes: &'a [Change],
+    /// The bytes that the session was read from, for the words of changes.
+    pub source: &'a [u8],
     /// How many entries get fresh ids.
     pub renamed: usize,
     /// Files that are made.
@@ -168,7 +170,7 @@ impl Preview<'_> {
                 named.push(change);
             } else {
                 let slot = counted
-                    .entry((change.action as u8, change.what.as_str()))
+                    .entry((change.action as u8, change.what.as_ref()))
                     .or_default();
                 slot.0 += 1;
                 slot.1 += change.bytes;
@@ -262,7 +264,7 @@ impl Preview<'_> {
             pad(&weight, -13)
         );
         let room = self.columns.saturating_sub(width(&head) + 9);
-        let gist = self.words(&change.gist);
+        let gist = self.words(&change.gist.read(self.source));
         let gist = if gist.is_empty() || room < 12 {
             String::new()
         } else {
@@ -342,14 +344,14 @@ fn by_turn(changes: &[&Change]) -> Vec<Change> {
     let mut groups: Vec<(Change, usize)> = Vec::new();
     for change in changes {
         let same = |c: &Change| {
-            (c.turn, c.action, c.what.as_str())
-                == (change.turn, change.action, change.what.as_str())
+            (c.turn, c.action, c.what.as_ref())
+                == (change.turn, change.action, change.what.as_ref())
         };
         match groups.iter_mut().rev().take(32).find(|(c, _)| same(c)) {
             Some((group, n)) => {
                 group.bytes += change.bytes;
                 group.shown += change.shown;
-                if group.gist.is_empty() {
+                if group.gist.is_none() {
                     group.gist.clone_from(&change.gist);
                 }
                 *n += 1;
@@ -359,7 +361,7 @@ fn by_turn(changes: &[&Change]) -> Vec<Change> {
     }
     let count_up = |(mut group, n): (Change, usize)| {
         if n > 1 {
-            group.what = format!("{n} × {}", group.what);
+            group.what = format!("{n} × {}", group.what).into();
         }
         group
     };
@@ -368,7 +370,7 @@ fn by_turn(changes: &[&Change]) -> Vec<Change> {
 
 /// Whether a change is worth a row of its own: something of the conversation.
 fn is_spoken(change: &Change) -> bool {
-    change.shown != 0 || !change.gist.is_empty()
+    change.shown != 0 || !change.gist.is_none()
 }
 
 fn difference(before: u64, after: u64, say: &dyn Fn(u64) -> String) -> String {

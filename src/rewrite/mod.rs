@@ -1,13 +1,15 @@
 //! How a session changes: plans that are data, the one place that computes a parent, and the judge.
 
+mod gist;
 mod plan;
 mod rename;
 mod reparent;
 mod report;
 mod verify;
 
-pub use plan::{Action, Change, Fate, Place, Plan, PlanError, Refusal, Transform, Why};
+pub use gist::{Gist, Words};
+pub use plan::{Action, Change, Fate, Name, Place, Plan, PlanError, Refusal, Transform, Why};
 pub use rename::{NotAsMeant, Renames, emit, emitted_len};
 pub use reparent::{Mended, reparent};
 pub use report::Measure;
-pub use verify::{Fault, verify, verify_revealed};
+pub use verify::{Fault, Faults, verify};

@@ -1,13 +1,21 @@
 //! Plans: what becomes of each line, as data that can be shown, checked and carried out.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use serde::Serialize;
+use rayon::prelude::*;
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
 
-use crate::jsonl::{Document, Edit, OverlapError, Span, apply_edits};
+use crate::jsonl::{Document, Edit, OverlapError, Span, Successor, apply_edits};
 use crate::session::{Entry, Session, TurnError};
 
+use super::gist::Gist;
 use super::reparent::reparent;
+
+/// How many lines are edited before they are taken over.
+const EDITED_AT_ONCE: usize = 4096;
 
 /// An operation that yields a plan.
 pub trait Transform {
@@ -102,6 +110,33 @@ pub enum Action {
     Insert,
 }
 
+/// What an entry is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Name {
+    /// A UUID, as clients give.
+    Uuid(Uuid),
+    /// Anything else.
+    Other(String),
+}
+
+impl From<String> for Name {
+    fn from(text: String) -> Self {
+        match Uuid::try_parse(&text) {
+            Ok(uuid) if uuid.to_string() == text => Name::Uuid(uuid),
+            _ => Name::Other(text),
+        }
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Name::Uuid(uuid) => serializer.collect_str(uuid),
+            Name::Other(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
 /// One thing that a plan does, for people and scripts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
@@ -110,11 +145,11 @@ pub struct Change {
     pub line: Option<u32>,
     /// The entry's uuid, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub uuid: Option<String>,
+    pub uuid: Option<Name>,
     /// What is done.
     pub action: Action,
     /// To what: `thinking`, `Bash result`, `parent`, …
-    pub what: String,
+    pub what: Cow<'static, str>,
     /// By how many bytes the file grows.
     pub bytes: i64,
     /// The turn, where the entry has one.
@@ -122,7 +157,7 @@ pub struct Change {
     pub turn: Option<u32>,
     /// The words concerned, for the preview.
     #[serde(skip)]
-    pub gist: String,
+    pub gist: Gist,
     /// By how many bytes what the model is shown grows.
     #[serde(skip)]
     pub shown: i64,
@@ -131,7 +166,9 @@ pub struct Change {
 /// The fate of each line, and why.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    fates: BTreeMap<u32, Fate>,
+    /// By line, as far as any is touched: whether a line goes is asked of every line, many times over.
+    fates: Vec<Option<Fate>>,
+    touched: usize,
     inserts: BTreeMap<Place, Vec<Vec<u8>>>,
     /// Everything that it does, in words.
     pub changes: Vec<Change>,
@@ -157,22 +194,22 @@ pub struct PlanError {
 impl Plan {
     /// Whether nothing is to be done.
     pub fn is_empty(&self) -> bool {
-        self.fates.is_empty() && self.inserts.is_empty()
+        self.touched == 0 && self.inserts.is_empty()
     }
 
     /// What becomes of a line; `None` keeps it.
     pub fn fate(&self, line: u32) -> Option<&Fate> {
-        self.fates.get(&line)
+        self.fates.get(line as usize)?.as_ref()
     }
 
     /// Whether a line goes.
     pub fn drops(&self, line: u32) -> bool {
-        self.fates.get(&line) == Some(&Fate::Drop)
+        matches!(self.fates.get(line as usize), Some(Some(Fate::Drop)))
     }
 
     /// Whether a line goes, or an edit of it touches these bytes.
     pub fn touches(&self, line: u32, span: Span) -> bool {
-        self.fates.get(&line).is_some_and(|fate| match fate {
+        self.fate(line).is_some_and(|fate| match fate {
             Fate::Drop => true,
             Fate::Edit(edits) => edits
                 .iter()
@@ -182,16 +219,23 @@ impl Plan {
 
     /// Lets a line go. Edits of it are forgotten.
     pub fn drop_line(&mut self, line: u32) {
-        self.fates.insert(line, Fate::Drop);
+        *self.slot(line) = Fate::Drop;
+    }
+
+    /// The fate of a line, which is touched from now on.
+    fn slot(&mut self, line: u32) -> &mut Fate {
+        let line = line as usize;
+        if self.fates.len() <= line {
+            self.fates.resize(line + 1, None);
+        }
+        let slot = &mut self.fates[line];
+        self.touched += usize::from(slot.is_none());
+        slot.get_or_insert(Fate::Edit(Vec::new()))
     }
 
     /// Edits a line; a line that goes stays gone.
     pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
-        match self
-            .fates
-            .entry(line)
-            .or_insert_with(|| Fate::Edit(Vec::new()))
-        {
+        match self.slot(line) {
             Fate::Drop => {}
             Fate::Edit(own) => own.extend(edits),
         }
@@ -208,10 +252,10 @@ impl Plan {
         session: &Session,
         entry: &Entry,
         action: Action,
-        what: impl Into<String>,
+        what: impl Into<Cow<'static, str>>,
         bytes: i64,
         shown: i64,
-        gist: impl Into<String>,
+        gist: impl Into<Gist>,
     ) {
         let graph = session.graph();
         let at = session.entries().partition_point(|e| e.line < entry.line);
@@ -220,7 +264,10 @@ impl Plan {
                 .document()
                 .origin(entry.line as usize)
                 .map(|l| l as u32 + 1),
-            uuid: session.uuid(entry),
+            uuid: match entry.uuid.uuid() {
+                Some(uuid) => Some(Name::Uuid(uuid)),
+                None => session.uuid(entry).map(Name::from),
+            },
             action,
             what: what.into(),
             bytes,
@@ -233,10 +280,10 @@ impl Plan {
     /// Records a line that is put in.
     pub fn note_insert(
         &mut self,
-        what: impl Into<String>,
+        what: impl Into<Cow<'static, str>>,
         bytes: usize,
         shown: usize,
-        gist: impl Into<String>,
+        gist: impl Into<Gist>,
     ) {
         self.changes.push(Change {
             line: None,
@@ -252,7 +299,8 @@ impl Plan {
 
     /// The lines that go or change, with what becomes of them.
     pub fn fates(&self) -> impl Iterator<Item = (u32, &Fate)> + '_ {
-        self.fates.iter().map(|(&line, fate)| (line, fate))
+        let all = self.fates.iter().enumerate();
+        all.filter_map(|(line, fate)| Some((line as u32, fate.as_ref()?)))
     }
 
     /// The lines that are put in, with their places.
@@ -266,10 +314,8 @@ impl Plan {
 
     /// The lines that go.
     pub fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
-        self.fates
-            .iter()
-            .filter(|(_, f)| **f == Fate::Drop)
-            .map(|(&l, _)| l)
+        let drops = |(line, fate): (u32, &Fate)| (*fate == Fate::Drop).then_some(line);
+        self.fates().filter_map(drops)
     }
 
     /// Mends every reference to a line that goes, then makes the result: a document that shares the
@@ -277,34 +323,60 @@ impl Plan {
     pub fn carry_out(&mut self, session: &Session) -> Result<Document, PlanError> {
         reparent(session, self);
         let document = session.document();
+        let edited: Vec<(u32, &[Edit])> = self
+            .fates()
+            .filter_map(|(line, fate)| match fate {
+                Fate::Edit(edits) => Some((line, edits.as_slice())),
+                Fate::Drop => None,
+            })
+            .collect();
         let mut next = document.successor();
-        for i in 0..document.lines().len() {
-            for text in self
-                .inserts
-                .get(&Place::Before(i as u32))
-                .into_iter()
-                .flatten()
-            {
-                next.insert(text);
-            }
-            match self.fates.get(&(i as u32)) {
-                None => next.keep(i),
-                Some(Fate::Drop) => {}
-                Some(Fate::Edit(edits)) => {
-                    let text =
-                        apply_edits(document.text(i), edits).map_err(|source| PlanError {
-                            line: i as u32 + 1,
-                            source,
-                        })?;
-                    next.replace(i, &text);
-                }
+        let grown = |edits: &[Edit]| edits.iter().map(|e| e.with.len()).sum::<usize>();
+        let len = |&(line, edits): &(u32, &[Edit])| {
+            document.text(line as usize).len() + "\r\n".len() + grown(edits)
+        };
+        next.reserve(edited.iter().map(len).sum());
+        let mut at = 0;
+        // Not all at once, so that little is held twice.
+        for some in edited.chunks(EDITED_AT_ONCE) {
+            let made = some.par_iter().with_min_len(16).map(|&(line, edits)| {
+                apply_edits(document.text(line as usize), edits).map_err(|source| PlanError {
+                    line: line + 1,
+                    source,
+                })
+            });
+            let made: Vec<Vec<u8>> = made.collect::<Result<_, _>>()?;
+            for (&(line, _), text) in some.iter().zip(made) {
+                self.pass(at..line, &mut next);
+                self.insert_before(line, &mut next);
+                next.replace(line as usize, &text);
+                at = line + 1;
             }
         }
+        self.pass(at..document.lines().len() as u32, &mut next);
         // In front of a line that is not there is behind the last.
         let past = Place::Before(document.lines().len() as u32)..;
         for text in self.inserts.range(past).flat_map(|(_, texts)| texts) {
             next.insert(text);
         }
         Ok(next.finish())
+    }
+
+    /// Keeps or drops lines, none of which is edited.
+    fn pass(&self, lines: Range<u32>, next: &mut Successor<'_>) {
+        for line in lines {
+            self.insert_before(line, next);
+            if !self.drops(line) {
+                next.keep(line as usize);
+            }
+        }
+    }
+
+    fn insert_before(&self, line: u32, next: &mut Successor<'_>) {
+        if self.inserts.is_empty() {
+            return;
+        }
+        let texts = self.inserts.get(&Place::Before(line));
+        texts.into_iter().flatten().for_each(|t| next.insert(t));
     }
 }

@@ -202,7 +202,11 @@ impl StandIns {
         // An id of another form, or one spelt with escapes, takes a closer look.
         !self.plain
             || e.flags.numbered_characters()
-            || between_quotes(text, 36).any(|at| self.gone.contains(&Id::of(&text[at..at + 36])))
+            || e.around_words(text).iter().any(|(_, part)| {
+                let mut ids =
+                    between_quotes(part, 36).filter_map(|at| Id::of_uuid(&part[at..at + 36]));
+                ids.any(|id| self.gone.contains(&id))
+            })
     }
 
     /// The references of an entry that stays to entries that go.
@@ -214,7 +218,10 @@ impl StandIns {
         let mut lists: Vec<&[u8]> = Vec::new();
         let mut found = Vec::new();
         // A line that cannot be walked is opaque and has no entry.
-        let _ = visit_ids(text, |used| {
+        let _ = visit_ids(text, e.words(), |used| {
+            if self.plain && used.span.len() != 36 && !used.is_escaped(text) {
+                return;
+            }
             let id = used.id(text);
             if !self.gone.contains(&id) || used.key == b"uuid" && used.depth == 1 {
                 return;

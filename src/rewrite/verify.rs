@@ -21,45 +21,54 @@ pub struct Fault {
     pub example: String,
 }
 
-/// Compares what the doctor finds before and after.
-pub fn verify(before: &Session, after: &Session) -> Result<(), Fault> {
-    verify_revealed(before, None, after)
-}
+/// How often each check finds something in a session, and where it does so first.
+#[derive(Debug, Clone, Default)]
+pub struct Faults(BTreeMap<&'static str, (usize, String)>);
 
-/// Compares what the doctor finds before and after, where something came to light in between.
-///
-/// Where lines that could not be read were recovered on the way, or a conversation was found again,
-/// `revealed` is the session as it was then: its faults were there before, only nobody saw them.
-pub fn verify_revealed(
-    before: &Session,
-    revealed: Option<&Session>,
-    after: &Session,
-) -> Result<(), Fault> {
-    let count = |session: &Session| {
+impl Faults {
+    /// Examines a session.
+    pub fn of(session: &Session) -> Self {
         let mut counts: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
         for finding in examine(session) {
             let slot = counts
                 .entry(finding.check)
-                .or_insert((0, finding.to_string()));
+                .or_insert_with(|| (0, finding.to_string()));
             slot.0 += 1;
         }
-        counts
-    };
-    let (mut old, new) = rayon::join(|| count(before), || count(after));
-    for (check, (n, example)) in revealed.map(count).unwrap_or_default() {
-        let slot = old.entry(check).or_insert((0, example));
-        slot.0 = slot.0.max(n);
+        Self(counts)
     }
-    for (check, (after, example)) in new {
-        let before = old.get(check).map_or(0, |(n, _)| *n);
-        if after > before {
-            return Err(Fault {
-                check,
-                before,
-                after,
-                example,
-            });
+
+    /// The same where something came to light later.
+    ///
+    /// Where lines that could not be read were recovered on the way, or a conversation was found again, `revealed`
+    /// is the session as it was then: its faults were there before, only nobody saw them.
+    #[must_use]
+    pub fn revealed(mut self, revealed: &Session) -> Self {
+        for (check, (n, example)) in Self::of(revealed).0 {
+            let slot = self.0.entry(check).or_insert((0, example));
+            slot.0 = slot.0.max(n);
         }
+        self
     }
-    Ok(())
+
+    /// Judges a result of the session that has these faults.
+    pub fn judge(&self, after: &Session) -> Result<(), Fault> {
+        for (check, (after, example)) in Self::of(after).0 {
+            let before = self.0.get(check).map_or(0, |(n, _)| *n);
+            if after > before {
+                return Err(Fault {
+                    check,
+                    before,
+                    after,
+                    example,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compares what the doctor finds before and after.
+pub fn verify(before: &Session, after: &Session) -> Result<(), Fault> {
+    Faults::of(before).judge(after)
 }

@@ -27,25 +27,18 @@ const HIDDEN: [&[u8]; 16] = [
 ];
 
 /// What the client tells of itself and its surroundings; where that is no longer shown, it is told again.
-const ANNOUNCED: [&[u8]; 10] = [
-    b"\"environment\"",
-    b"\"model\"",
-    b"\"deferred_tools_delta\"",
-    b"\"mcp_instructions_delta\"",
-    b"\"agent_listing_delta\"",
-    b"\"skill_listing\"",
-    b"\"auto_mode\"",
-    b"\"session_context\"",
-    b"\"date\"",
-    b"\"remote_session_change\"",
+pub(super) const ANNOUNCED: [&[u8]; 10] = [
+    b"environment",
+    b"model",
+    b"deferred_tools_delta",
+    b"mcp_instructions_delta",
+    b"agent_listing_delta",
+    b"skill_listing",
+    b"auto_mode",
+    b"session_context",
+    b"date",
+    b"remote_session_change",
 ];
-
-/// Whether an entry is an attachment that the client makes anew where it is no longer shown.
-pub(super) fn is_announcement(session: &Session, e: &Entry) -> bool {
-    let line = session.text(e);
-    e.kind == Kind::Attachment
-        && lookup(line, &["attachment", "type"]).is_some_and(|s| ANNOUNCED.contains(&s.of(line)))
-}
 
 /// Where clients before `rendered` keep the words of an attachment that they show.
 const WORDS: [&[&str]; 6] = [

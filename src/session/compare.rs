@@ -176,7 +176,7 @@ fn canonical_line(session: &Session, e: &Entry, names: &Names) -> Vec<u8> {
         }
     }
     let whole = spans.clone();
-    let _ = visit_ids(line, |found| {
+    let _ = visit_ids(line, e.words(), |found| {
         let inside = whole
             .iter()
             .any(|s| s.start <= found.span.start && found.span.end <= s.end);

@@ -1,7 +1,10 @@
 //! The few facts of an entry that surgery reads, found in one pass over its line.
 
-use crate::jsonl::{Cursor, Malformed, Span, Token, decode, decode_head};
+use std::borrow::Cow;
 
+use crate::jsonl::{Cursor, Malformed, Span, Token, decode, decode_head, lookup, lookup_around};
+
+use super::attachment::ANNOUNCED;
 use super::id::Id;
 use super::prompt::{PromptKind, classify, combine};
 
@@ -70,7 +73,7 @@ pub enum Subtype {
 
 /// Facts that are true or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Flags(u16);
+pub struct Flags(u32);
 
 macro_rules! flags {
     ($($(#[$doc:meta])* $name:ident $set:ident $bit:literal)*) => {
@@ -112,6 +115,10 @@ flags! {
     usage set_usage 13
     /// By `promptSource`, `turnOrigin` or `origin.kind`, no person sent it.
     not_by_person set_not_by_person 14
+    /// An attachment that the client makes anew where it is no longer shown.
+    announced set_announced 15
+    /// `toolUseResult` is that of a subagent: it has an `agentId`.
+    agent set_agent 16
 }
 
 /// What a content block is.
@@ -172,8 +179,49 @@ pub struct Block {
     pub tool: Id,
     /// Where it lies in its line.
     pub span: Span,
+    /// Where in its line the string `name` begins, and how long it is, up to 255.
+    name_at: u32,
+    name_len: u8,
     /// What it is.
     pub kind: BlockKind,
+    /// Whether `is_error` is true.
+    pub failed: bool,
+    /// Whether its `content` is there and no string, so that it may hold other blocks.
+    nested: bool,
+}
+
+impl Block {
+    /// The name of the tool that it calls, as JSON in its line; empty where it has none.
+    pub fn name<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        if self.name_len < u8::MAX {
+            let start = self.name_at as usize;
+            return &line[start..start + usize::from(self.name_len)];
+        }
+        let block = self.span.of(line);
+        lookup(block, &["name"]).map_or(&[], |s| s.of(block))
+    }
+
+    /// The name of the tool that it calls; empty where it has none.
+    pub fn tool_name<'a>(&self, line: &'a [u8]) -> Cow<'a, str> {
+        match self.name(line) {
+            raw if raw.starts_with(b"\"") => decode(raw),
+            _ => Cow::Borrowed(""),
+        }
+    }
+
+    /// Whether it is or may hold a picture or a document.
+    pub fn may_hold_media(&self) -> bool {
+        match self.kind {
+            BlockKind::Image | BlockKind::Document => true,
+            BlockKind::ToolResult => self.nested,
+            _ => false,
+        }
+    }
+
+    /// Whether its `content` may hold other blocks.
+    pub fn is_nested(&self) -> bool {
+        self.nested
+    }
 }
 
 /// One record of the transcript.
@@ -200,6 +248,9 @@ pub struct Entry {
     pub blocks: (u32, u32),
     /// The line's index in the document.
     pub line: u32,
+    /// How far before `message.content` the value of `message.model` begins, and how far behind it that of
+    /// `message.usage`; 0 where that is not so, or farther.
+    pub(super) near: (u16, u16),
     /// What it is.
     pub kind: Kind,
     /// What it is, more closely.
@@ -223,6 +274,54 @@ impl Entry {
     /// Whether it is a user's or the model's.
     pub fn is_message(&self) -> bool {
         matches!(self.kind, Kind::User | Kind::Assistant)
+    }
+
+    /// The words of the conversation in its line: what was said, and the client's own copy of a result.
+    pub fn words(&self) -> [Span; 2] {
+        [self.content, self.result]
+    }
+
+    /// The parts of its line around the words of the conversation.
+    pub fn around_words<'a>(&self, line: &'a [u8]) -> [(u32, &'a [u8]); 3] {
+        let [mut first, mut second] = self.words();
+        if second < first {
+            (first, second) = (second, first);
+        }
+        // One that is missing lies at the beginning, and nothing before it.
+        let middle = Span {
+            start: first.end,
+            end: second.start.max(first.end),
+        };
+        let rest = Span::new(second.end.max(first.end) as usize, line.len());
+        let before = Span::new(0, first.start as usize);
+        [before, middle, rest].map(|s| (s.start, s.of(line)))
+    }
+
+    /// `message.model`, as JSON in its line.
+    pub(super) fn model<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
+        if self.near.0 == 0 {
+            return lookup_around(line, self.words(), &["message", "model"]).map(|s| s.of(line));
+        }
+        let rest = &line[(self.content.start - u32::from(self.near.0)) as usize..];
+        Cursor::new(rest).skip().ok().map(|s| s.of(rest))
+    }
+
+    /// Whether `message.model` is this JSON string.
+    pub(super) fn is_by(&self, model: &[u8], line: &[u8]) -> bool {
+        if self.near.0 == 0 || !model.starts_with(b"\"") {
+            return self.model(line) == Some(model);
+        }
+        // A string ends where it ends: none begins like another whole one.
+        line[(self.content.start - u32::from(self.near.0)) as usize..].starts_with(model)
+    }
+
+    /// Where `message.usage` begins in its line.
+    pub(super) fn usage_at(&self, line: &[u8]) -> Option<u32> {
+        if self.near.1 == 0 {
+            let found = lookup_around(line, self.words(), &["message", "usage"]);
+            return found.map(|s| s.start);
+        }
+        Some(self.content.end + u32::from(self.near.1))
     }
 
     /// Whether it marks a compaction.
@@ -255,28 +354,49 @@ pub(super) struct Repeated {
 
 /// Reads a line that holds one JSON object; its blocks go behind those that are in `blocks`.
 pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<(Entry, Repeated), Malformed> {
-    read(line, blocks, None)
+    let end = |c: &mut Cursor<'_>| c.finish().map(|()| (line.len(), ()));
+    let (entry, repeated, ()) = read(line, Cursor::new(line), blocks, None, end)?;
+    Ok((entry, repeated))
+}
+
+/// Reads the first line of `rest`, whose end need not be known. With it comes where its newline is, if it has one.
+pub(super) fn parse_first(
+    rest: &[u8],
+    blocks: &mut Vec<Block>,
+) -> Result<(Entry, Repeated, Option<usize>), Malformed> {
+    let rest = &rest[..rest.len().min(u32::MAX as usize)];
+    let end = |c: &mut Cursor<'_>| {
+        let (len, newline) = c.finish_line()?;
+        Ok((len, newline.then_some(len)))
+    };
+    read(rest, Cursor::line(rest), blocks, None, end)
 }
 
 /// Reads a line that was made from another. Words of the conversation that are the same are not read again,
 /// and their blocks not told again.
 pub fn reread(line: &[u8], made_from: (&[u8], &Entry)) -> Result<Entry, Malformed> {
-    read(line, &mut Vec::new(), Some(made_from)).map(|(entry, _)| entry)
+    let end = |c: &mut Cursor<'_>| c.finish().map(|()| (line.len(), ()));
+    let mut blocks = Vec::new();
+    let (entry, ..) = read(line, Cursor::new(line), &mut blocks, Some(made_from), end)?;
+    Ok(entry)
 }
 
-fn read(
-    line: &[u8],
+/// Reads the object that `text` begins with; `end` tells how long its line is, and whatever else is wanted.
+fn read<'a, T>(
+    text: &'a [u8],
+    mut cursor: Cursor<'a>,
     blocks: &mut Vec<Block>,
     known: Option<(&[u8], &Entry)>,
-) -> Result<(Entry, Repeated), Malformed> {
-    if line.len() > u32::MAX as usize {
+    end: impl FnOnce(&mut Cursor<'a>) -> Result<(usize, T), Malformed>,
+) -> Result<(Entry, Repeated, T), Malformed> {
+    if text.len() > u32::MAX as usize {
         return Err(Malformed {
             at: u32::MAX as usize,
         });
     }
     let first = blocks.len();
     let mut reader = Reader {
-        line,
+        line: text,
         entry: Entry {
             time: i64::MIN,
             ..Entry::default()
@@ -285,23 +405,22 @@ fn read(
         first,
         known,
         repeated: Repeated::default(),
+        model: 0,
+        usage: 0,
     };
-    let mut cursor = Cursor::new(line);
-    if let Err(malformed) = reader.top(&mut cursor).and_then(|()| cursor.finish()) {
-        blocks.truncate(first);
-        return Err(malformed);
-    }
+    let ended = reader.top(&mut cursor).and_then(|()| end(&mut cursor));
+    let near = reader.near();
     let (mut entry, repeated) = (reader.entry, reader.repeated);
+    let (len, more) = ended.inspect_err(|_| blocks.truncate(first))?;
+    entry.near = near;
     if entry.blocks == (0, 0) {
         entry.blocks = (first as u32, blocks.len() as u32);
     }
-    entry
-        .flags
-        .set_numbered_characters(cursor.saw_numbered_characters());
-    entry
-        .flags
-        .set_not_utf8(cursor.saw_high_bytes() && simdutf8::basic::from_utf8(line).is_err());
-    Ok((entry, repeated))
+    let not_utf8 = cursor.saw_high_bytes() && simdutf8::basic::from_utf8(&text[..len]).is_err();
+    entry.flags.set_not_utf8(not_utf8);
+    let numbered = cursor.saw_numbered_characters();
+    entry.flags.set_numbered_characters(numbered);
+    Ok((entry, repeated, more))
 }
 
 struct Reader<'a> {
@@ -313,11 +432,26 @@ struct Reader<'a> {
     /// The line that this one was made from.
     known: Option<(&'a [u8], &'a Entry)>,
     repeated: Repeated,
+    /// Where the message's model and usage begin; 0 where they do not.
+    model: u32,
+    usage: u32,
 }
 
 type Step = Result<(), Malformed>;
 
 impl Reader<'_> {
+    /// How far the message's model and usage are from its content.
+    fn near(&self) -> (u16, u16) {
+        let content = self.entry.content;
+        if content.is_empty() {
+            return (0, 0);
+        }
+        let from = |a: u32, b: u32| b.checked_sub(a).and_then(|d| u16::try_from(d).ok());
+        let model = from(self.model, content.start).filter(|_| self.model > 0);
+        let usage = from(content.end, self.usage);
+        (model.unwrap_or(0), usage.unwrap_or(0))
+    }
+
     fn top(&mut self, c: &mut Cursor<'_>) -> Step {
         let mut first = true;
         c.enter_object()?;
@@ -366,8 +500,7 @@ impl Reader<'_> {
                 b"isApiErrorMessage" => self.truth(c, Flags::set_api_error)?,
                 b"permissionMode" => self.present(c, Flags::set_permission_mode)?,
                 b"toolUseResult" => {
-                    let known = self.known.map(|(line, e)| e.result.of(line));
-                    self.entry.result = skip_known(c, known)?;
+                    self.result(c)?;
                     let there = self.entry.result.of(self.line) != b"null";
                     self.entry.flags.set_tool_use_result(there);
                 }
@@ -387,6 +520,31 @@ impl Reader<'_> {
         {
             self.entry.prompt = PromptKind::Machine;
         }
+        Ok(())
+    }
+
+    /// Passes over the client's own copy of a result.
+    fn result(&mut self, c: &mut Cursor<'_>) -> Step {
+        let token = c.peek()?;
+        let start = c.position();
+        self.entry.flags.set_agent(false);
+        if let Some((line, known)) = self.known
+            && c.pass(known.result.of(line))
+        {
+            self.entry.flags.set_agent(known.flags.agent());
+        } else if token == Token::Object {
+            let mut first = true;
+            c.enter_object()?;
+            while let Some(key) = c.next_key(&mut first)? {
+                if key.of(self.line) == b"agentId" {
+                    self.entry.flags.set_agent(true);
+                }
+                c.skip()?;
+            }
+        } else {
+            c.skip()?;
+        }
+        self.entry.result = Span::new(start, c.position());
         Ok(())
     }
 
@@ -418,10 +576,12 @@ impl Reader<'_> {
         c.enter_object()?;
         while let Some(key) = c.next_key(&mut first)? {
             if key.of(self.line) == b"type" {
-                self.entry.subtype = self.name(c, |n| match n {
-                    b"queued_command" => Subtype::QueuedCommand,
-                    _ => Subtype::Other,
+                let (subtype, announced) = self.name(c, |n| match n {
+                    b"queued_command" => (Subtype::QueuedCommand, false),
+                    _ => (Subtype::Other, ANNOUNCED.contains(&n)),
                 })?;
+                self.entry.subtype = subtype;
+                self.entry.flags.set_announced(announced);
             } else {
                 c.skip()?;
             }
@@ -435,17 +595,23 @@ impl Reader<'_> {
             return Ok(());
         }
         let mut first = true;
+        (self.model, self.usage) = (0, 0);
         c.enter_object()?;
         while let Some(key) = c.next_key(&mut first)? {
             match key.of(self.line) {
                 b"id" => self.entry.message_id = self.id(c)?,
                 b"model" => {
                     let span = c.skip()?;
+                    self.model = span.start;
                     self.entry
                         .flags
                         .set_synthetic(span.of(self.line) == b"\"<synthetic>\"");
                 }
-                b"usage" => self.present(c, Flags::set_usage)?,
+                b"usage" => {
+                    c.peek()?;
+                    self.usage = c.position() as u32;
+                    self.present(c, Flags::set_usage)?;
+                }
                 b"content" => self.content(c)?,
                 _ => {
                     c.skip()?;
@@ -502,7 +668,11 @@ impl Reader<'_> {
         let mut block = Block {
             tool: Id::NONE,
             span: Span::default(),
+            name_at: 0,
+            name_len: 0,
             kind: BlockKind::Other,
+            failed: false,
+            nested: false,
         };
         if token == Token::Object {
             let mut first = true;
@@ -513,6 +683,16 @@ impl Reader<'_> {
                     b"type" => block.kind = self.name(c, BlockKind::of)?,
                     b"id" | b"tool_use_id" => block.tool = self.id(c)?,
                     b"text" => text = Some(c.skip()?),
+                    b"name" => {
+                        let span = c.skip()?;
+                        block.name_at = span.start;
+                        block.name_len = span.len().min(255) as u8;
+                    }
+                    b"content" => {
+                        block.nested = c.peek()? != Token::String;
+                        c.skip()?;
+                    }
+                    b"is_error" => block.failed = c.skip()?.of(self.line) == b"true",
                     _ => {
                         c.skip()?;
                     }
@@ -585,16 +765,6 @@ impl Reader<'_> {
         let span = c.skip()?;
         set(&mut self.entry.flags, span.of(self.line) != b"null");
         Ok(())
-    }
-}
-
-/// Passes over one value, at once if it is the one that is known.
-fn skip_known(c: &mut Cursor<'_>, known: Option<&[u8]>) -> Result<Span, Malformed> {
-    c.peek()?;
-    let start = c.position();
-    match known {
-        Some(value) if c.pass(value) => Ok(Span::new(start, c.position())),
-        _ => c.skip(),
     }
 }
 

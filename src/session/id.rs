@@ -3,8 +3,10 @@
 /// An opaque id, comparable and hashable without its text.
 ///
 /// The canonical form of a UUID is its value. Any other text is a hash of it, marked by a version
-/// that no UUID in use has, so that the two never meet.
+/// that no UUID in use has, so that the two never meet. It asks for no more room than it takes, so that maps of ids stay
+/// small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(Rust, packed(4))]
 pub struct Id(u128);
 
 impl Id {
@@ -22,6 +24,11 @@ impl Id {
         })
     }
 
+    /// The id of a UUID as clients write them; `None` for any other text.
+    pub fn of_uuid(text: &[u8]) -> Option<Self> {
+        canonical(text)
+    }
+
     /// Whether this is an id at all.
     pub fn is_some(self) -> bool {
         self != Self::NONE
@@ -30,6 +37,11 @@ impl Id {
     /// Whether it is a UUID in its canonical form of 36 bytes.
     pub fn is_uuid(self) -> bool {
         self.is_some() && self.0 >> 76 & 0xf != 0xf
+    }
+
+    /// The UUID that it is, if it is one.
+    pub fn uuid(self) -> Option<uuid::Uuid> {
+        self.is_uuid().then(|| uuid::Uuid::from_u128(self.0))
     }
 
     /// The text of a UUID; another id cannot be told from its sixteen bytes.
@@ -46,6 +58,10 @@ impl Id {
 
 impl From<uuid::Uuid> for Id {
     fn from(uuid: uuid::Uuid) -> Self {
+        let id = Id(uuid.as_u128());
+        if id.is_uuid() {
+            return id;
+        }
         let mut text = [0; 36];
         Id::of(uuid.hyphenated().encode_lower(&mut text).as_bytes())
     }

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::jsonl::{BYTE_ORDER_MARK, Document, Malformed, decode, lookup};
+use crate::jsonl::{
+    BYTE_ORDER_MARK, Document, Malformed, Source, Span, decode, lookup, lookup_around,
+};
 
-use super::entry::{Block, Entry, Kind, LineState, Repeated, parse};
+use super::entry::{Block, Entry, Kind, LineState, Repeated, parse, parse_first};
 use super::graph::Graph;
 use super::id::Id;
 use super::tools::Calls;
@@ -16,6 +18,9 @@ use super::turns::Turns;
 
 /// How many bytes of lines are read at a time: many pieces keep all cores busy, however long lines are.
 const PIECE: usize = 1 << 18;
+
+/// How many lines that a plan touched one core reads at a time.
+const TOUCHED: usize = 64;
 
 /// A transcript with what its lines mean.
 #[derive(Debug)]
@@ -62,10 +67,41 @@ fn note(values: &mut Vec<Vec<u8>>, raw: &[u8]) {
     }
 }
 
+impl Default for Session {
+    /// A session of nothing.
+    fn default() -> Self {
+        Self::new(Document::from_bytes(Vec::new()))
+    }
+}
+
 impl Session {
     /// Reads the transcript at `path`.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        Document::open(path.as_ref()).map(Self::new)
+        Source::open(path.as_ref()).map(Self::read)
+    }
+
+    /// Splits bytes into lines and indexes them in one go, whatever they are.
+    pub fn read(source: Source) -> Self {
+        let mut index = Index::with_capacity(0);
+        let document = Document::read(
+            source,
+            |stretch| {
+                let mut index = Index::with_capacity(0);
+                while let Some(rest) = stretch.rest() {
+                    let first = stretch.is_first();
+                    // Most lines are whole, and who reads them sees where they end.
+                    let read = index.read_whole(rest, first);
+                    let text = stretch.end_line(read.unwrap_or_default());
+                    if read.is_err() {
+                        index.read(text.unwrap_or_default(), first);
+                    }
+                }
+                index
+            },
+            |piece| index.append(piece),
+        );
+        index.shrink();
+        index.finish(document)
     }
 
     /// Indexes a document, whatever is in it.
@@ -78,7 +114,9 @@ impl Session {
                 .par_iter()
                 .map(|piece| {
                     let mut index = Index::with_capacity(piece.len());
-                    piece.clone().for_each(|i| index.read(&document, i));
+                    for i in piece.clone() {
+                        index.read(document.text(i), i == 0);
+                    }
                     index
                 })
                 .collect();
@@ -87,6 +125,39 @@ impl Session {
             }
         }
         index.finish(document)
+    }
+
+    /// Indexes what a plan made of this session, which nobody needs any more.
+    ///
+    /// Where there are only more lines than there were, nothing of it is held twice.
+    #[must_use]
+    pub fn into_successor(mut self, document: Document) -> Self {
+        let known = self.lines.len();
+        if document.lines().get(..known) != Some(self.document.lines()) {
+            return self.successor(document);
+        }
+        let mut more = Index::with_capacity(0);
+        for i in known..document.lines().len() {
+            more.read(document.text(i), i == 0);
+        }
+        let linked = more.is_linked();
+        let mut index = Index {
+            lines: self.lines,
+            entries: self.entries,
+            blocks: Vec::new(),
+            said: self.said,
+        };
+        index.lines.reserve_exact(more.lines.len());
+        index.entries.reserve_exact(more.entries.len());
+        if linked {
+            index.blocks = Arc::unwrap_or_clone(self.blocks);
+            drop((self.graph, self.calls, self.turns));
+            index.append(more);
+            return index.finish(document);
+        }
+        index.append(more);
+        (self.lines, self.entries, self.said) = (index.lines, index.entries, index.said);
+        Self { document, ..self }
     }
 
     /// Indexes what a plan made of this session, reading only the lines that it touched.
@@ -100,10 +171,22 @@ impl Session {
             said: None,
             ..Index::with_capacity(document.lines().len())
         };
-        let mut old = 0;
+        // Lines that were touched are read on all cores; between them, others are taken over as they were read.
+        let touched = |i: &usize| document.is_added_since(*i, &self.document);
+        let touched: Vec<usize> = (0..document.lines().len()).filter(touched).collect();
+        let read = touched.par_chunks(TOUCHED).map(|lines| {
+            let mut index = Index::with_capacity(lines.len());
+            for &i in lines {
+                index.read(document.text(i), i == 0);
+            }
+            index
+        });
+        let read: Vec<Index> = read.collect();
+        let (mut old, mut new) = (0, 0);
         for i in 0..document.lines().len() {
-            if document.is_added_since(i, &self.document) {
-                index.read(&document, i);
+            if touched.get(new) == Some(&i) {
+                index.take_line(&read[new / TOUCHED], new % TOUCHED, i);
+                new += 1;
                 continue;
             }
             // Lines keep their order, and one that was kept lies where it lay.
@@ -111,7 +194,13 @@ impl Session {
             while self.document.lines()[old].start != start {
                 old += 1;
             }
-            index.copy(self, old, i);
+            match self.lines[old] {
+                LineState::Entry(e) => {
+                    let entry = self.entries[e as usize];
+                    index.push(entry, i, self.blocks(&entry));
+                }
+                state => index.lines.push(state),
+            }
             old += 1;
         }
         index.finish(document)
@@ -121,10 +210,9 @@ impl Session {
     fn continued(&self, document: Document) -> Self {
         let mut more = Index::with_capacity(0);
         for i in self.lines.len()..document.lines().len() {
-            more.read(&document, i);
+            more.read(document.text(i), i == 0);
         }
-        let links = |e: &Entry| e.is_chained() || e.kind == Kind::LastPrompt;
-        let linked = more.entries.iter().any(links) || !more.blocks.is_empty();
+        let linked = more.is_linked();
         let mut index = Index {
             lines: extended(&self.lines, more.lines.len()),
             entries: extended(&self.entries, more.entries.len()),
@@ -137,7 +225,7 @@ impl Session {
             return index.finish(document);
         }
         index.append(more);
-        // A title links nothing: all that was found out about the others still holds.
+        // All that was found out about the others still holds.
         Session {
             blocks: Arc::clone(&self.blocks),
             graph: Arc::clone(&self.graph),
@@ -195,10 +283,14 @@ impl Session {
         self.document.text(entry.line as usize)
     }
 
+    /// Where the value at a path of keys lies in an entry's line.
+    pub fn lookup(&self, entry: &Entry, path: &[&str]) -> Option<Span> {
+        lookup_around(self.text(entry), entry.words(), path)
+    }
+
     /// The words of a string field at a path of keys, if it is there and a string.
     pub fn string(&self, entry: &Entry, path: &[&str]) -> Option<String> {
-        let text = self.text(entry);
-        let raw = lookup(text, path)?.of(text);
+        let raw = self.lookup(entry, path)?.of(self.text(entry));
         raw.starts_with(b"\"").then(|| decode(raw).into_owned())
     }
 
@@ -225,10 +317,11 @@ impl Session {
             for e in entries {
                 let text = self.text(e);
                 // The bytes behind the key tell a new value from an old one without reading the line.
-                let Some(at) = finder.find(text) else {
+                let mut parts = e.around_words(text).into_iter().map(|(_, part)| part);
+                let behind = |part| finder.find(part).map(|at| at + finder.needle().len());
+                let Some(value) = parts.find_map(|part| behind(part).map(|at| &part[at..])) else {
                     continue;
                 };
-                let value = &text[at + finder.needle().len()..];
                 if seen.iter().any(|s| value.starts_with(s)) {
                     continue;
                 }
@@ -293,35 +386,59 @@ impl Index {
         }
     }
 
-    /// Reads line `i`.
-    fn read(&mut self, document: &Document, i: usize) {
-        let text = document.text(i);
-        // Clients take the mark off the file, not off its lines.
-        let read = if i > 0 && text.starts_with(BYTE_ORDER_MARK) {
+    /// Reads the line that `rest` begins with, if it is a record; where its newline is, if it has one.
+    fn read_whole(&mut self, rest: &[u8], first: bool) -> Result<Option<usize>, Malformed> {
+        if is_marked_wrongly(rest, first) {
+            return Err(Malformed { at: 0 });
+        }
+        let (entry, repeated, newline) = parse_first(rest, &mut self.blocks)?;
+        self.take(rest, entry, repeated);
+        Ok(newline)
+    }
+
+    /// Reads the next line; whether it is the first of all makes a difference.
+    fn read(&mut self, text: &[u8], first: bool) {
+        let read = if is_marked_wrongly(text, first) {
             Err(Malformed { at: 0 })
         } else {
             parse(text, &mut self.blocks)
         };
-        let state = match read {
-            Ok((entry, repeated)) => {
-                if let Some(said) = &mut self.said {
-                    said.take(text, repeated);
-                }
-                self.entries.push(Entry {
-                    line: i as u32,
-                    ..entry
-                });
-                LineState::Entry(self.entries.len() as u32 - 1)
-            }
-            Err(_) if text.iter().all(u8::is_ascii_whitespace) => LineState::Blank,
-            Err(_) => LineState::Opaque,
-        };
-        self.lines.push(state);
+        match read {
+            Ok((entry, repeated)) => self.take(text, entry, repeated),
+            Err(_) if text.iter().all(u8::is_ascii_whitespace) => self.lines.push(LineState::Blank),
+            Err(_) => self.lines.push(LineState::Opaque),
+        }
+    }
+
+    /// Takes the entry that the next line turned out to be.
+    fn take(&mut self, text: &[u8], entry: Entry, repeated: Repeated) {
+        if let Some(said) = &mut self.said {
+            said.take(text, repeated);
+        }
+        self.lines.push(LineState::Entry(self.entries.len() as u32));
+        self.entries.push(Entry {
+            line: self.lines.len() as u32 - 1,
+            ..entry
+        });
+    }
+
+    /// Whether the graph, the turns or the calls depend on its lines. A title links nothing.
+    fn is_linked(&self) -> bool {
+        let links = |e: &Entry| e.is_chained() || e.kind == Kind::LastPrompt;
+        self.entries.iter().any(links) || !self.blocks.is_empty()
+    }
+
+    /// Gives back what it asked for too much.
+    fn shrink(&mut self) {
+        self.lines.shrink_to_fit();
+        self.entries.shrink_to_fit();
+        self.blocks.shrink_to_fit();
     }
 
     /// Takes over the lines that follow these.
     fn append(&mut self, next: Index) {
         let (entries, blocks) = (self.entries.len() as u32, self.blocks.len() as u32);
+        let lines = self.lines.len() as u32;
         self.lines
             .extend(next.lines.into_iter().map(|state| match state {
                 LineState::Entry(e) => LineState::Entry(e + entries),
@@ -329,6 +446,7 @@ impl Index {
             }));
         self.entries.extend(next.entries.into_iter().map(|e| Entry {
             blocks: (e.blocks.0 + blocks, e.blocks.1 + blocks),
+            line: e.line + lines,
             ..e
         }));
         self.blocks.extend(next.blocks);
@@ -337,12 +455,13 @@ impl Index {
         }
     }
 
-    /// Takes line `i` as another session read it on its line `old`.
-    fn copy(&mut self, from: &Session, old: usize, i: usize) {
+    /// Takes line `i` as another index has it at its line `old`.
+    fn take_line(&mut self, from: &Index, old: usize, i: usize) {
         match from.lines[old] {
             LineState::Entry(e) => {
                 let entry = from.entries[e as usize];
-                self.push(entry, i, from.blocks(&entry));
+                let blocks = entry.blocks.0 as usize..entry.blocks.1 as usize;
+                self.push(entry, i, &from.blocks[blocks]);
             }
             state => self.lines.push(state),
         }
@@ -386,6 +505,11 @@ impl Index {
     }
 }
 
+/// Clients take a byte order mark off the file, not off its lines.
+fn is_marked_wrongly(line: &[u8], first: bool) -> bool {
+    !first && line.starts_with(BYTE_ORDER_MARK)
+}
+
 /// The leaf that the newest clients pin: a last prompt marked `explicit` with no chain entry behind it.
 fn explicit_leaf(document: &Document, entries: &[Entry]) -> Option<Id> {
     let last = entries
@@ -397,4 +521,40 @@ fn explicit_leaf(document: &Document, entries: &[Entry]) -> Option<Id> {
     (lookup(text, &["explicit"])?.of(text) == b"true")
         .then_some(last.names)
         .filter(|id| id.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PARTS: [&str; 14] = [
+        "\n",
+        "\r\n",
+        "\r",
+        " ",
+        "\u{feff}",
+        "\0",
+        "{",
+        "}",
+        "{}",
+        r#"{"a":"#,
+        r#""text\\""#,
+        r#"{"type":"user","uuid":"u","message":{"model":"m","content":[{"type":"text","text":"hi \u0041"}],"usage":{"input_tokens":3}}}"#,
+        r#"{"type":"attachment","attachment":{"type":"date"},"uuid":"größe"}"#,
+        "\n\n",
+    ];
+
+    proptest! {
+        #[test]
+        fn lines_may_be_split_before_or_while_they_are_read(parts in proptest::collection::vec(prop::sample::select(&PARTS[..]), 0..24)) {
+            let bytes = parts.concat().into_bytes();
+            let before = Session::new(Document::from_bytes(bytes.clone()));
+            let within = Session::read(Source::Owned(bytes));
+            prop_assert_eq!(before.document.lines(), within.document.lines());
+            prop_assert_eq!(&before.lines, &within.lines);
+            prop_assert_eq!(&before.entries, &within.entries);
+            prop_assert_eq!(&before.blocks, &within.blocks);
+        }
+    }
 }

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use crate::jsonl::{Document, lookup};
 
-use super::attachment::{attached, is_announcement};
-use super::entry::{BlockKind, Entry, Kind, LineState, Subtype};
+use super::attachment::attached;
+use super::entry::{Entry, Kind, LineState, Subtype};
 use super::graph::Place;
 use super::id::Id;
 use super::index::Session;
@@ -13,23 +13,40 @@ use super::tokens::Weight;
 use super::usage::recorded_window;
 
 /// What there is to know of an entry.
+///
+/// There is one for every line, so it is kept small; no line has more bytes, and no window more tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Row {
-    /// What it adds to the window where it is shown.
-    weight: Weight,
-    /// The window at the request that it answers.
-    window: Option<u64>,
+    /// What it adds to the window where it is shown: bytes of text, and tokens of images.
+    bytes: u32,
+    images: u32,
+    /// The window at the request that it answers; 0 where it does not say.
+    window: u32,
     /// Whether the client tells it again where it is no longer shown.
     announced: bool,
 }
 
 impl Row {
     fn of(session: &Session, e: &Entry) -> Self {
+        let weight = entry_weight(session, e);
+        let window = recorded_window(session, e).unwrap_or(0);
         Self {
-            weight: entry_weight(session, e),
-            window: recorded_window(session, e),
-            announced: is_announcement(session, e),
+            bytes: weight.bytes as u32,
+            images: weight.images as u32,
+            window: u32::try_from(window).unwrap_or(u32::MAX),
+            announced: e.kind == Kind::Attachment && e.flags.announced(),
         }
+    }
+
+    fn weight(self) -> Weight {
+        Weight {
+            bytes: f64::from(self.bytes),
+            images: f64::from(self.images),
+        }
+    }
+
+    fn window(self) -> Option<u64> {
+        (self.window > 0).then(|| u64::from(self.window))
     }
 }
 
@@ -99,12 +116,12 @@ impl Ledger {
 
     /// The window at the request that an entry answers, if it says.
     pub fn window(&self, entry: usize) -> Option<u64> {
-        self.rows[entry].window
+        self.rows[entry].window()
     }
 
     /// What an entry adds to the window where it is shown.
     pub fn weight(&self, entry: usize) -> Weight {
-        self.rows[entry].weight
+        self.rows[entry].weight()
     }
 }
 
@@ -201,7 +218,7 @@ impl Samples {
             // The lines of one message all repeat its usage; the first stands for the request.
             let repeated = e.message_id.is_some() && e.message_id == last_message;
             if e.kind == Kind::Assistant {
-                if !repeated && let Some(tokens) = row.window {
+                if !repeated && let Some(tokens) = row.window() {
                     out.points.push(Point {
                         entry: i,
                         message: e.message_id.some().unwrap_or(e.uuid),
@@ -213,9 +230,9 @@ impl Samples {
                 }
                 last_message = e.message_id;
             }
-            out.shown += row.weight + beside[position];
+            out.shown += row.weight() + beside[position];
             if row.announced {
-                out.announced += row.weight;
+                out.announced += row.weight();
             }
         }
         out
@@ -234,12 +251,7 @@ pub(super) fn entry_weight(session: &Session, e: &Entry) -> Weight {
                 bytes: e.content.len() as f64,
                 images: 0.0,
             };
-            for block in session.blocks(e).iter().filter(|b| {
-                matches!(
-                    b.kind,
-                    BlockKind::Image | BlockKind::Document | BlockKind::ToolResult
-                )
-            }) {
+            for block in session.blocks(e).iter().filter(|b| b.may_hold_media()) {
                 let own = Weight::of(block.span.of(text));
                 weight += Weight {
                     bytes: own.bytes - block.span.len() as f64,

@@ -43,7 +43,7 @@ pub use refs::{IdUse, LONGEST_ID, visit_ids};
 pub use shown::Shown;
 pub use story::{Item, story};
 pub use tokens::{Calibration, Overstated, Weight};
-pub use tools::{At, Call, Calls};
+pub use tools::{At, Call, Calls, Places};
 pub use turn_facts::TurnFacts;
 pub use turn_spec::{TurnError, TurnRange, TurnSpec};
 pub use turns::{Turn, Turns, turn_end};

@@ -112,7 +112,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             .rev()
             .map(|&r| &entries[r as usize])
             .find(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
-        let model = model.and_then(|e| model_of(session, e));
+        let model = model.and_then(|e| e.model(session.text(e)));
         let last = rows.iter().rposition(|&r| entries[r as usize].is_message());
         let open_end = match last.map(|l| &entries[rows[l] as usize]) {
             Some(e) if e.kind == Kind::Assistant => {
@@ -193,7 +193,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             if unanswered && !self.open_end.contains(&row) {
                 continue;
             }
-            let foreign = self.model.is_some() && model_of(session, e) != self.model;
+            let foreign = self.model.is_some_and(|model| !e.is_by(model, text));
             for n in numbers {
                 let block = session.block(n);
                 let raw = block.span.of(text);
@@ -324,9 +324,4 @@ impl<'a> UserTurn<'a> {
             });
         }
     }
-}
-
-fn model_of<'a>(session: &'a Session, e: &Entry) -> Option<&'a [u8]> {
-    let text = session.text(e);
-    lookup(text, &["message", "model"]).map(|s| s.of(text))
 }

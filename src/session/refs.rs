@@ -36,6 +36,11 @@ pub struct IdUse<'a> {
 }
 
 impl IdUse<'_> {
+    /// Whether some character of it is spelt with an escape, so that it is shorter than it looks.
+    pub fn is_escaped(&self, line: &[u8]) -> bool {
+        memchr::memchr(b'\\', self.span.of(line)).is_some()
+    }
+
     /// The id that it spells.
     pub fn id(&self, line: &[u8]) -> Id {
         id_of_string(&line[(self.span.start as usize - 1)..=(self.span.end as usize)])
@@ -49,8 +54,14 @@ pub const LONGEST_ID: usize = 4096;
 /// conversation: `message.content` at any depth, and `toolUseResult`.
 ///
 /// Keys count as well as values: a map by uuid is a list of references.
-pub fn visit_ids<'a>(line: &'a [u8], mut found: impl FnMut(IdUse<'a>)) -> Result<(), Malformed> {
-    let mut cursor = Cursor::new(line);
+///
+/// `words` are these, where they are known; they are not read then.
+pub fn visit_ids<'a>(
+    line: &'a [u8],
+    words: [Span; 2],
+    mut found: impl FnMut(IdUse<'a>),
+) -> Result<(), Malformed> {
+    let mut cursor = Cursor::around(line, words);
     // Explicit frames instead of recursion, so that depth costs memory, not the stack.
     let mut frames: Vec<Frame<'a>> = Vec::new();
     let mut key: &'a [u8] = b"";
@@ -142,7 +153,7 @@ mod tests {
 
     fn seen(line: &str) -> Vec<(String, String, u32, bool)> {
         let mut out = Vec::new();
-        visit_ids(line.as_bytes(), |u| {
+        visit_ids(line.as_bytes(), [Span::default(); 2], |u| {
             let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
             if u.span.len() == 2 {
                 out.push((

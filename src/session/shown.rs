@@ -146,6 +146,12 @@ impl<'a> Shown<'a> {
             Form::Words(raw) => Some(*raw),
             Form::Reminders(_) | Form::Made(_) => return false,
         };
+        // Most begin with a letter, and that settles it.
+        if words.is_some_and(|w| {
+            w.get(1).is_some_and(u8::is_ascii_graphic) && !matches!(w[1], b'"' | b'\\')
+        }) {
+            return false;
+        }
         // Anything longer than this is hardly blank, and not worth decoding.
         words.is_none_or(|w| w.len() < 4096 && crate::jsonl::decode(w).trim().is_empty())
     }

@@ -1,11 +1,11 @@
 //! Calls of tools, and where their results are.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::entry::{Block, Entry};
 use super::id::Id;
 use super::index::Session;
-use super::turn_facts::is_error;
 
 /// A block, by the entry that holds it and its number in [`Session::blocks`](super::Session::blocks).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,24 +16,25 @@ pub struct At {
     pub block: u32,
 }
 
+/// Where the halves of a call are: nearly always one place each, so none is held on the heap.
+pub type Places = SmallVec<[At; 1]>;
+
 /// One id of a call, with every block that makes or answers it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Call {
     /// The id.
     pub id: Id,
     /// Blocks that make the call; more than one is a fault.
-    pub uses: Vec<At>,
+    pub uses: Places,
     /// Blocks that answer it, on any branch.
-    pub results: Vec<At>,
+    pub results: Places,
 }
 
 impl Call {
     /// Whether a result says that the call failed.
     pub fn failed(&self, session: &Session) -> bool {
-        self.results.iter().any(|r| {
-            let text = session.text(&session.entries()[r.entry as usize]);
-            is_error(session.block(r.block).span.of(text))
-        })
+        let mut results = self.results.iter();
+        results.any(|r| session.block(r.block).failed)
     }
 }
 

@@ -1,7 +1,6 @@
 //! A turn in figures.
 
 use super::entry::{BlockKind, Kind, Subtype};
-use super::gist::CallGist;
 use super::glance::{prompt_words, spoken};
 use super::graph::Place;
 use super::index::Session;
@@ -104,13 +103,12 @@ impl TurnFacts {
     fn count_blocks(&mut self, session: &Session, e: &super::entry::Entry) {
         let text = session.text(e);
         for block in session.blocks(e) {
-            let raw = block.span.of(text);
             match block.kind {
                 kind if kind.is_call() => {
-                    let tool = CallGist::tool_of(raw);
-                    match self.calls.iter_mut().find(|(t, _)| *t == tool) {
+                    let tool = block.tool_name(text);
+                    match self.calls.iter_mut().find(|(t, _)| *t == *tool) {
                         Some((_, n)) => *n += 1,
-                        None => self.calls.push((tool, 1)),
+                        None => self.calls.push((tool.into_owned(), 1)),
                     }
                     let results = session
                         .calls()
@@ -118,7 +116,7 @@ impl TurnFacts {
                         .map_or(0, |c| c.results.len());
                     self.unfinished |= kind == BlockKind::ToolUse && results == 0;
                 }
-                BlockKind::ToolResult => self.errors += u32::from(is_error(raw)),
+                BlockKind::ToolResult => self.errors += u32::from(block.failed),
                 _ => {}
             }
         }

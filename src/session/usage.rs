@@ -1,6 +1,6 @@
 //! What an answer says of the tokens that its request took, and how that is lowered.
 
-use crate::jsonl::{Edit, Field, Span, elements, fields, lookup};
+use crate::jsonl::{Cursor, Edit, Field, Span, elements, fields};
 
 use super::entry::{Entry, Kind};
 use super::index::Session;
@@ -10,15 +10,39 @@ pub(crate) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
     if e.kind != Kind::Assistant || !e.flags.usage() || e.flags.synthetic() || e.flags.api_error() {
         return None;
     }
-    Some(Usage::of(session.text(e))?.window()).filter(|&tokens| tokens > 0)
+    let line = session.text(e);
+    let at = e.usage_at(line)?;
+    let window = in_one_round(&line[at as usize..]).unwrap_or_else(|| Usage::at(line, at).window());
+    Some(window).filter(|&tokens| tokens > 0)
 }
 
 /// The edits that make a line say that its request took `window` tokens, if it says that there were more.
 pub(crate) fn lower_usage(session: &Session, e: &Entry, window: u64) -> Vec<Edit> {
     match recorded_window(session, e) {
-        Some(_) => Usage::of(session.text(e)).map_or_else(Vec::new, |u| u.lowered(window)),
+        Some(_) => Usage::of(session, e).map_or_else(Vec::new, |u| u.lowered(window)),
         None => Vec::new(),
     }
+}
+
+/// The window that a usage tells of which begins here, if it is of a single round, as nearly all are.
+fn in_one_round(text: &[u8]) -> Option<u64> {
+    let mut cursor = Cursor::new(text);
+    let mut first = true;
+    let mut counts = [0; 3];
+    cursor.enter_object().ok()?;
+    while let Some(key) = cursor.next_key(&mut first).ok()? {
+        let value = cursor.skip().ok()?;
+        let slot = match key.of(text) {
+            b"cache_read_input_tokens" => 0,
+            b"cache_creation_input_tokens" => 1,
+            b"input_tokens" => 2,
+            b"iterations" => return None,
+            _ => continue,
+        };
+        // As of duplicate keys the last counts, and what is no number is nothing.
+        counts[slot] = Number::at(text, value).map_or(0, |n| n.value);
+    }
+    Some(counts.into_iter().fold(0, u64::saturating_add))
 }
 
 /// A number, and where in the line it stands.
@@ -79,7 +103,8 @@ impl Counts {
 
     fn sum(&self) -> u64 {
         let all = [self.read, self.created, self.input];
-        all.iter().flatten().map(|n| n.value).sum()
+        let values = all.iter().flatten().map(|n| n.value);
+        values.fold(0, u64::saturating_add)
     }
 
     fn lowered(&self, to: u64, edits: &mut Vec<Edit>) {
@@ -111,13 +136,19 @@ struct Usage {
 }
 
 impl Usage {
-    fn of(line: &[u8]) -> Option<Self> {
-        let all = fields_at(line, lookup(line, &["message", "usage"])?);
+    fn of(session: &Session, e: &Entry) -> Option<Self> {
+        let line = session.text(e);
+        Some(Self::at(line, e.usage_at(line)?))
+    }
+
+    /// Reads the usage that begins here.
+    fn at(line: &[u8], start: u32) -> Self {
+        let all = fields_at(line, Span::new(start as usize, line.len()));
         let rounds = all.iter().rfind(|f| f.key.of(line) == b"iterations");
-        Some(Self {
+        Self {
             whole: Counts::of(line, &all),
             last: rounds.and_then(|f| last_round(line, f.value)),
-        })
+        }
     }
 
     fn window(&self) -> u64 {
@@ -157,7 +188,7 @@ fn last_round(line: &[u8], rounds: Span) -> Option<Counts> {
     None
 }
 
-/// The fields of an object of the line, their spans in the line.
+/// The fields of the object that begins where `object` does, their spans in the line.
 fn fields_at(line: &[u8], object: Span) -> Vec<Field> {
     let mut all = fields(object.of(line)).unwrap_or_default();
     for field in &mut all {
@@ -170,7 +201,12 @@ fn fields_at(line: &[u8], object: Span) -> Vec<Field> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jsonl::apply_edits;
+    use crate::jsonl::{apply_edits, lookup};
+
+    fn usage_of(line: &str) -> Usage {
+        let at = lookup(line.as_bytes(), &["message", "usage"]).expect("usage");
+        Usage::at(line.as_bytes(), at.start)
+    }
 
     fn line(usage: &str) -> String {
         format!(r#"{{"type":"assistant","message":{{"id":"m","usage":{usage},"content":[]}}}}"#)
@@ -178,7 +214,7 @@ mod tests {
 
     fn lowered(usage: &str, to: u64) -> String {
         let line = line(usage);
-        let edits = Usage::of(line.as_bytes()).expect("usage").lowered(to);
+        let edits = usage_of(&line).lowered(to);
         let text = apply_edits(line.as_bytes(), &edits).expect("sound edits");
         let usage = lookup(&text, &["message", "usage"]).expect("usage");
         String::from_utf8(usage.of(&text).to_vec()).expect("text")
@@ -229,7 +265,7 @@ mod tests {
                 round("advisor_message", 7)
             )
         };
-        let window = |usage: &str| Usage::of(line(usage).as_bytes()).expect("usage").window();
+        let window = |usage: &str| usage_of(&line(usage)).window();
         assert_eq!(window(&usage(900, 500)), 501);
         assert_eq!(lowered(&usage(900, 500), 301), usage(299, 300));
         assert_eq!(window(r#"{"input_tokens":3,"iterations":[]}"#), 3);

@@ -6,10 +6,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::jsonl::lookup;
-
 use super::entry::{BlockKind, Entry, Kind, LineState};
-use super::gist::CallGist;
 use super::id::Id;
 use super::image::heavy;
 use super::index::Session;
@@ -85,10 +82,9 @@ impl Tools {
                 continue;
             };
             let line = session.text(&session.entries()[at.entry as usize]);
-            let block = session.block(at.block).span.of(line);
-            let raw = lookup(block, &["name"]).map_or(&[][..], |s| s.of(block));
-            let number = *numbers.entry(raw).or_insert_with(|| {
-                out.names.push(CallGist::tool_of(block));
+            let block = session.block(at.block);
+            let number = *numbers.entry(block.name(line)).or_insert_with(|| {
+                out.names.push(block.tool_name(line).into_owned());
                 out.names.len() as u32 - 1
             });
             out.calls.insert(call.id, number);
@@ -249,11 +245,7 @@ fn entry_parts(session: &Session, e: &Entry, tools: &Tools, tell: &mut dyn FnMut
             }
             for block in session.blocks(e) {
                 let raw = block.span.of(text);
-                let may_hold = matches!(
-                    block.kind,
-                    BlockKind::Image | BlockKind::Document | BlockKind::ToolResult
-                );
-                let pictures = if may_hold {
+                let pictures = if block.may_hold_media() {
                     heavy(raw).iter().map(|i| i.len() as u64).sum()
                 } else {
                     0

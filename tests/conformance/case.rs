@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::agents;
 use crate::client;
 use crate::record::{self, LIMIT, Recording};
 use crate::scenarios::{How, Scenario};
@@ -133,25 +134,34 @@ impl Case {
 
     /// What the model is shown of a session: by the client, or as remembered where it was asked about these very bytes.
     pub(crate) fn look(&self, session: &str, work: &Path) -> Result<Seen> {
-        self.remembered("", session, work, || {
-            self.resume(session, work, LIMIT, true)
-        })
+        self.view("", session, work, LIMIT, true)
     }
 
     /// What the model is shown of a session by an API that takes so many tokens, and holds only the latest message to
     /// the rules for it, as the real one does.
     pub(crate) fn look_within(&self, limit: usize, session: &str, work: &Path) -> Result<Seen> {
         let by = format!(" within {limit}");
-        self.remembered(&by, session, work, || {
-            self.resume(session, work, limit, false)
-        })
+        self.view(&by, session, work, limit, false)
     }
 
     /// What the client shows when it is asked about the same bytes a second time.
     pub(crate) fn look_again(&self, session: &str, work: &Path) -> Result<Seen> {
-        self.remembered(" again", session, work, || {
-            self.resume(session, work, LIMIT, true)
-        })
+        self.view(" again", session, work, LIMIT, true)
+    }
+
+    fn view(
+        &self,
+        what: &str,
+        session: &str,
+        work: &Path,
+        limit: usize,
+        strict: bool,
+    ) -> Result<Seen> {
+        let mut seen: Seen = self.remembered(what, session, work, || {
+            self.resume(session, work, limit, strict)
+        })?;
+        agents::rename(&self.recording, session, work, &mut seen.shown)?;
+        Ok(seen)
     }
 
     /// What `ask` came to when the session was last in this state, else what it comes to now.

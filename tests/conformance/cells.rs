@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::case::{Case, Seen};
 use crate::operations::{Operation, TITLE, plan, takes, turns_for_sdk};
 use crate::view::{self, Shown};
-use crate::{expect, folders, sdk};
+use crate::{agents, expect, folders, sdk};
 
 /// In which form an operation is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -148,6 +148,8 @@ fn foretold(case: &Case, args: &[String], show: bool) -> Result<Seen> {
     let recording = &case.recording;
     let names = view::names(recording, &recording.session, &recording.work());
     let mut shown = view::of(&json!({"messages": ccsurgery(case, args)?}), &names);
+    let work = recording.work();
+    agents::rename(recording, &recording.session, &work, &mut shown)?;
     if show {
         for shown in &shown {
             println!("{}", shown.line());

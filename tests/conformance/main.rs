@@ -10,6 +10,7 @@
     reason = "a poisoned lock means that a thread has panicked"
 )]
 
+mod agents;
 mod api;
 mod budget;
 mod case;

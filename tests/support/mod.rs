@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ccsurgery::doctor::{Finding, Judgement, diagnose};
 use ccsurgery::jsonl::{Document, decode, lookup};
 use ccsurgery::ops::{RepairOptions, passes};
-use ccsurgery::rewrite::verify_revealed;
+use ccsurgery::rewrite::Faults;
 use ccsurgery::session::{BlockKind, Kind, LineState, PromptKind, Session, prompt_words};
 
 /// A file of the repository.
@@ -82,7 +82,11 @@ pub(crate) fn repair(bytes: &[u8], accept_guess: bool) -> Repaired {
             revealed = Some(session(out.bytes.clone()));
         }
     }
-    verify_revealed(&original, revealed.as_ref(), &session(out.bytes.clone())).unwrap();
+    let mut faults = Faults::of(&original);
+    if let Some(revealed) = &revealed {
+        faults = faults.revealed(revealed);
+    }
+    faults.judge(&session(out.bytes.clone())).unwrap();
     out
 }
 

@@ -14,7 +14,7 @@ use crate::session::{
 };
 use crate::store::Found;
 
-use super::super::advice::{Advice, advise};
+use super::super::advice::{Advice, Advisor};
 use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
@@ -54,14 +54,31 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
     let ledger = Ledger::of(&session);
     let calibration = Calibration::by(&session, &ledger);
     let tools = Tools::of(&session);
-    let window = window_parts(&session, &calibration, &tools);
     let id: String = found.id.chars().take(8).collect();
+    let advisor = Advisor {
+        session: &session,
+        id: &id,
+        ledger: &ledger,
+        calibration: &calibration,
+    };
+    let ((window, turns, largest_tool), mut advice) = rayon::join(
+        || {
+            let window = window_parts(&session, &calibration, &tools);
+            let largest_tool = advisor.on_largest(&window);
+            (window, TurnFacts::all(&session, &ledger), largest_tool)
+        },
+        || advisor.advise(),
+    );
+    // By how much harm is done: all of it goes in a summary.
+    let compact = advice.iter().position(|a| a.command.starts_with("compact"));
+    let at = compact.unwrap_or(advice.len());
+    advice.splice(at..at, largest_tool);
     let xray = Xray {
         file: file_parts(&session, &tools),
         shown_bytes: shown_bytes(&session),
         largest: largest(&session, &calibration, &ledger, &tools, LARGEST),
-        turns: TurnFacts::all(&session, &ledger),
-        advice: advise(&session, &id, (&ledger, &calibration), &window),
+        turns,
+        advice,
         id,
         window,
         calibration,

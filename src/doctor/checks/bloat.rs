@@ -1,7 +1,6 @@
 //! Bytes that nobody reads again, with what they cost.
 
 use crate::human;
-use crate::jsonl::lookup;
 use crate::session::Kind;
 
 use super::super::check::{Check, Scope, Survey, whole};
@@ -30,10 +29,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         let slot = match e.kind {
             Kind::Progress => (&mut progress, text.len()),
             Kind::ApiRequestBlob => (&mut blobs, text.len()),
-            _ if e.flags.tool_use_result() => (
-                &mut copies,
-                lookup(text, &["toolUseResult"]).map_or(0, crate::jsonl::Span::len),
-            ),
+            _ if e.flags.tool_use_result() => (&mut copies, e.result.len()),
             _ => continue,
         };
         slot.0.0 += 1;

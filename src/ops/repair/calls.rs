@@ -10,10 +10,10 @@ use crate::doctor::checks::calls::{
     unanswered_call, unfinished_call,
 };
 use crate::jsonl::{Edit, decode, encode, lookup};
-use crate::rewrite::{Action, Place as At, Plan, Refusal, Transform};
+use crate::rewrite::{Action, Gist, Place as At, Plan, Refusal, Transform, Words};
 use crate::session::{self, Kind, Place, PromptKind, Session};
 
-use super::super::blocks::{Doomed, gist};
+use super::super::blocks::Doomed;
 use super::RepairOptions;
 use super::edit::{NewUser, made_uuid, set_parent, uuid};
 
@@ -155,20 +155,14 @@ impl Transform for Strays {
                 .for_each(&mut add);
         }
         let mut plan = Plan::default();
-        doomed.plan(session, &mut plan, |block, text| {
-            if block.kind.is_call() {
-                (
-                    "call without a result".to_owned(),
-                    gist(block, text, "name"),
-                )
-            } else if block.kind.is_result() {
-                (
-                    "result without a call".to_owned(),
-                    gist(block, text, "content"),
-                )
-            } else {
-                ("thinking".to_owned(), gist(block, text, "thinking"))
-            }
+        doomed.plan(session, &mut plan, |entry, block| {
+            let (what, key) = match block.kind {
+                kind if kind.is_call() => ("call without a result", "name"),
+                kind if kind.is_result() => ("result without a call", "content"),
+                _ => ("thinking", "thinking"),
+            };
+            let gist = Gist::of(session, entry, block, Words::Field(key));
+            (what.into(), gist)
         });
         Ok(plan)
     }

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use crate::doctor::checks::content::{blank_text, empty_content, replayed_error};
 use crate::doctor::checks::thinking::{adjacent, alone, unsigned};
-use crate::rewrite::{Action, Plan, Refusal, Transform};
+use crate::rewrite::{Action, Gist, Plan, Refusal, Transform, Words};
 use crate::session::{At, Session};
 
-use super::super::blocks::{Doomed, gist};
+use super::super::blocks::Doomed;
 use super::RepairOptions;
 
 pub(super) struct Content(pub(super) Rc<RepairOptions>);
@@ -44,11 +44,12 @@ impl Transform for Content {
                 .for_each(&mut add);
         }
         let mut plan = Plan::default();
-        doomed.plan(session, &mut plan, |block, text| {
+        doomed.plan(session, &mut plan, |entry, block| {
             if block.kind.is_thinking() {
-                ("thinking".to_owned(), gist(block, text, "thinking"))
+                let gist = Gist::of(session, entry, block, Words::Field("thinking"));
+                ("thinking".into(), gist)
             } else {
-                ("blank text".to_owned(), String::new())
+                ("blank text".into(), Gist::None)
             }
         });
         let mut gone: Vec<(usize, &str)> = Vec::new();

@@ -7,7 +7,7 @@ use crate::doctor::checks::lines::{
     byte_order_mark, glued_records, invalid_utf8, nul_run, open_end, torn_line,
 };
 use crate::jsonl::{Edit, Ending, Span};
-use crate::rewrite::{Action, Change, Place, Plan, Refusal, Transform};
+use crate::rewrite::{Action, Change, Gist, Place, Plan, Refusal, Transform};
 use crate::session::{LineState, Session};
 
 use super::RepairOptions;
@@ -117,13 +117,13 @@ impl Lines {
                 Action::Edit
             },
             what: match records.len() {
-                0 => check.name.to_owned(),
-                1 => "record recovered".to_owned(),
-                n => format!("{n} records recovered"),
+                0 => check.name.into(),
+                1 => "record recovered".into(),
+                n => format!("{n} records recovered").into(),
             },
             bytes: kept as i64 - text.len() as i64 - 1,
             turn: None,
-            gist: String::new(),
+            gist: Gist::None,
             shown: 0,
         });
     }

@@ -172,5 +172,13 @@ fn put_note(session: &Session, plan: &mut Plan, entry: usize, block: Span, what:
     let text = format!(r#"{{"type":"text","text":{}}}"#, encode(note));
     let grown = text.len() as i64 - block.len() as i64;
     plan.edit_line(e.line, [Edit::new(block, text)]);
-    plan.note(session, e, Action::Edit, what, grown, grown, note);
+    plan.note(
+        session,
+        e,
+        Action::Edit,
+        what.to_owned(),
+        grown,
+        grown,
+        note,
+    );
 }

@@ -39,6 +39,7 @@ pub(crate) fn references(session: &Session) -> Vec<Reference> {
         for block in session.blocks(e) {
             let inner = block.span.of(text);
             if block.kind != BlockKind::ToolResult
+                || !block.is_nested()
                 || memmem::find(inner, b"\"tool_reference\"").is_none()
             {
                 continue;

@@ -18,7 +18,10 @@ pub(crate) static CHECK: Check = Check {
 };
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (i, e) in survey.live().filter(|(_, e)| e.is_message()) {
+    for (i, e) in survey
+        .live()
+        .filter(|(_, e)| e.is_message() && e.flags.numbered_characters())
+    {
         let bad = bad_escapes(e.content.of(survey.session.text(e)))
             .into_iter()
             .filter(|(_, b)| *b == Bad::Surrogate)

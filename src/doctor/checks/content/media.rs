@@ -59,9 +59,7 @@ pub(crate) fn media(session: &Session) -> Vec<Medium> {
         for block in session.blocks(e) {
             match block.kind {
                 BlockKind::Image | BlockKind::Document => out.extend(medium(text, i, block.span)),
-                BlockKind::ToolResult
-                    if memmem::find(block.span.of(text), b"\"base64\"").is_some() =>
-                {
+                BlockKind::ToolResult if block.is_nested() => {
                     let inner = block.span.of(text);
                     let Some(list) =
                         lookup(inner, &["content"]).filter(|s| s.of(inner).starts_with(b"["))

@@ -1,0 +1,102 @@
+//! The words by which a person knows what a change is about, read only where they are shown.
+
+use crate::jsonl::{decode_head, lookup};
+use crate::session::{Block, CallGist, Entry, Session};
+
+/// How many characters are ever shown.
+const LONGEST: usize = 120;
+
+/// The words that a change concerns.
+///
+/// Most of the tens of thousands of changes of a large session are only counted. So a gist is a place in the
+/// file, and not looked at until somebody wants to read it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Gist {
+    /// There is nothing to be said.
+    #[default]
+    None,
+    /// These words.
+    Words(String),
+    /// The words of a block.
+    Block {
+        /// Where in the file it begins.
+        start: u64,
+        /// How many bytes it has.
+        len: u32,
+        /// Which of its words.
+        of: Words,
+    },
+}
+
+/// Which words of a block tell what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// Those of this field.
+    Field(&'static str),
+    /// What is asked of a tool.
+    Call,
+}
+
+impl Words {
+    fn read(self, block: &[u8]) -> String {
+        match self {
+            Words::Call => CallGist::of(block).gist.chars().take(LONGEST).collect(),
+            Words::Field(key) => {
+                let raw = lookup(block, &[key]).map_or(&[][..], |s| s.of(block));
+                // A character takes at most six bytes to spell, if it is not one of a pair.
+                let head = decode_head(raw, LONGEST * 6);
+                head.chars().take(LONGEST).collect()
+            }
+        }
+    }
+}
+
+impl Gist {
+    /// The words of a block of an entry.
+    pub fn of(session: &Session, entry: &Entry, block: &Block, of: Words) -> Self {
+        let line = entry.line as usize;
+        if !session.document().is_original(line) {
+            // It was made by an earlier step, and is gone when the change is shown.
+            return of.read(block.span.of(session.text(entry))).into();
+        }
+        Gist::Block {
+            start: session.document().lines()[line].start + u64::from(block.span.start),
+            len: block.span.len() as u32,
+            of,
+        }
+    }
+
+    /// Whether there is surely nothing to be said.
+    pub fn is_none(&self) -> bool {
+        *self == Gist::None
+    }
+
+    /// The words, of a session that was read from `source`; raw, neither cleaned nor masked.
+    pub fn read(&self, source: &[u8]) -> String {
+        match self {
+            Gist::None => String::new(),
+            Gist::Words(words) => words.clone(),
+            Gist::Block { start, len, of } => {
+                let start = *start as usize;
+                let block = source.get(start..start + *len as usize);
+                of.read(block.unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl From<String> for Gist {
+    fn from(words: String) -> Self {
+        if words.is_empty() {
+            Gist::None
+        } else {
+            Gist::Words(words)
+        }
+    }
+}
+
+impl From<&str> for Gist {
+    fn from(words: &str) -> Self {
+        words.to_owned().into()
+    }
+}
