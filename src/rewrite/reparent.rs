@@ -165,8 +165,45 @@ struct StandIns {
     gone: FxHashSet<Id>,
     /// All that go have UUIDs.
     plain: bool,
+    /// How these begin.
+    hints: Hints,
     /// The lines of one message, in file order.
     messages: FxHashMap<Id, Vec<u32>>,
+}
+
+/// Tells most texts that are no id of a set from those that may be one by their first eight bytes, without reading
+/// them as ids: every line names several, and nearly all of them stay.
+struct Hints {
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+impl Hints {
+    fn new(ids: &FxHashSet<Id>) -> Self {
+        let len = (ids.len() * 16).next_power_of_two().max(1 << 12);
+        let mut hints = Self {
+            bits: vec![0; len / 64],
+            shift: 64 - len.trailing_zeros(),
+        };
+        for uuid in ids.iter().filter_map(|id| id.uuid()) {
+            let mut text = [0; 36];
+            uuid.hyphenated().encode_lower(&mut text);
+            if let Some(at) = hints.place(&text) {
+                hints.bits[at / 64] |= 1 << (at % 64);
+            }
+        }
+        hints
+    }
+
+    fn place(&self, text: &[u8]) -> Option<usize> {
+        let head = u64::from_le_bytes(*text.first_chunk()?);
+        Some((head.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize)
+    }
+
+    fn may_hold(&self, text: &[u8]) -> bool {
+        let place = self.place(text);
+        place.is_some_and(|at| self.bits[at / 64] >> (at % 64) & 1 == 1)
+    }
 }
 
 impl StandIns {
@@ -192,6 +229,7 @@ impl StandIns {
         }
         Self {
             plain: gone.iter().all(|id| id.is_uuid()),
+            hints: Hints::new(&gone),
             gone,
             messages,
         }
@@ -203,9 +241,11 @@ impl StandIns {
         !self.plain
             || e.flags.numbered_characters()
             || e.around_words(text).iter().any(|(_, part)| {
-                let mut ids =
-                    between_quotes(part, 36).filter_map(|at| Id::of_uuid(&part[at..at + 36]));
-                ids.any(|id| self.gone.contains(&id))
+                between_quotes(part, 36).any(|at| {
+                    let text = &part[at..at + 36];
+                    self.hints.may_hold(text)
+                        && Id::of_uuid(text).is_some_and(|id| self.gone.contains(&id))
+                })
             })
     }
 

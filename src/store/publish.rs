@@ -226,7 +226,7 @@ pub(super) fn write_transcript(
 }
 
 /// How many bytes are written before the disk is set to work on them, while more are made.
-const FLUSH: usize = 16 << 20;
+const FLUSH: usize = 8 << 20;
 
 /// Writes on, hashes what went out, and has the disk begin early.
 struct Sent<'a, W> {

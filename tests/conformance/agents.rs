@@ -1,7 +1,7 @@
 //! Names for subagents as clients before 2.1 kept them: beside the transcripts of all sessions of a project.
 //!
 //! A copy has its own, so they are called otherwise in it, and the model is told the new name: it can go on with the
-//! copy's, and not with the original's. In views they are called by the moment at which they were started.
+//! copy's, and not with the original's. To compare the two, each is known by the moment at which it was started.
 
 use std::path::Path;
 
@@ -11,16 +11,12 @@ use serde_json::Value;
 use crate::record::{Recording, slug};
 use crate::view::Shown;
 
-/// Calls a session's own subagents in a view of it by names that its copies share.
-pub(crate) fn rename(
-    recording: &Recording,
-    session: &str,
-    work: &Path,
-    shown: &mut [Shown],
-) -> Result<()> {
+/// The names of a session's own subagents, and when each was started.
+fn of(recording: &Recording, session: &str, work: &Path) -> Result<Vec<(String, String)>> {
     let folder = recording.config().join("projects").join(slug(work));
+    let mut found = Vec::new();
     if !folder.exists() {
-        return Ok(());
+        return Ok(found);
     }
     for file in fs_err::read_dir(&folder)? {
         let path = file?.path();
@@ -31,10 +27,39 @@ pub(crate) fn rename(
         let text = fs_err::read_to_string(&path)?;
         let first: Value = serde_json::from_str(text.lines().next().unwrap_or("null"))?;
         if first["sessionId"] == session {
-            let new = format!("AGENT {}", first["timestamp"].as_str().unwrap_or_default());
-            for shown in &mut *shown {
-                replace(&mut shown.block, agent, &new);
-            }
+            let start = first["timestamp"].as_str().unwrap_or_default();
+            found.push((agent.to_owned(), start.to_owned()));
+        }
+    }
+    Ok(found)
+}
+
+/// Calls a session's subagents in a view of it by names that its copies share.
+pub(crate) fn rename(
+    recording: &Recording,
+    session: &str,
+    work: &Path,
+    shown: &mut [Shown],
+) -> Result<()> {
+    for (agent, start) in of(recording, session, work)? {
+        for shown in &mut *shown {
+            replace(&mut shown.block, &agent, &format!("AGENT {start}"));
+        }
+    }
+    Ok(())
+}
+
+/// Calls the subagents of a copy in its transcript as the original does, for a reader who compares word by word.
+pub(crate) fn put_back(recording: &Recording, session: &str) -> Result<()> {
+    let work = recording.work();
+    let transcript = recording
+        .transcript()
+        .with_file_name(format!("{session}.jsonl"));
+    let old = of(recording, &recording.session, &work)?;
+    for (agent, start) in of(recording, session, &work)? {
+        if let Some((was, _)) = old.iter().find(|(_, began)| *began == start) {
+            let text = fs_err::read_to_string(&transcript)?;
+            fs_err::write(&transcript, text.replace(&agent, was))?;
         }
     }
     Ok(())

@@ -116,6 +116,7 @@ fn attempt(
         }
     }
     if let Some(turns) = turns_for_sdk(operation.name, case) {
+        agents::put_back(recording, &session)?;
         let by = format!(" by the SDK to turn {turns}");
         return case.remembered(&by, &session, &recording.work(), || {
             sdk::judge(case, &session, TITLE, turns)
