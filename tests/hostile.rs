@@ -620,3 +620,35 @@ fn very_many_lines() {
         assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
     }
 }
+
+/// Who walks up from each of these, or reads on behind the end of a line, is never done.
+#[test]
+fn very_many_faults_of_one_kind() {
+    let home = Home::in_memory();
+    let line = |n: u32, kind: &str, content: &str| {
+        let parent = n
+            .checked_sub(1)
+            .map_or("null".to_owned(), |p| format!("\"u{p}\""));
+        format!(
+            "{{\"type\":\"{kind}\",\"uuid\":\"u{n}\",\"parentUuid\":{parent},\"sessionId\":\"{SESSION}\",\"timestamp\":\"2026-03-04T05:06:07.000Z\",\"message\":{{\"role\":\"{kind}\",\"content\":{content}}}}}\n"
+        )
+    };
+    let count = 40_000;
+    let mut orphans = line(0, "user", "\"go\"");
+    for n in 1..count {
+        let result =
+            format!("[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{n}\",\"content\":\"x\"}}]");
+        orphans += &line(n, "user", &result);
+    }
+    orphans += &line(
+        count,
+        "assistant",
+        "[{\"type\":\"text\",\"text\":\"done\"}]",
+    );
+    let torn = line(0, "user", "\"go\"") + &"{\"a\":\n".repeat(count as usize);
+    for session in [orphans, torn] {
+        home.write(home.transcript(SESSION), &session);
+        let run = home.run(&["repair", SESSION, "-n"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+    }
+}

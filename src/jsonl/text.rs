@@ -37,6 +37,26 @@ pub fn decode(raw: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// How many bytes the words of a JSON string have, which are mostly not needed to tell.
+pub fn decoded_len(raw: &[u8]) -> usize {
+    let plain = || {
+        let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        let mut escapes = 0;
+        let mut at = 0;
+        while let Some(i) = memchr::memchr(b'\\', inner.get(at..)?) {
+            // A character that is spelt by its number may have any length.
+            if inner.get(at + i + 1)? == &b'u' {
+                return None;
+            }
+            escapes += 1;
+            at += i + 2;
+        }
+        let valid = simdutf8::basic::from_utf8(inner).is_ok();
+        valid.then(|| inner.len() - escapes)
+    };
+    plain().unwrap_or_else(|| decode(raw).len())
+}
+
 /// The first words of a JSON string (quotes included in `raw`): at least its first `len` bytes, however many follow.
 pub fn decode_head(raw: &[u8], len: usize) -> Cow<'_, str> {
     if raw.first() != Some(&b'"') || raw.len() <= len + 16 {
@@ -90,6 +110,26 @@ fn lossy(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    const PARTS: [&[u8]; 8] = [
+        b"a",
+        b"\\n",
+        b"\\\\",
+        b"\\\"",
+        b"\\u00e9",
+        b"\\ud83d",
+        "ü".as_bytes(),
+        b"\xff",
+    ];
+
+    proptest! {
+        #[test]
+        fn lengths_are_those_of_the_words(inner in proptest::collection::vec(prop::sample::select(&PARTS[..]), 0..20)) {
+            let raw = [b"\"", inner.concat().as_slice(), b"\""].concat();
+            prop_assert_eq!(decoded_len(&raw), decode(&raw).len());
+        }
+    }
 
     #[test]
     fn a_head_is_the_beginning_of_the_whole() {

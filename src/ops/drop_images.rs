@@ -11,7 +11,7 @@ use super::drop_tools::drop_field;
 use super::scope::{Scope, unfinished_turn};
 
 /// How the note ends that replaces an image or a document.
-const NOTE_END: &str = " removed by ccsurgery]";
+pub(super) const NOTE_END: &str = " removed by ccsurgery]";
 
 /// Replaces images and documents by notes, in prompts and in what calls brought; the text stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]

@@ -1,14 +1,15 @@
 //! Outputs that become a note.
 
+use memchr::memmem;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::human::bytes;
-use crate::jsonl::{Edit, Span, decode, elements, encode, lookup};
+use crate::jsonl::{Edit, Span, decode, decoded_len, elements, encode, lookup};
 use crate::rewrite::{Action, Plan};
 use crate::session::{At, BlockKind, Call, Id, Kind, Session};
 
-use super::drop_images::{is_image_note, is_media};
+use super::drop_images::{NOTE_END, is_image_note, is_media};
 use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
 
 /// How every note begins; by this a stub is known, and not stubbed again.
@@ -102,6 +103,13 @@ fn stub_result(session: &Session, call: &Call, at: At, note: Note, plan: &mut Pl
 
 /// The note that replaces an output; `None` if it is one already.
 fn note_for(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
+    // Most outputs go whole: then it is enough to know how long they are.
+    let says = |mark: &str| memmem::find(raw, mark.as_bytes()).is_some();
+    let whole = stub.head + stub.tail == 0 && raw.starts_with(b"\"") && raw != b"\"\"";
+    if whole && !says(MARK) && !says(NOTE_END) {
+        let gone = decoded_len(raw) as u64;
+        return Some(format!("{MARK}{} of {name} output]", bytes(gone)));
+    }
     let (words, media) = words_of(raw);
     if words.lines().any(|l| l.starts_with(MARK)) || words.lines().all(is_image_note) {
         return None;

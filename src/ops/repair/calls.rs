@@ -11,7 +11,7 @@ use crate::doctor::checks::calls::{
 };
 use crate::jsonl::{Edit, decode, encode, lookup};
 use crate::rewrite::{Action, Gist, Place as At, Plan, Refusal, Transform, Words};
-use crate::session::{self, Kind, Place, PromptKind, Session};
+use crate::session::{self, Id, Kind, Place, PromptKind, Session};
 
 use super::super::blocks::Doomed;
 use super::RepairOptions;
@@ -126,15 +126,13 @@ impl Transform for Strays {
                 .into_iter()
                 .for_each(&mut add);
         }
+        // Answers that lose a call: their thinking is not what was signed.
+        let mut losers = FxHashSet::default();
         if self.0.wants(&stray_result::CHECK) {
+            let mut seen = FxHashSet::default();
             for result in stray_result::results(session) {
                 add(result);
-                // The answer above it has lost the call, and its thinking is not what was signed.
-                answer_above(session, result.entry as usize)
-                    .map(|answer| thinking_of(session, answer))
-                    .into_iter()
-                    .flatten()
-                    .for_each(&mut add);
+                losers.extend(answer_above(session, result.entry as usize, &mut seen));
             }
         }
         let mut calls = Vec::new();
@@ -149,11 +147,9 @@ impl Transform for Strays {
         }
         for call in calls {
             add(call);
-            // Without the call, the thinking that led to it is not what was signed.
-            thinking_of(session, call.entry as usize)
-                .into_iter()
-                .for_each(&mut add);
+            losers.insert(call.entry as usize);
         }
+        thinking_of(session, &losers).for_each(add);
         let mut plan = Plan::default();
         doomed.plan(session, &mut plan, |entry, block| {
             let (what, key) = match block.kind {
@@ -168,12 +164,14 @@ impl Transform for Strays {
     }
 }
 
-/// The nearest line of an answer above an entry, within the turn.
-fn answer_above(session: &Session, entry: usize) -> Option<usize> {
+/// The nearest line of an answer above an entry, within the turn; nothing if the way there joins one that was gone.
+fn answer_above(session: &Session, entry: usize, seen: &mut FxHashSet<usize>) -> Option<usize> {
     let mut at = entry;
-    // As many steps as there are entries, for a chain may be closed.
-    for _ in 0..session.entries().len() {
+    loop {
         at = session.graph().parent(at)?;
+        if !seen.insert(at) {
+            return None;
+        }
         let e = &session.entries()[at];
         if e.kind == Kind::Assistant {
             return Some(at);
@@ -182,26 +180,22 @@ fn answer_above(session: &Session, entry: usize) -> Option<usize> {
             return None;
         }
     }
-    None
 }
 
-fn thinking_of(session: &Session, entry: usize) -> Vec<session::At> {
-    let message = session.entries()[entry].message_id;
-    let lines = session
-        .entries()
-        .iter()
-        .enumerate()
-        .filter(|(i, e)| *i == entry || message.is_some() && e.message_id == message);
-    lines
-        .flat_map(|(i, e)| {
-            (e.blocks.0..e.blocks.1)
-                .filter(|&b| session.block(b).kind.is_thinking())
-                .map(move |b| session::At {
-                    entry: i as u32,
-                    block: b,
-                })
-        })
-        .collect()
+/// The thinking of the messages that these entries are lines of.
+fn thinking_of(session: &Session, entries: &FxHashSet<usize>) -> impl Iterator<Item = session::At> {
+    let message = |&i: &usize| session.entries()[i].message_id.some();
+    let messages: FxHashSet<Id> = entries.iter().filter_map(message).collect();
+    let all = session.entries().iter().enumerate();
+    let lines = all.filter(move |(i, e)| entries.contains(i) || messages.contains(&e.message_id));
+    lines.flat_map(|(i, e)| {
+        (e.blocks.0..e.blocks.1)
+            .filter(|&b| session.block(b).kind.is_thinking())
+            .map(move |b| session::At {
+                entry: i as u32,
+                block: b,
+            })
+    })
 }
 
 /// Makes up results for calls that were interrupted.
