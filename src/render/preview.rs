@@ -166,7 +166,7 @@ impl Preview<'_> {
                 // A note says it in words.
             } else if change.what == "parent" {
                 counted.entry((1, "re-parented")).or_default().0 += 1;
-            } else if is_spoken(change) {
+            } else if self.is_spoken(change) {
                 named.push(change);
             } else {
                 let slot = counted
@@ -179,7 +179,7 @@ impl Preview<'_> {
         let grouped = if self.verbose || named.len() <= ROWS {
             named.into_iter().cloned().collect()
         } else {
-            by_turn(&named)
+            self.by_turn(&named)
         };
         // The largest say most; what is left over is counted.
         let named = grouped;
@@ -337,40 +337,49 @@ impl Preview<'_> {
             );
         }
     }
-}
 
-/// One row for all changes of a kind in a turn: a session of thousands of entries is still one screen.
-fn by_turn(changes: &[&Change]) -> Vec<Change> {
-    let mut groups: Vec<(Change, usize)> = Vec::new();
-    for change in changes {
-        let same = |c: &Change| {
-            (c.turn, c.action, c.what.as_ref())
-                == (change.turn, change.action, change.what.as_ref())
-        };
-        match groups.iter_mut().rev().take(32).find(|(c, _)| same(c)) {
-            Some((group, n)) => {
-                group.bytes += change.bytes;
-                group.shown += change.shown;
-                if group.gist.is_none() {
-                    group.gist.clone_from(&change.gist);
+    /// One row for all changes of a kind in a turn: a session of thousands of entries is still one screen.
+    fn by_turn(&self, changes: &[&Change]) -> Vec<Change> {
+        let mut groups: Vec<(Change, usize)> = Vec::new();
+        for change in changes {
+            let same = |c: &Change| {
+                (c.turn, c.action, c.what.as_ref())
+                    == (change.turn, change.action, change.what.as_ref())
+            };
+            match groups.iter_mut().rev().take(32).find(|(c, _)| same(c)) {
+                Some((group, n)) => {
+                    group.bytes += change.bytes;
+                    group.shown += change.shown;
+                    if group.gist.is_none() {
+                        group.gist = change.gist.read(self.source).into();
+                    }
+                    *n += 1;
                 }
-                *n += 1;
+                None => {
+                    let gist = change.gist.read(self.source).into();
+                    groups.push((
+                        Change {
+                            gist,
+                            ..(*change).clone()
+                        },
+                        1,
+                    ));
+                }
             }
-            None => groups.push(((*change).clone(), 1)),
         }
+        let count_up = |(mut group, n): (Change, usize)| {
+            if n > 1 {
+                group.what = format!("{n} × {}", group.what).into();
+            }
+            group
+        };
+        groups.into_iter().map(count_up).collect()
     }
-    let count_up = |(mut group, n): (Change, usize)| {
-        if n > 1 {
-            group.what = format!("{n} × {}", group.what).into();
-        }
-        group
-    };
-    groups.into_iter().map(count_up).collect()
-}
 
-/// Whether a change is worth a row of its own: something of the conversation.
-fn is_spoken(change: &Change) -> bool {
-    change.shown != 0 || !change.gist.is_none()
+    /// Whether a change is worth a row of its own: something of the conversation.
+    fn is_spoken(&self, change: &Change) -> bool {
+        change.shown != 0 || !change.gist.read(self.source).is_empty()
+    }
 }
 
 fn difference(before: u64, after: u64, say: &dyn Fn(u64) -> String) -> String {

@@ -455,3 +455,17 @@ fn titles_tell_what_was_done() {
     let title = records(path.as_ref()).pop().expect("a line");
     assert_eq!(title["customTitle"], "Weather station (drop-tools)");
 }
+
+/// What was never shown and has no words is counted, however it is looked up.
+#[test]
+fn thoughts_without_words_are_counted() {
+    let home = weather::home();
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/fixtures/recorded/2.1.325/compacted/projects/-home-user-project/a4719f53-3a20-492e-8289-15c88a6c256e.jsonl"
+    );
+    let run = home.run(&["drop-tools", "-n", path]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let counted = run.stdout.lines().filter(|l| l.contains("− 2 thinking"));
+    assert_eq!(counted.count(), 1, "{}", run.stdout);
+}
