@@ -92,6 +92,11 @@ impl Fault {
         )
     }
 
+    /// Whether who goes from parent to parent may come back to where they were.
+    pub(crate) fn closes_a_chain(self) -> bool {
+        matches!(self, Self::Cycle | Self::SelfParent | Self::OtherDuplicate)
+    }
+
     /// Whether it needs a session that was compacted.
     pub(crate) fn is_of_compaction(self) -> bool {
         matches!(
