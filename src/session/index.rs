@@ -172,7 +172,9 @@ impl Session {
             ..Index::with_capacity(document.lines().len())
         };
         // Lines that were touched are read on all cores; between them, others are taken over as they were read.
-        let touched = |i: &usize| document.is_added_since(*i, &self.document);
+        // A mark before what was not the first line is one of the file now.
+        let marked = |i: usize| i == 0 && document.text(i).starts_with(BYTE_ORDER_MARK);
+        let touched = |i: &usize| document.is_added_since(*i, &self.document) || marked(*i);
         let touched: Vec<usize> = (0..document.lines().len()).filter(touched).collect();
         let read = touched.par_chunks(TOUCHED).map(|lines| {
             let mut index = Index::with_capacity(lines.len());
