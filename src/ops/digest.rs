@@ -107,6 +107,7 @@ fn gather(session: &Session, upto: u32) -> Facts {
         .filter_map(|(e, block)| {
             let inner = block.span.of(session.text(e));
             let raw = lookup(inner, &["input", "command"])?.of(inner);
+            let raw = raw.starts_with(b"\"").then_some(raw)?;
             let failed = |call: &Call| call.failed(session);
             let failed = session.calls().find(block.tool).is_some_and(failed);
             Some((decode(raw).into_owned(), failed))

@@ -131,41 +131,44 @@ impl Session {
     ///
     /// Where there are only more lines than there were, nothing of it is held twice.
     #[must_use]
-    pub fn into_successor(mut self, document: Document) -> Self {
-        let known = self.lines.len();
-        if document.lines().get(..known) != Some(self.document.lines()) {
+    pub fn into_successor(self, document: Document) -> Self {
+        if !self.continues(&document) {
             return self.successor(document);
         }
-        let mut more = Index::with_capacity(0);
-        for i in known..document.lines().len() {
-            more.read(document.text(i), i == 0);
-        }
-        let linked = more.is_linked();
-        let mut index = Index {
+        let more = self.read_more(&document);
+        let index = Index {
             lines: self.lines,
             entries: self.entries,
             blocks: Vec::new(),
             said: self.said,
         };
-        index.lines.reserve_exact(more.lines.len());
-        index.entries.reserve_exact(more.entries.len());
-        if linked {
-            index.blocks = Arc::unwrap_or_clone(self.blocks);
-            drop((self.graph, self.calls, self.turns));
-            index.append(more);
-            return index.finish(document);
-        }
-        index.append(more);
-        (self.lines, self.entries, self.said) = (index.lines, index.entries, index.said);
-        Self { document, ..self }
+        let linked = Linked {
+            blocks: self.blocks,
+            graph: self.graph,
+            calls: self.calls,
+            turns: self.turns,
+        };
+        index.continued(linked, more, document)
     }
 
     /// Indexes what a plan made of this session, reading only the lines that it touched.
     #[must_use]
     pub fn successor(&self, document: Document) -> Self {
-        let known = self.document.lines();
-        if document.lines().get(..known.len()) == Some(known) {
-            return self.continued(document);
+        if self.continues(&document) {
+            let more = self.read_more(&document);
+            let index = Index {
+                lines: extended(&self.lines, more.lines.len()),
+                entries: extended(&self.entries, more.entries.len()),
+                blocks: Vec::new(),
+                said: self.said.clone(),
+            };
+            let linked = Linked {
+                blocks: Arc::clone(&self.blocks),
+                graph: Arc::clone(&self.graph),
+                calls: Arc::clone(&self.calls),
+                turns: Arc::clone(&self.turns),
+            };
+            return index.continued(linked, more, document);
         }
         let mut index = Index {
             said: None,
@@ -208,36 +211,19 @@ impl Session {
         index.finish(document)
     }
 
-    /// Indexes a document that has more lines than this session's, and is the same up to there.
-    fn continued(&self, document: Document) -> Self {
+    /// Whether a document has this session's lines, and at most some more behind them.
+    fn continues(&self, document: &Document) -> bool {
+        let known = self.document.lines();
+        document.lines().get(..known.len()) == Some(known)
+    }
+
+    /// Reads the lines that a document has more.
+    fn read_more(&self, document: &Document) -> Index {
         let mut more = Index::with_capacity(0);
         for i in self.lines.len()..document.lines().len() {
             more.read(document.text(i), i == 0);
         }
-        let linked = more.is_linked();
-        let mut index = Index {
-            lines: extended(&self.lines, more.lines.len()),
-            entries: extended(&self.entries, more.entries.len()),
-            blocks: Vec::new(),
-            said: self.said.clone(),
-        };
-        if linked {
-            index.blocks = self.blocks.to_vec();
-            index.append(more);
-            return index.finish(document);
-        }
-        index.append(more);
-        // All that was found out about the others still holds.
-        Session {
-            blocks: Arc::clone(&self.blocks),
-            graph: Arc::clone(&self.graph),
-            calls: Arc::clone(&self.calls),
-            turns: Arc::clone(&self.turns),
-            document,
-            lines: index.lines,
-            entries: index.entries,
-            said: index.said,
-        }
+        more
     }
 
     /// The lines as they are in the file.
@@ -370,6 +356,14 @@ fn extended<T: Clone>(values: &[T], more: usize) -> Vec<T> {
     out
 }
 
+/// What is found out about the lines of a session together.
+struct Linked {
+    blocks: Arc<Vec<Block>>,
+    graph: Arc<Graph>,
+    calls: Arc<Calls>,
+    turns: Arc<Turns>,
+}
+
 /// A session under construction.
 struct Index {
     lines: Vec<LineState>,
@@ -478,6 +472,30 @@ impl Index {
         self.blocks.extend_from_slice(blocks);
         self.lines.push(LineState::Entry(self.entries.len() as u32));
         self.entries.push(entry);
+    }
+
+    /// Puts more lines behind those of a session, of which only the blocks are not here but in `linked`.
+    fn continued(mut self, linked: Linked, more: Index, document: Document) -> Session {
+        self.lines.reserve_exact(more.lines.len());
+        self.entries.reserve_exact(more.entries.len());
+        if more.is_linked() {
+            self.blocks = Arc::unwrap_or_clone(linked.blocks);
+            drop((linked.graph, linked.calls, linked.turns));
+            self.append(more);
+            return self.finish(document);
+        }
+        self.append(more);
+        // All that was found out about the others still holds.
+        Session {
+            document,
+            lines: self.lines,
+            entries: self.entries,
+            blocks: linked.blocks,
+            graph: linked.graph,
+            calls: linked.calls,
+            turns: linked.turns,
+            said: self.said,
+        }
     }
 
     /// Links what was taken.

@@ -1,6 +1,6 @@
 //! Replays what fuzzing found, and fuzzes a little more on any toolchain.
 //!
-//! `CCSURGERY_FUZZ=100000 cargo test --release --test fuzz -- --nocapture` goes on for longer, and
+//! `CCSURGERY_FUZZ=100000 cargo test --test fuzz -- --nocapture` goes on for longer, and
 //! `CCSURGERY_FUZZ_SEED` has it go elsewhere. With a nightly toolchain and `cargo-fuzz`, the same targets are
 //! in `fuzz/`.
 #![allow(clippy::print_stderr, reason = "a long run tells what it did")]
