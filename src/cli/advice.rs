@@ -69,6 +69,7 @@ impl Advisor<'_> {
                 "old turns become a summary".to_owned(),
                 Box::new(Compact {
                     keep_last: Some(KEPT),
+                    window: Some(self.calibration.window()),
                     ..Compact::default()
                 }),
             ));

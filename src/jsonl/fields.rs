@@ -53,6 +53,13 @@ pub fn lookup(text: &[u8], path: &[&str]) -> Option<Span> {
 /// The same, where two values of the text are known already and not read again. They are mostly the longest, and
 /// what is looked up stands beside them.
 pub fn lookup_around(text: &[u8], known: [Span; 2], path: &[&str]) -> Option<Span> {
+    // What is looked up deep inside is mostly not there, and its key nowhere. In what is known it is not looked for.
+    if let [_, .., last] = path
+        && known.iter().all(|k| k.is_empty())
+        && !mentions(text, known, last.as_bytes())
+    {
+        return None;
+    }
     let mut span = Span::new(0, text.len());
     for key in path {
         let inside = known.map(|k| {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use serde::de::{Deserializer as _, Visitor};
 
 /// The words of a JSON string (quotes included in `raw`), as the client would read them: bytes that
@@ -41,18 +42,10 @@ pub fn decode(raw: &[u8]) -> Cow<'_, str> {
 pub fn decoded_len(raw: &[u8]) -> usize {
     let plain = || {
         let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        let mut escapes = 0;
-        let mut at = 0;
-        while let Some(i) = memchr::memchr(b'\\', inner.get(at..)?) {
-            // A character that is spelt by its number may have any length.
-            if inner.get(at + i + 1)? == &b'u' {
-                return None;
-            }
-            escapes += 1;
-            at += i + 2;
-        }
-        let valid = simdutf8::basic::from_utf8(inner).is_ok();
-        valid.then(|| inner.len() - escapes)
+        // A character that is spelt by its number may have any length, and of backslashes in a row not each is an escape.
+        let countable = [b"\\u", br"\\"].map(|odd| memmem::find(inner, odd).is_none());
+        let valid = countable == [true; 2] && simdutf8::basic::from_utf8(inner).is_ok();
+        valid.then(|| inner.len() - memchr::memchr_iter(b'\\', inner).count())
     };
     plain().unwrap_or_else(|| decode(raw).len())
 }

@@ -1,7 +1,6 @@
 //! Takes blocks out of messages, and their second copies out of the lines that keep them.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
@@ -11,39 +10,34 @@ use crate::session::{Block, BlockKind, Entry, Id, Kind, Session};
 
 /// Blocks that go, by entry; blocks are counted within the entry.
 #[derive(Debug, Default)]
-pub(super) struct Doomed(BTreeMap<usize, BTreeSet<usize>>);
+pub(super) struct Doomed(Vec<(u32, u32)>);
 
 impl Doomed {
     /// Dooms one block.
     pub(super) fn add(&mut self, entry: usize, block: usize) {
-        self.0.entry(entry).or_default().insert(block);
+        self.0.push((entry as u32, block as u32));
     }
 
-    /// Whether nothing is doomed.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The entries that lose something.
-    pub(super) fn entries(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.keys().copied()
-    }
-
-    /// Plans it: an entry left without content goes, another loses the blocks.
+    /// Plans it: an entry left without content goes, another loses the blocks. Returns the entries that lose something.
     ///
     /// `what` names a block for the preview, and gives its gist.
     pub(super) fn plan(
-        &self,
+        mut self,
         session: &Session,
         plan: &mut Plan,
         what: impl Fn(&Entry, &Block) -> (Cow<'static, str>, Gist),
-    ) {
-        for (&i, gone) in &self.0 {
+    ) -> Vec<usize> {
+        self.0.sort_unstable();
+        self.0.dedup();
+        let mut losers = Vec::new();
+        for gone in self.0.chunk_by(|a, b| a.0 == b.0) {
+            let i = gone[0].0 as usize;
+            losers.push(i);
             let entry = &session.entries()[i];
             let blocks = session.blocks(entry);
             let shown = session.graph().is_shown(i);
-            for &b in gone {
-                let block = &blocks[b];
+            for &(_, b) in gone {
+                let block = &blocks[b as usize];
                 let (what, gist) = what(entry, block);
                 let len = block.span.len() as i64;
                 plan.note(
@@ -64,10 +58,11 @@ impl Doomed {
                 plan.drop_line(entry.line);
             } else {
                 let spans: Vec<Span> = blocks.iter().map(|b| b.span).collect();
-                let gone: Vec<usize> = gone.iter().copied().collect();
+                let gone: Vec<usize> = gone.iter().map(|&(_, b)| b as usize).collect();
                 plan.edit_line(entry.line, remove_elements(&spans, &gone));
             }
         }
+        losers
     }
 }
 

@@ -30,6 +30,9 @@ pub struct Compact {
     pub max_tokens: Option<usize>,
     /// Whether what is summarised leaves the file too.
     pub drop_history: bool,
+    /// The tokens in the window, where they were counted already.
+    #[serde(skip)]
+    pub window: Option<u64>,
 }
 
 impl Compact {
@@ -83,7 +86,17 @@ impl Transform for Compact {
             .get(position as usize)
             .map(|&i| &session.entries()[i as usize]);
         let before = &session.entries()[path[position as usize - 1] as usize];
-        let lines = Lines::new(session, first_kept, before, &summary, self.drop_history);
+        let window = self
+            .window
+            .unwrap_or_else(|| Calibration::of(session).window());
+        let lines = Lines::new(
+            session,
+            first_kept,
+            before,
+            &summary,
+            window,
+            self.drop_history,
+        );
         let spot = match first_kept {
             Some(_) => Spot::Before(first_line(session, position)),
             None => Spot::End,
@@ -175,6 +188,7 @@ impl Lines {
         first_kept: Option<&Entry>,
         before: &Entry,
         summary: &str,
+        window: u64,
         history_gone: bool,
     ) -> Self {
         let fresh = || uuid::Uuid::new_v4().to_string();
@@ -197,12 +211,11 @@ impl Lines {
             session.uuid(before)
         };
         let logical = logical.map_or("null".to_owned(), |u| encode(&u));
-        let pre = Calibration::of(session).window();
-        let post = (summary.len() as u64 / 4).min(pre);
+        let post = (summary.len() as u64 / 4).min(window);
         let boundary = format!(
-            r#"{{"parentUuid":null,"logicalParentUuid":{logical},"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false{},"uuid":"{boundary_uuid}","level":"info","compactMetadata":{{"trigger":"manual","preTokens":{pre},"durationMs":0,"postTokens":{post},"cumulativeDroppedTokens":{}}}{common}}}"#,
+            r#"{{"parentUuid":null,"logicalParentUuid":{logical},"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false{},"uuid":"{boundary_uuid}","level":"info","compactMetadata":{{"trigger":"manual","preTokens":{window},"durationMs":0,"postTokens":{post},"cumulativeDroppedTokens":{}}}{common}}}"#,
             stamped(times.map(|t| t.0)),
-            pre - post,
+            window - post,
         );
         let summary = format!(
             r#"{{"parentUuid":"{boundary_uuid}","isSidechain":false,"type":"user","message":{{"role":"user","content":{}}},"isVisibleInTranscriptOnly":true,"isCompactSummary":true,"uuid":"{summary_uuid}"{}{common}}}"#,

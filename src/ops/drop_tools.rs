@@ -291,9 +291,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
         );
     }
     let thinking = doom_thinking(session, &messages, &mut doomed);
-    // A result that goes takes the client's own copy of it along, also from an entry that stays for its text.
-    let losers: Vec<usize> = doomed.entries().collect();
-    doomed.plan(session, plan, |entry, block| match block.kind {
+    let losers = doomed.plan(session, plan, |entry, block| match block.kind {
         kind if kind.is_call() => (
             format!("{} call", name_of(block, session.text(entry))).into(),
             Gist::of(session, entry, block, Words::Call),
@@ -309,6 +307,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
             ("thinking".into(), gist)
         }
     });
+    // A result that goes takes the client's own copy of it along, also from an entry that stays for its text.
     for i in losers {
         let e = &session.entries()[i];
         if e.flags.tool_use_result() && !plan.drops(e.line) {

@@ -35,8 +35,7 @@ impl Scope {
     /// Whether an entry is in one of the turns. What is on no turn counts only where everything was asked for.
     pub(super) fn holds(&self, session: &Session, entry: usize) -> bool {
         // A copy of an entry is where the one is that clients know; left behind, it would take its place.
-        let known = session.graph().find(session.entries()[entry].uuid);
-        let entry = known.unwrap_or(entry);
+        let entry = session.graph().known_as(session.entries(), entry);
         match session.turns().of(session.graph(), entry) {
             Some(turn) => (self.first..=self.last).contains(&turn),
             None => match session.graph().place(entry) {

@@ -69,14 +69,14 @@ impl Transform for StripThinking {
         if let (Some(turn), true) = (unfinished, spared > 0) {
             plan.warnings.push(format!("turn {turn} is unfinished, and the API wants its thinking when it goes on: {spared} kept there"));
         }
-        doomed.plan(session, &mut plan, |entry, block| match block.kind {
+        let losers = doomed.plan(session, &mut plan, |entry, block| match block.kind {
             BlockKind::RedactedThinking => ("redacted thinking".into(), Gist::None),
             _ => {
                 let gist = Gist::of(session, entry, block, Words::Field("thinking"));
                 ("thinking".into(), gist)
             }
         });
-        if copied && !doomed.is_empty() {
+        if copied && !losers.is_empty() {
             remove_copies(session, &mut plan, &Copies::Thinking(&ids));
         }
         Ok(plan)

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::jsonl::{Document, Edit, OverlapError, Span, Successor, apply_edits};
-use crate::session::{Entry, Session, TurnError};
+use crate::session::{Entry, LineState, Session, TurnError};
 
 use super::gist::Gist;
 use super::reparent::reparent;
@@ -258,7 +258,10 @@ impl Plan {
         gist: impl Into<Gist>,
     ) {
         let graph = session.graph();
-        let at = session.entries().partition_point(|e| e.line < entry.line);
+        let at = match session.lines()[entry.line as usize] {
+            LineState::Entry(at) => at as usize,
+            LineState::Blank | LineState::Opaque => session.entries().len(),
+        };
         self.changes.push(Change {
             line: session
                 .document()

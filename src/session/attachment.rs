@@ -1,9 +1,8 @@
 //! What of an attachment the model is shown.
 
-use crate::jsonl::{elements, lookup};
+use crate::jsonl::{Field, elements, fields, lookup};
 
 use super::entry::{Entry, Kind};
-use super::index::Session;
 use super::payload::Role;
 
 /// Attachments that the newest client does not show again, whatever they hold.
@@ -41,13 +40,13 @@ pub(super) const ANNOUNCED: [&[u8]; 10] = [
 ];
 
 /// Where clients before `rendered` keep the words of an attachment that they show.
-const WORDS: [&[&str]; 6] = [
-    &["content", "file", "content"],
-    &["content", "text"],
-    &["content"],
-    &["snippet"],
-    &["prompt"],
-    &["message"],
+const WORDS: [(&str, &[&str]); 6] = [
+    ("content", &["file", "content"]),
+    ("content", &["text"]),
+    ("content", &[]),
+    ("snippet", &[]),
+    ("prompt", &[]),
+    ("message", &[]),
 ];
 
 /// An attachment's texts: in whose name, and each as a JSON string of the line.
@@ -56,35 +55,27 @@ pub(super) struct Attached<'a> {
     pub(super) texts: Vec<&'a [u8]>,
 }
 
-/// What an attachment says to the model.
+/// What an attachment says to the model; `line` is its entry's.
 ///
 /// The newest clients record the words they sent; of older ones' attachments the content is taken,
 /// without the phrases that the client would put around it.
-pub(super) fn attached<'a>(session: &'a Session, e: &Entry) -> Option<Attached<'a>> {
+pub(super) fn attached<'a>(line: &'a [u8], e: &Entry) -> Option<Attached<'a>> {
     if e.kind != Kind::Attachment {
         return None;
     }
-    let line = session.text(e);
-    let fields = crate::jsonl::fields(line).ok()?;
-    let value = |key: &[u8]| {
-        fields
-            .iter()
-            .rfind(|f| f.key.of(line) == key)
-            .map(|f| f.value.of(line))
-    };
-    let attachment = value(b"attachment")?;
-    let kind = lookup(attachment, &["type"])
-        .map(|s| s.of(attachment))
-        .unwrap_or_default();
+    let all = fields(line).ok()?;
+    let attachment = value(line, &all, "attachment")?;
+    let own = fields(attachment).unwrap_or_default();
+    let kind = value(attachment, &own, "type").unwrap_or_default();
     if HIDDEN[2..].contains(&kind) && kind != b"\"hook_success\"" {
         return None;
     }
-    let role = if value(b"renderedRole") == Some(b"\"system\"") {
+    let role = if value(line, &all, "renderedRole") == Some(b"\"system\"") {
         Role::System
     } else {
         Role::User
     };
-    if let Some(rendered) = value(b"rendered").filter(|r| r.starts_with(b"[")) {
+    if let Some(rendered) = value(line, &all, "rendered").filter(|r| r.starts_with(b"[")) {
         let mut texts = Vec::new();
         for element in elements(rendered).ok()? {
             let element = element.of(rendered);
@@ -99,10 +90,12 @@ pub(super) fn attached<'a>(session: &'a Session, e: &Entry) -> Option<Attached<'
         return None;
     }
     let mut texts = Vec::new();
-    for path in WORDS {
-        if let Some(found) = lookup(attachment, path) {
-            gather(found.of(attachment), &mut texts);
-        }
+    for (key, path) in WORDS {
+        let found = value(attachment, &own, key)
+            // Only an object has more in it.
+            .filter(|v| path.is_empty() || v.starts_with(b"{"))
+            .and_then(|v| lookup(v, path).map(|s| s.of(v)));
+        gather(found.unwrap_or_default(), &mut texts);
         if !texts.is_empty() {
             break;
         }
@@ -111,6 +104,12 @@ pub(super) fn attached<'a>(session: &'a Session, e: &Entry) -> Option<Attached<'
         role: Role::User,
         texts,
     })
+}
+
+/// The value of the last of an object's fields with this key.
+fn value<'a>(object: &'a [u8], fields: &[Field], key: &str) -> Option<&'a [u8]> {
+    let named = |f: &&Field| f.key.of(object) == key.as_bytes();
+    fields.iter().rfind(named).map(|f| f.value.of(object))
 }
 
 /// A string, or the texts of a list of blocks.

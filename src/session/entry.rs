@@ -7,6 +7,10 @@ use crate::jsonl::{Cursor, Malformed, Span, Token, decode, decode_head, lookup, 
 use super::attachment::ANNOUNCED;
 use super::id::Id;
 use super::prompt::{PromptKind, classify, combine};
+use super::usage;
+
+/// The model of what the client says in the model's name, as JSON.
+pub(super) const SYNTHETIC: &[u8] = b"\"<synthetic>\"";
 
 /// What an entry is, by its `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,14 +115,14 @@ flags! {
     numbered_characters set_numbered_characters 11
     /// There is a `forkedFrom`.
     forked set_forked 12
-    /// `message.usage` is there.
-    usage set_usage 13
     /// By `promptSource`, `turnOrigin` or `origin.kind`, no person sent it.
-    not_by_person set_not_by_person 14
+    not_by_person set_not_by_person 13
     /// An attachment that the client makes anew where it is no longer shown.
-    announced set_announced 15
+    announced set_announced 14
     /// `toolUseResult` is that of a subagent: it has an `agentId`.
-    agent set_agent 16
+    agent set_agent 15
+    /// `message.model` is a string.
+    modelled set_modelled 16
 }
 
 /// What a content block is.
@@ -248,9 +252,8 @@ pub struct Entry {
     pub blocks: (u32, u32),
     /// The line's index in the document.
     pub line: u32,
-    /// How far before `message.content` the value of `message.model` begins, and how far behind it that of
-    /// `message.usage`; 0 where that is not so, or farther.
-    pub(super) near: (u16, u16),
+    /// The tokens of the request that it answers, by `message.usage`; see [`usage`](super::usage).
+    pub(super) window: u32,
     /// What it is.
     pub kind: Kind,
     /// What it is, more closely.
@@ -299,29 +302,7 @@ impl Entry {
 
     /// `message.model`, as JSON in its line.
     pub(super) fn model<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
-        if self.near.0 == 0 {
-            return lookup_around(line, self.words(), &["message", "model"]).map(|s| s.of(line));
-        }
-        let rest = &line[(self.content.start - u32::from(self.near.0)) as usize..];
-        Cursor::new(rest).skip().ok().map(|s| s.of(rest))
-    }
-
-    /// Whether `message.model` is this JSON string.
-    pub(super) fn is_by(&self, model: &[u8], line: &[u8]) -> bool {
-        if self.near.0 == 0 || !model.starts_with(b"\"") {
-            return self.model(line) == Some(model);
-        }
-        // A string ends where it ends: none begins like another whole one.
-        line[(self.content.start - u32::from(self.near.0)) as usize..].starts_with(model)
-    }
-
-    /// Where `message.usage` begins in its line.
-    pub(super) fn usage_at(&self, line: &[u8]) -> Option<u32> {
-        if self.near.1 == 0 {
-            let found = lookup_around(line, self.words(), &["message", "usage"]);
-            return found.map(|s| s.start);
-        }
-        Some(self.content.end + u32::from(self.near.1))
+        lookup_around(line, self.words(), &["message", "model"]).map(|s| s.of(line))
     }
 
     /// Whether it marks a compaction.
@@ -350,6 +331,8 @@ pub(super) struct Repeated {
     pub(super) slug: Span,
     /// `version`.
     pub(super) version: Span,
+    /// `message.model`.
+    pub(super) model: Span,
 }
 
 /// Reads a line that holds one JSON object; its blocks go behind those that are in `blocks`.
@@ -405,14 +388,10 @@ fn read<'a, T>(
         first,
         known,
         repeated: Repeated::default(),
-        model: 0,
-        usage: 0,
     };
     let ended = reader.top(&mut cursor).and_then(|()| end(&mut cursor));
-    let near = reader.near();
     let (mut entry, repeated) = (reader.entry, reader.repeated);
     let (len, more) = ended.inspect_err(|_| blocks.truncate(first))?;
-    entry.near = near;
     if entry.blocks == (0, 0) {
         entry.blocks = (first as u32, blocks.len() as u32);
     }
@@ -432,26 +411,11 @@ struct Reader<'a> {
     /// The line that this one was made from.
     known: Option<(&'a [u8], &'a Entry)>,
     repeated: Repeated,
-    /// Where the message's model and usage begin; 0 where they do not.
-    model: u32,
-    usage: u32,
 }
 
 type Step = Result<(), Malformed>;
 
 impl Reader<'_> {
-    /// How far the message's model and usage are from its content.
-    fn near(&self) -> (u16, u16) {
-        let content = self.entry.content;
-        if content.is_empty() {
-            return (0, 0);
-        }
-        let from = |a: u32, b: u32| b.checked_sub(a).and_then(|d| u16::try_from(d).ok());
-        let model = from(self.model, content.start).filter(|_| self.model > 0);
-        let usage = from(content.end, self.usage);
-        (model.unwrap_or(0), usage.unwrap_or(0))
-    }
-
     fn top(&mut self, c: &mut Cursor<'_>) -> Step {
         let mut first = true;
         c.enter_object()?;
@@ -595,22 +559,27 @@ impl Reader<'_> {
             return Ok(());
         }
         let mut first = true;
-        (self.model, self.usage) = (0, 0);
+        self.entry.window = 0;
+        self.repeated.model = Span::default();
+        self.entry.flags.set_modelled(false);
         c.enter_object()?;
         while let Some(key) = c.next_key(&mut first)? {
             match key.of(self.line) {
                 b"id" => self.entry.message_id = self.id(c)?,
                 b"model" => {
-                    let span = c.skip()?;
-                    self.model = span.start;
-                    self.entry
-                        .flags
-                        .set_synthetic(span.of(self.line) == b"\"<synthetic>\"");
+                    self.repeated.model = c.skip()?;
+                    let model = self.repeated.model.of(self.line);
+                    self.entry.flags.set_synthetic(model == SYNTHETIC);
+                    self.entry.flags.set_modelled(model.starts_with(b"\""));
                 }
                 b"usage" => {
-                    c.peek()?;
-                    self.usage = c.position() as u32;
-                    self.present(c, Flags::set_usage)?;
+                    let there = c.peek()? == Token::Object;
+                    self.entry.window = if there {
+                        usage::pass(self.line, c)?
+                    } else {
+                        c.skip()?;
+                        0
+                    };
                 }
                 b"content" => self.content(c)?,
                 _ => {

@@ -34,6 +34,8 @@ pub enum Place {
 #[derive(Debug)]
 pub struct Graph {
     by_uuid: FxHashMap<Id, u32>,
+    /// No two entries have one uuid.
+    distinct: bool,
     parent: Vec<u32>,
     first_child: Vec<u32>,
     next_sibling: Vec<u32>,
@@ -48,14 +50,16 @@ impl Graph {
     pub(super) fn build(entries: &[Entry], explicit_leaf: Option<Id>) -> Self {
         let mut by_uuid =
             FxHashMap::with_capacity_and_hasher(entries.len(), rustc_hash::FxBuildHasher);
+        let mut distinct = true;
         for (i, e) in entries.iter().enumerate() {
             if e.is_chained() {
                 // A uuid that occurs twice names its last entry, as a map in the client would have it.
-                by_uuid.insert(e.uuid, i as u32);
+                distinct &= by_uuid.insert(e.uuid, i as u32).is_none();
             }
         }
         let mut graph = Self {
             by_uuid,
+            distinct,
             parent: vec![NOBODY; entries.len()],
             first_child: vec![NOBODY; entries.len()],
             next_sibling: vec![NOBODY; entries.len()],
@@ -83,6 +87,14 @@ impl Graph {
     /// The entry with this uuid; of duplicates the last.
     pub fn find(&self, uuid: Id) -> Option<usize> {
         self.by_uuid.get(&uuid).map(|&i| i as usize)
+    }
+
+    /// The entry that clients know by the uuid of this one: mostly itself, of duplicates the last.
+    pub fn known_as(&self, entries: &[Entry], entry: usize) -> usize {
+        if self.distinct {
+            return entry;
+        }
+        self.find(entries[entry].uuid).unwrap_or(entry)
     }
 
     /// The parent, if it is in the file.

@@ -10,7 +10,7 @@ use crate::jsonl::{
     BYTE_ORDER_MARK, Document, Malformed, Source, Span, decode, lookup, lookup_around,
 };
 
-use super::entry::{Block, Entry, Kind, LineState, Repeated, parse, parse_first};
+use super::entry::{Block, Entry, Kind, LineState, Repeated, SYNTHETIC, parse, parse_first};
 use super::graph::Graph;
 use super::id::Id;
 use super::tools::Calls;
@@ -43,6 +43,7 @@ struct Said {
     cwds: Vec<Vec<u8>>,
     slugs: Vec<Vec<u8>>,
     versions: Vec<Vec<u8>>,
+    models: Vec<Vec<u8>>,
 }
 
 impl Said {
@@ -50,6 +51,7 @@ impl Said {
         note(&mut self.cwds, repeated.cwd.of(line));
         note(&mut self.slugs, repeated.slug.of(line));
         note(&mut self.versions, repeated.version.of(line));
+        note(&mut self.models, repeated.model.of(line));
     }
 
     fn append(&mut self, next: &Self) {
@@ -57,6 +59,7 @@ impl Said {
         next.slugs.iter().for_each(|v| note(&mut self.slugs, v));
         let versions = next.versions.iter();
         versions.for_each(|v| note(&mut self.versions, v));
+        next.models.iter().for_each(|v| note(&mut self.models, v));
     }
 }
 
@@ -327,6 +330,14 @@ impl Session {
             }
         }
         out
+    }
+
+    /// Whether all answers that name a model name this one, as JSON, but for what the client says itself; false where that
+    /// is not known.
+    pub(super) fn is_all_by(&self, model: &[u8]) -> bool {
+        let allowed = |m: &Vec<u8>| m == model || m == SYNTHETIC;
+        let all = |said: &Said| said.models.iter().all(allowed);
+        model.starts_with(b"\"") && self.said.as_ref().is_some_and(all)
     }
 
     /// The session id that most entries carry.

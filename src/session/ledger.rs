@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::jsonl::{Document, lookup};
+use crate::jsonl::lookup;
 
 use super::attachment::attached;
-use super::entry::{Entry, Kind, LineState, Subtype};
+use super::entry::{Block, Entry, Kind, LineState, Subtype, parse};
 use super::graph::Place;
 use super::id::Id;
 use super::index::Session;
@@ -127,9 +127,11 @@ impl Ledger {
 
 /// What a line would add to the window if it were shown.
 pub fn line_weight(line: &[u8]) -> Weight {
-    let session = Session::new(Document::from_bytes(line));
-    let first = session.entries().first();
-    first.map_or_else(Weight::default, |e| entry_weight(&session, e))
+    let mut blocks = Vec::new();
+    match parse(line, &mut blocks) {
+        Ok((e, _)) => weight(line, &blocks, &e),
+        Err(_) => Weight::default(),
+    }
 }
 
 fn row(session: &Session, entry: usize) -> Row {
@@ -241,7 +243,10 @@ impl Samples {
 
 /// What an entry of the path adds to the window.
 pub(super) fn entry_weight(session: &Session, e: &Entry) -> Weight {
-    let text = session.text(e);
+    weight(session.text(e), session.blocks(e), e)
+}
+
+fn weight(text: &[u8], blocks: &[Block], e: &Entry) -> Weight {
     match e.kind {
         Kind::User | Kind::Assistant if e.flags.api_error() || e.flags.sidechain() => {
             Weight::default()
@@ -251,7 +256,7 @@ pub(super) fn entry_weight(session: &Session, e: &Entry) -> Weight {
                 bytes: e.content.len() as f64,
                 images: 0.0,
             };
-            for block in session.blocks(e).iter().filter(|b| b.may_hold_media()) {
+            for block in blocks.iter().filter(|b| b.may_hold_media()) {
                 let own = Weight::of(block.span.of(text));
                 weight += Weight {
                     bytes: own.bytes - block.span.len() as f64,
@@ -261,8 +266,7 @@ pub(super) fn entry_weight(session: &Session, e: &Entry) -> Weight {
             weight
         }
         Kind::Attachment => Weight {
-            bytes: attached(session, e)
-                .map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),
+            bytes: attached(text, e).map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),
             images: 0.0,
         },
         Kind::System if e.subtype == Subtype::LocalCommand => Weight {

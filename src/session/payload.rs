@@ -75,6 +75,8 @@ struct Assembly<'a, 'r> {
     results: FxHashMap<Id, u32>,
     /// The model in use, as JSON: thinking of another one's is left out.
     model: Option<&'a [u8]>,
+    /// It is known that no other has said anything.
+    one_model: bool,
     /// Calls at the very end whose results the client makes up.
     open_end: FxHashSet<u32>,
 }
@@ -91,7 +93,9 @@ struct UserTurn<'a> {
 impl<'a, 'r> Assembly<'a, 'r> {
     fn new(session: &'a Session, rows: &'r [u32]) -> Self {
         let entries = session.entries();
-        let (mut uses, mut results) = (FxHashMap::default(), FxHashMap::default());
+        let calls = rows.len() / 4;
+        let map = || FxHashMap::with_capacity_and_hasher(calls, rustc_hash::FxBuildHasher);
+        let (mut uses, mut results) = (map(), map());
         for &row in rows {
             let e = &entries[row as usize];
             for number in e.blocks.0..e.blocks.1 {
@@ -130,6 +134,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             uses,
             results,
             model,
+            one_model: model.is_some_and(|m| session.is_all_by(m)),
             open_end,
         }
     }
@@ -193,11 +198,14 @@ impl<'a, 'r> Assembly<'a, 'r> {
             if unanswered && !self.open_end.contains(&row) {
                 continue;
             }
-            let foreign = self.model.is_some_and(|model| !e.is_by(model, text));
+            let foreign = || match self.model {
+                Some(_) if self.one_model => e.flags.synthetic() || !e.flags.modelled(),
+                Some(model) => e.model(text) != Some(model),
+                None => false,
+            };
             for n in numbers {
                 let block = session.block(n);
-                let raw = block.span.of(text);
-                if block.kind == BlockKind::Thinking && foreign {
+                if block.kind == BlockKind::Thinking && foreign() {
                     continue;
                 }
                 if block.kind == BlockKind::ToolUse {
@@ -205,10 +213,10 @@ impl<'a, 'r> Assembly<'a, 'r> {
                         continue;
                     }
                     if !answered(n) {
-                        made_up.extend(made_up_result(row, block.tool, raw));
+                        made_up.extend(made_up_result(row, block.tool, block.span.of(text)));
                     }
                 }
-                blocks.push(Shown::raw(row, block.kind, block.tool, raw));
+                blocks.push(Shown::block(row, block, text));
             }
         }
         blocks.retain(|b| !b.is_blank());
@@ -238,7 +246,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
                         }
                         answers = true;
                     }
-                    blocks.push(Shown::raw(row, block.kind, block.tool, block.span.of(text)));
+                    blocks.push(Shown::block(row, block, text));
                 }
                 if answers {
                     user.results.push(blocks);
@@ -254,7 +262,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
                     .extend(content.map(|c| vec![Shown::words(row, c)]));
             }
             Kind::Attachment => {
-                let Some(found) = attached(self.session, e) else {
+                let Some(found) = attached(text, e) else {
                     return;
                 };
                 if found.role == Role::System {
@@ -316,6 +324,7 @@ impl<'a> UserTurn<'a> {
                 kind: BlockKind::Text,
                 tool: Id::NONE,
                 newline: false,
+                media: false,
                 form,
             };
             out.push(Message {

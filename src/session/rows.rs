@@ -1,6 +1,7 @@
 //! Which entries the client shows, in which order.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::jsonl::{elements, lookup};
 
@@ -109,27 +110,26 @@ fn preserved(session: &Session, boundary: &Entry) -> Option<(Id, Vec<u32>)> {
 /// file's order and wherever they hang.
 fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
     let (entries, graph) = (session.entries(), session.graph());
-    let mut lines: FxHashMap<Id, Vec<u32>> = FxHashMap::default();
-    let on_path: FxHashSet<u32> = rows.iter().copied().collect();
+    let mut lines: FxHashMap<Id, SmallVec<[u32; 4]>> = FxHashMap::default();
+    let mut on_path = vec![false; entries.len()];
+    rows.iter().for_each(|&r| on_path[r as usize] = true);
     let beside = |i: u32| {
         matches!(graph.place(i as usize), Place::Beside(p) if (from..to).contains(&p))
             && !entries[i as usize].flags.sidechain()
             // Of entries with one uuid, clients know the last.
-            && graph.find(entries[i as usize].uuid) == Some(i as usize)
+            && graph.known_as(entries, i as usize) == i as usize
     };
     for (i, e) in entries.iter().enumerate() {
         let i = i as u32;
-        if e.kind == Kind::Assistant
-            && e.message_id.is_some()
-            && (on_path.contains(&i) || beside(i))
+        if e.kind == Kind::Assistant && e.message_id.is_some() && (on_path[i as usize] || beside(i))
         {
             lines.entry(e.message_id).or_default().push(i);
         }
     }
     let mut out = Vec::with_capacity(rows.len());
-    let mut done: FxHashSet<u32> = FxHashSet::default();
+    let mut done = vec![false; entries.len()];
     for &row in rows {
-        if done.contains(&row) {
+        if done[row as usize] {
             continue;
         }
         let e = &entries[row as usize];
@@ -138,7 +138,7 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
             _ => std::slice::from_ref(&row),
         };
         out.extend_from_slice(group);
-        done.extend(group);
+        group.iter().for_each(|&g| done[g as usize] = true);
         if e.kind != Kind::Assistant {
             continue;
         }
@@ -146,14 +146,14 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
             .iter()
             .flat_map(|&g| session.blocks(&entries[g as usize]))
             .filter(|b| b.kind == BlockKind::ToolUse);
-        let mut results: Vec<u32> = calls
+        let mut results: SmallVec<[u32; 8]> = calls
             .filter_map(|b| session.calls().find(b.tool))
             .flat_map(|c| c.results.iter().map(|at| at.entry))
-            .filter(|&r| !done.contains(&r) && (on_path.contains(&r) || beside(r)))
+            .filter(|&r| !done[r as usize] && (on_path[r as usize] || beside(r)))
             .collect();
         results.sort_unstable();
         results.dedup();
-        done.extend(&results);
+        results.iter().for_each(|&r| done[r as usize] = true);
         out.extend(results);
     }
     out

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::jsonl::{Edit, apply_edits, encode, lookup};
 
-use super::entry::BlockKind;
+use super::entry::{Block, BlockKind};
 use super::id::Id;
 use super::tokens::Weight;
 
@@ -23,6 +23,8 @@ pub struct Shown<'a> {
     pub tool: Id,
     /// Whether the client ends its text with a line break, to set it off from the next.
     pub(super) newline: bool,
+    /// Whether pictures or documents may be in it.
+    pub(super) media: bool,
     pub(super) form: Form<'a>,
 }
 
@@ -40,13 +42,15 @@ pub(super) enum Form<'a> {
 }
 
 impl<'a> Shown<'a> {
-    pub(super) fn raw(entry: u32, kind: BlockKind, tool: Id, raw: &'a [u8]) -> Self {
+    /// A block of an entry, whose line this is.
+    pub(super) fn block(entry: u32, block: &Block, line: &'a [u8]) -> Self {
         Self {
             entry,
-            kind,
-            tool,
+            kind: block.kind,
+            tool: block.tool,
             newline: false,
-            form: Form::Raw(raw),
+            media: block.may_hold_media(),
+            form: Form::Raw(block.span.of(line)),
         }
     }
 
@@ -56,6 +60,7 @@ impl<'a> Shown<'a> {
             kind: BlockKind::Text,
             tool: Id::NONE,
             newline: false,
+            media: false,
             form: Form::Words(raw),
         }
     }
@@ -113,17 +118,14 @@ impl<'a> Shown<'a> {
         let newline = if self.newline { br"\n".len() } else { 0 };
         match &self.form {
             Form::Raw(raw) => {
-                let heavy = matches!(
-                    self.kind,
-                    BlockKind::Image | BlockKind::Document | BlockKind::ToolResult
-                );
-                let mut weight = Weight {
-                    bytes: raw.len() as f64,
-                    images: 0.0,
+                let mut weight = if self.media {
+                    Weight::of(raw)
+                } else {
+                    Weight {
+                        bytes: raw.len() as f64,
+                        images: 0.0,
+                    }
                 };
-                if heavy {
-                    weight = Weight::of(raw);
-                }
                 weight.bytes += newline as f64;
                 weight
             }
@@ -146,10 +148,7 @@ impl<'a> Shown<'a> {
             Form::Words(raw) => Some(*raw),
             Form::Reminders(_) | Form::Made(_) => return false,
         };
-        // Most begin with a letter, and that settles it.
-        if words.is_some_and(|w| {
-            w.get(1).is_some_and(u8::is_ascii_graphic) && !matches!(w[1], b'"' | b'\\')
-        }) {
+        if words.is_some_and(begins_with_words) {
             return false;
         }
         // Anything longer than this is hardly blank, and not worth decoding.
@@ -174,6 +173,7 @@ pub(super) fn made_up_result(entry: u32, tool: Id, call: &[u8]) -> Option<Shown<
         kind: BlockKind::ToolResult,
         tool,
         newline: false,
+        media: false,
         form: Form::Made(made),
     })
 }
@@ -197,6 +197,19 @@ fn renamed(raw: &[u8], kind: BlockKind) -> Cow<'_, [u8]> {
         return Cow::Owned(made);
     }
     Cow::Borrowed(raw)
+}
+
+/// Whether a JSON string begins with a letter or the like, line breaks aside, as nearly all do that are not blank.
+fn begins_with_words(raw: &[u8]) -> bool {
+    let mut rest = raw.get(1..).unwrap_or_default();
+    loop {
+        rest = match rest {
+            [b' ', rest @ ..] | [b'\\', b'n' | b'r' | b't', rest @ ..] => rest,
+            [b'\\', next, ..] => return matches!(next, b'"' | b'\\' | b'/'),
+            [first, ..] => return first.is_ascii_graphic() && *first != b'"',
+            [] => return false,
+        }
+    }
 }
 
 /// The words of a reminder, still escaped, without quotes and wrapping.

@@ -128,7 +128,7 @@ fn tell(session: &Session, e: &Entry, out: &mut Vec<Item>) {
             });
         }
         (Kind::Attachment, _) => {
-            if let Some(found) = super::attachment::attached(session, e) {
+            if let Some(found) = super::attachment::attached(session.text(e), e) {
                 let text = found.texts.iter().map(|t| decode(t).into_owned());
                 out.push(Item::Note {
                     what: session

@@ -1,18 +1,22 @@
 //! What an answer says of the tokens that its request took, and how that is lowered.
 
-use crate::jsonl::{Cursor, Edit, Field, Span, elements, fields};
+use crate::jsonl::{Cursor, Edit, Field, Malformed, Span, elements, fields};
 
 use super::entry::{Entry, Kind};
 use super::index::Session;
 
+/// The window of an entry that takes a closer look: what it says is of several rounds, or beyond any window.
+const LOOK: u32 = u32::MAX;
+
 /// The window at the request that an assistant line answers, if it says.
 pub(crate) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
-    if e.kind != Kind::Assistant || !e.flags.usage() || e.flags.synthetic() || e.flags.api_error() {
+    if e.kind != Kind::Assistant || e.flags.synthetic() || e.flags.api_error() {
         return None;
     }
-    let line = session.text(e);
-    let at = e.usage_at(line)?;
-    let window = in_one_round(&line[at as usize..]).unwrap_or_else(|| Usage::at(line, at).window());
+    let window = match e.window {
+        LOOK => Usage::of(session, e)?.window(),
+        window => u64::from(window),
+    };
     Some(window).filter(|&tokens| tokens > 0)
 }
 
@@ -24,25 +28,33 @@ pub(crate) fn lower_usage(session: &Session, e: &Entry, window: u64) -> Vec<Edit
     }
 }
 
-/// The window that a usage tells of which begins here, if it is of a single round, as nearly all are.
-fn in_one_round(text: &[u8]) -> Option<u64> {
-    let mut cursor = Cursor::new(text);
+/// Passes over a usage, and tells the window that it says, if it is of a single round, as nearly all are.
+pub(super) fn pass(line: &[u8], cursor: &mut Cursor<'_>) -> Result<u32, Malformed> {
     let mut first = true;
     let mut counts = [0; 3];
-    cursor.enter_object().ok()?;
-    while let Some(key) = cursor.next_key(&mut first).ok()? {
-        let value = cursor.skip().ok()?;
-        let slot = match key.of(text) {
+    let mut rounds = false;
+    cursor.enter_object()?;
+    while let Some(key) = cursor.next_key(&mut first)? {
+        let value = cursor.skip()?;
+        let slot = match key.of(line) {
             b"cache_read_input_tokens" => 0,
             b"cache_creation_input_tokens" => 1,
             b"input_tokens" => 2,
-            b"iterations" => return None,
+            b"iterations" => {
+                rounds = value.of(line) != b"[]";
+                continue;
+            }
             _ => continue,
         };
         // As of duplicate keys the last counts, and what is no number is nothing.
-        counts[slot] = Number::at(text, value).map_or(0, |n| n.value);
+        counts[slot] = Number::at(line, value).map_or(0, |n| n.value);
     }
-    Some(counts.into_iter().fold(0, u64::saturating_add))
+    let sum = counts.into_iter().fold(0, u64::saturating_add);
+    Ok(if rounds {
+        LOOK
+    } else {
+        u32::try_from(sum).unwrap_or(LOOK)
+    })
 }
 
 /// A number, and where in the line it stands.
@@ -137,8 +149,8 @@ struct Usage {
 
 impl Usage {
     fn of(session: &Session, e: &Entry) -> Option<Self> {
-        let line = session.text(e);
-        Some(Self::at(line, e.usage_at(line)?))
+        let at = session.lookup(e, &["message", "usage"])?;
+        Some(Self::at(session.text(e), at.start))
     }
 
     /// Reads the usage that begins here.

@@ -124,6 +124,7 @@ pub(crate) fn transform(data: &[u8]) {
             summary: None,
             max_tokens: None,
             drop_history: choice % 10 == 8,
+            window: None,
         }),
         _ => {
             let to = "10".parse().expect("a count");

@@ -64,6 +64,7 @@ pub(crate) fn run(args: CompactArgs, context: &mut Context) -> Result<ExitCode, 
         summary: args.summary,
         max_tokens: args.max_tokens,
         drop_history: args.drop_history,
+        window: None,
     };
     let source = SummarySource::new(args.summary_file, args.summarizer);
     let job = Job::new(context, &args.session, "compact", args.write, args.in_place)?;
