@@ -31,7 +31,7 @@ fn shows_a_list_a_preview_and_a_copy() {
 
     $ ccsurgery ls
       id             age  turns   window      size  state     title or first prompt
-      3f9c2a71  just now      4    11.9k   33.7 KB  idle      Hot nights
+      3f9c2a71        3h      4    11.9k   33.7 KB  idle      Hot nights
 
     What would it be without the model's thinking? Ask first: -n shows everything
     and writes nothing.
@@ -70,8 +70,8 @@ fn shows_a_list_a_preview_and_a_copy() {
 
     $ ccsurgery ls
       id             age  turns   window      size  state     title or first prompt
-      [fresh8]  just now      3    11.7k   34.0 KB  idle      Hot nights (clone)
-      3f9c2a71  just now      4    11.9k   33.7 KB  idle      Hot nights
+      [fresh8]  just now      3    11.7k   34.0 KB  input     Hot nights (clone)
+      3f9c2a71        3h      4    11.9k   33.7 KB  idle      Hot nights
 
     Your turn: go to a project in which you have used Claude Code, and try
 

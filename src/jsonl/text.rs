@@ -80,6 +80,19 @@ pub fn decode_head(raw: &[u8], len: usize) -> Cow<'_, str> {
     Cow::Owned(decode(&head).into_owned())
 }
 
+/// Whether a JSON string begins with a letter or the like, line breaks aside, as nearly all do that are not blank.
+pub fn begins_with_words(raw: &[u8]) -> bool {
+    let mut rest = raw.get(1..).unwrap_or_default();
+    loop {
+        rest = match rest {
+            [b' ', rest @ ..] | [b'\\', b'n' | b'r' | b't', rest @ ..] => rest,
+            [b'\\', next, ..] => return matches!(next, b'"' | b'\\' | b'/'),
+            [first, ..] => return first.is_ascii_graphic() && *first != b'"',
+            [] => return false,
+        }
+    }
+}
+
 /// A JSON string of these words, as JavaScript would write it.
 pub fn encode(words: &str) -> String {
     serde_json::Value::from(words).to_string()

@@ -1,11 +1,9 @@
 //! Takes blocks out of messages, and their second copies out of the lines that keep them.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashSet;
 
 use crate::jsonl::{Edit, Span, decode, elements, fields, lookup, remove_elements};
-use crate::rewrite::{Action, Gist, Plan};
+use crate::rewrite::{Action, Gist, Plan, What};
 use crate::session::{Block, BlockKind, Entry, Id, Kind, Session};
 
 /// Blocks that go, by entry; blocks are counted within the entry.
@@ -25,7 +23,7 @@ impl Doomed {
         mut self,
         session: &Session,
         plan: &mut Plan,
-        what: impl Fn(&Entry, &Block) -> (Cow<'static, str>, Gist),
+        mut what: impl FnMut(&Entry, &Block) -> (What, Gist),
     ) -> Vec<usize> {
         self.0.sort_unstable();
         self.0.dedup();

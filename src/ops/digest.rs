@@ -2,27 +2,23 @@
 
 use std::fmt::Write as _;
 
+use indexmap::IndexSet;
+
 use crate::jsonl::{decode, elements, lookup};
 use crate::session::{Block, BlockKind, Call, Entry, Kind, Session, Turn, prompt_words};
 
 /// Bytes a token, for keeping a digest under its size.
 const BYTES_PER_TOKEN: usize = 3;
 
-/// What is told of one turn.
-struct Told {
-    number: u32,
-    prompt: String,
-    answer: String,
-}
-
-/// Everything that a digest could say, in the order of the conversation.
-#[derive(Default)]
-struct Facts {
+/// Everything that a digest could say, in the order of the conversation. The words of turns are read when they are
+/// told: of a long conversation, most are not.
+struct Facts<'a> {
+    session: &'a Session,
     earlier: Option<String>,
-    turns: Vec<Told>,
-    written: Vec<String>,
-    edited: Vec<String>,
-    read: Vec<String>,
+    turns: &'a [Turn],
+    written: IndexSet<String>,
+    edited: IndexSet<String>,
+    read: IndexSet<String>,
     /// The last of them, and whether each failed.
     commands: Vec<(String, bool)>,
     /// How many came before those.
@@ -54,16 +50,31 @@ pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
     }
     // Nothing is left to shorten: what is oldest goes untold.
     facts.todos.truncate(6);
-    loop {
-        let Some(text) = render(&facts, upto, (40, 0), usize::MAX) else {
-            return String::new();
-        };
-        if text.len() <= most || facts.turns.len() <= 1 {
-            return within(&text, most);
-        }
-        let over = (text.len() - most) / 100;
-        facts.turns.drain(..over.clamp(1, facts.turns.len() - 1));
+    let all = std::mem::take(&mut facts.turns);
+    let shortest = |facts: &Facts<'_>| render(facts, upto, (40, 0), usize::MAX);
+    let mut len = shortest(&facts).map_or(0, |t| t.len()) + UNTOLD;
+    let fits = |turn: &&Turn| {
+        len += told(session, turn, 40).len();
+        len <= most
+    };
+    let count = all.iter().rev().take_while(fits).count().max(1);
+    facts.turns = &all[all.len().saturating_sub(count)..];
+    within(&shortest(&facts).unwrap_or_default(), most)
+}
+
+/// What it takes at most to say how much is not told.
+const UNTOLD: usize = 24;
+
+/// What is told of one turn, with so many words of each thing.
+fn told(session: &Session, turn: &Turn, words: usize) -> String {
+    let prompt = prompt_words(session, &session.entries()[turn.prompt as usize]);
+    let prompt = shorten(&prompt.unwrap_or_default(), words);
+    let mut out = format!("{}. Asked: {prompt}\n", turn.number);
+    let answer = last_words(session, turn);
+    if !answer.is_empty() {
+        let _ = writeln!(out, "   Answered: {}", shorten(&answer, words));
     }
+    out
 }
 
 /// The beginning of a text, if it is longer than that many bytes.
@@ -72,17 +83,19 @@ fn within(text: &str, most: usize) -> String {
     text[..end.unwrap_or(0)].trim_end().to_owned()
 }
 
-fn gather(session: &Session, upto: u32) -> Facts {
-    let mut facts = Facts::default();
-    for turn in session.turns().iter().take_while(|t| t.number <= upto) {
-        let prompt =
-            prompt_words(session, &session.entries()[turn.prompt as usize]).unwrap_or_default();
-        facts.turns.push(Told {
-            number: turn.number,
-            prompt,
-            answer: last_words(session, turn),
-        });
-    }
+fn gather(session: &Session, upto: u32) -> Facts<'_> {
+    let turns = session.turns().all();
+    let mut facts = Facts {
+        session,
+        earlier: None,
+        turns: &turns[..turns.len().min(upto as usize)],
+        written: IndexSet::new(),
+        edited: IndexSet::new(),
+        read: IndexSet::new(),
+        commands: Vec::new(),
+        commands_before: 0,
+        todos: Vec::new(),
+    };
     let mut commands = Vec::new();
     for (i, e) in session.entries().iter().enumerate() {
         let Some(number) = session
@@ -143,7 +156,7 @@ fn last_words(session: &Session, turn: &Turn) -> String {
 fn calls<'a>(
     session: &'a Session,
     e: &'a Entry,
-    facts: &mut Facts,
+    facts: &mut Facts<'_>,
     commands: &mut Vec<(&'a Entry, &'a Block)>,
 ) {
     let text = session.text(e);
@@ -160,15 +173,11 @@ fn calls<'a>(
                 .map(|r| decode(r).into_owned())
         };
         let file = || field(&["input", "file_path"]).or_else(|| field(&["input", "notebook_path"]));
-        let mut note = |list: fn(&mut Facts) -> &mut Vec<String>| {
-            if let Some(file) = file() {
-                once(list(facts), file);
-            }
-        };
+        let note = |list: &mut IndexSet<String>| list.extend(file());
         match &*block.tool_name(text) {
-            "Write" => note(|f| &mut f.written),
-            "Edit" | "MultiEdit" | "NotebookEdit" => note(|f| &mut f.edited),
-            "Read" => note(|f| &mut f.read),
+            "Write" => note(&mut facts.written),
+            "Edit" | "MultiEdit" | "NotebookEdit" => note(&mut facts.edited),
+            "Read" => note(&mut facts.read),
             "Bash" => commands.push((e, block)),
             "TodoWrite" => {
                 if let Some(todos) = lookup(inner, &["input", "todos"]) {
@@ -177,12 +186,6 @@ fn calls<'a>(
             }
             _ => {}
         }
-    }
-}
-
-fn once(list: &mut Vec<String>, item: String) {
-    if !list.contains(&item) {
-        list.push(item);
     }
 }
 
@@ -208,7 +211,12 @@ fn open_todos(list: &[u8]) -> Vec<String> {
 }
 
 /// The digest with so many words of each thing, and so many items of each list; nothing if it is longer than `most`.
-fn render(facts: &Facts, upto: u32, (words, items): (usize, usize), most: usize) -> Option<String> {
+fn render(
+    facts: &Facts<'_>,
+    upto: u32,
+    (words, items): (usize, usize),
+    most: usize,
+) -> Option<String> {
     let mut out =
         format!("Summary of this conversation's turns 1 to {upto}, taken from its transcript.\n");
     if let Some(earlier) = &facts.earlier {
@@ -222,23 +230,19 @@ fn render(facts: &Facts, upto: u32, (words, items): (usize, usize), most: usize)
     if let Some(untold) = facts.turns.first().map(|t| t.number - 1).filter(|&n| n > 0) {
         let _ = writeln!(out, "… {untold} earlier");
     }
-    for told in &facts.turns {
+    for turn in facts.turns {
         if out.len() > most {
             return None;
         }
-        let _ = writeln!(
-            out,
-            "{}. Asked: {}",
-            told.number,
-            shorten(&told.prompt, words)
-        );
-        if !told.answer.is_empty() {
-            let _ = writeln!(out, "   Answered: {}", shorten(&told.answer, words));
-        }
+        out.push_str(&told(facts.session, turn, words));
     }
-    list(&mut out, "Files written", &facts.written, 0, items);
-    list(&mut out, "Files edited", &facts.edited, 0, items);
-    list(&mut out, "Files read", &facts.read, 0, items);
+    for (heading, files) in [
+        ("Files written", &facts.written),
+        ("Files edited", &facts.edited),
+        ("Files read", &facts.read),
+    ] {
+        list(&mut out, heading, files, 0, items);
+    }
     let untold = facts.commands.len().saturating_sub(items);
     let commands: Vec<String> = facts.commands[untold..]
         .iter()
@@ -258,16 +262,20 @@ fn render(facts: &Facts, upto: u32, (words, items): (usize, usize), most: usize)
 }
 
 /// A heading and its items; of too many, the last are the ones that matter. `before` are left out already.
-fn list(out: &mut String, heading: &str, all: &[String], before: usize, most: usize) {
-    if all.is_empty() || most == 0 {
+fn list<'a, I>(out: &mut String, heading: &str, all: I, before: usize, most: usize)
+where
+    I: IntoIterator<Item = &'a String, IntoIter: ExactSizeIterator>,
+{
+    let all = all.into_iter();
+    if all.len() == 0 || most == 0 {
         return;
     }
     let _ = write!(out, "\n## {heading}\n");
-    let untold = before + all.len().saturating_sub(most);
-    if untold > 0 {
-        let _ = writeln!(out, "- … {untold} earlier");
+    let left_out = all.len().saturating_sub(most);
+    if before + left_out > 0 {
+        let _ = writeln!(out, "- … {} earlier", before + left_out);
     }
-    for item in &all[all.len().saturating_sub(most)..] {
+    for item in all.skip(left_out) {
         let _ = writeln!(out, "- {item}");
     }
 }

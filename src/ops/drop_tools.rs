@@ -2,12 +2,12 @@
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
 use crate::jsonl::{decode, fields_around, lookup_around, remove_field};
-use crate::rewrite::{Action, Gist, Plan, Refusal, Transform, Words};
-use crate::session::{Block, BlockKind, Call, Entry, Id, Kind, Session, TurnRange};
+use crate::rewrite::{Action, Gist, Plan, Refusal, Transform, What, Words};
+use crate::session::{At, Block, BlockKind, Call, Entry, Id, Kind, Session, TurnRange};
 
 use super::agents::agents_gone;
 use super::blocks::{Copies, Doomed, may_hold_copies, remove_copies, thinking_id};
@@ -150,6 +150,13 @@ impl DropTools {
         } else {
             FxHashSet::default()
         };
+        let mut fitting: FxHashMap<&[u8], bool> = FxHashMap::default();
+        let mut fits = |globs: &GlobSet, made: &At| {
+            let line = session.text(&session.entries()[made.entry as usize]);
+            let block = session.block(made.block);
+            let fits = fitting.entry(block.name(line));
+            *fits.or_insert_with(|| globs.is_match(&*block.tool_name(line)))
+        };
         let mut spared = 0;
         let chosen = session.calls().iter().filter(|call| {
             let Some(made) = call.uses.first() else {
@@ -159,9 +166,7 @@ impl DropTools {
                 && (ids.is_empty() || ids.contains(&call.id))
                 && !kept.contains(&call.id)
                 && !pictured.contains(&call.id)
-                && globs
-                    .as_ref()
-                    .is_none_or(|g| g.is_match(tool_name(session, call)))
+                && globs.as_ref().is_none_or(|g| fits(g, made))
                 && self
                     .larger_than
                     .is_none_or(|limit| self.size(session, call) > limit.0)
@@ -291,16 +296,23 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
         );
     }
     let thinking = doom_thinking(session, &messages, &mut doomed);
+    let mut halves = Halves::default();
     let losers = doomed.plan(session, plan, |entry, block| match block.kind {
         kind if kind.is_call() => (
-            format!("{} call", name_of(block, session.text(entry))).into(),
+            halves.of(block, session.text(entry)).0,
             Gist::of(session, entry, block, Words::Call),
         ),
         kind if kind.is_result() => {
-            let call = session.calls().find(block.tool);
-            let name = call.map(|c| tool_name(session, c)).unwrap_or_default();
+            let made = session
+                .calls()
+                .find(block.tool)
+                .and_then(|c| c.uses.first());
+            let what = made.map_or(" result".into(), |made| {
+                let line = session.text(&session.entries()[made.entry as usize]);
+                halves.of(session.block(made.block), line).1
+            });
             let gist = Gist::of(session, entry, block, Words::Field("content"));
-            (format!("{name} result").into(), gist)
+            (what, gist)
         }
         _ => {
             let gist = Gist::of(session, entry, block, Words::Field("thinking"));
@@ -318,6 +330,24 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     if !ids.is_empty() {
         remove_copies(session, plan, &Copies::Calls(&ids));
         remove_copies(session, plan, &Copies::Thinking(&thinking));
+    }
+}
+
+/// What the halves of a call are called, by its tool: of the thousands that go, nearly all are of a few.
+#[derive(Default)]
+struct Halves(FxHashMap<Vec<u8>, (What, What)>);
+
+impl Halves {
+    /// The words for a call, which this block of a line makes, and for its result.
+    fn of(&mut self, made: &Block, line: &[u8]) -> (What, What) {
+        let raw = made.name(line);
+        if let Some(halves) = self.0.get(raw) {
+            return halves.clone();
+        }
+        let name = made.tool_name(line);
+        let [call, result] = ["call", "result"].map(|half| What::from(format!("{name} {half}")));
+        let halves = self.0.entry(raw.to_vec()).or_insert((call, result));
+        halves.clone()
     }
 }
 

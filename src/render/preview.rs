@@ -170,7 +170,7 @@ impl Preview<'_> {
                 named.push(change);
             } else {
                 let slot = counted
-                    .entry((change.action as u8, change.what.as_ref()))
+                    .entry((change.action as u8, &*change.what))
                     .or_default();
                 slot.0 += 1;
                 slot.1 += change.bytes;
@@ -343,8 +343,7 @@ impl Preview<'_> {
         let mut groups: Vec<(Change, usize)> = Vec::new();
         for change in changes {
             let same = |c: &Change| {
-                (c.turn, c.action, c.what.as_ref())
-                    == (change.turn, change.action, change.what.as_ref())
+                (c.turn, c.action, &*c.what) == (change.turn, change.action, &*change.what)
             };
             match groups.iter_mut().rev().take(32).find(|(c, _)| same(c)) {
                 Some((group, n)) => {
@@ -369,7 +368,7 @@ impl Preview<'_> {
         }
         let count_up = |(mut group, n): (Change, usize)| {
             if n > 1 {
-                group.what = format!("{n} × {}", group.what).into();
+                group.what = format!("{n} × {}", &*group.what).into();
             }
             group
         };

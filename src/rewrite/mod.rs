@@ -6,6 +6,7 @@ mod rename;
 mod reparent;
 mod report;
 mod verify;
+mod what;
 
 pub use gist::{Gist, Words};
 pub use plan::{Action, Change, Fate, Name, Place, Plan, PlanError, Refusal, Transform, Why};
@@ -13,3 +14,4 @@ pub use rename::{NotAsMeant, Renames, emit, emitted_len};
 pub use reparent::{Mended, reparent};
 pub use report::Measure;
 pub use verify::{Fault, Faults, verify};
+pub use what::What;

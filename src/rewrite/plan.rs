@@ -1,6 +1,5 @@
 //! Plans: what becomes of each line, as data that can be shown, checked and carried out.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -13,6 +12,7 @@ use crate::session::{Entry, LineState, Session, TurnError};
 
 use super::gist::Gist;
 use super::reparent::reparent;
+use super::what::What;
 
 /// How many lines are edited before they are taken over.
 const EDITED_AT_ONCE: usize = 4096;
@@ -148,8 +148,8 @@ pub struct Change {
     pub uuid: Option<Name>,
     /// What is done.
     pub action: Action,
-    /// To what: `thinking`, `Bash result`, `parent`, …
-    pub what: Cow<'static, str>,
+    /// To what.
+    pub what: What,
     /// By how many bytes the file grows.
     pub bytes: i64,
     /// The turn, where the entry has one.
@@ -252,7 +252,7 @@ impl Plan {
         session: &Session,
         entry: &Entry,
         action: Action,
-        what: impl Into<Cow<'static, str>>,
+        what: impl Into<What>,
         bytes: i64,
         shown: i64,
         gist: impl Into<Gist>,
@@ -283,7 +283,7 @@ impl Plan {
     /// Records a line that is put in.
     pub fn note_insert(
         &mut self,
-        what: impl Into<Cow<'static, str>>,
+        what: impl Into<What>,
         bytes: usize,
         shown: usize,
         gist: impl Into<Gist>,

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::jsonl::{Cursor, Malformed, Span, Token, decode, decode_head, lookup, lookup_around};
+use crate::jsonl::{
+    Cursor, Malformed, Span, Token, begins_with_words, decode, decode_head, lookup, lookup_around,
+};
 
 use super::attachment::ANNOUNCED;
 use super::id::Id;
@@ -190,9 +192,16 @@ pub struct Block {
     pub kind: BlockKind,
     /// Whether `is_error` is true.
     pub failed: bool,
-    /// Whether its `content` is there and no string, so that it may hold other blocks.
-    nested: bool,
+    /// What else is true of it; each a bit.
+    facts: u8,
 }
+
+/// `content` is there and no string, so that it may hold other blocks.
+const NESTED: u8 = 1;
+/// `text` says something, as its beginning tells.
+const WORDY: u8 = 2;
+/// `signature` is a string, and not empty.
+const SIGNED: u8 = 4;
 
 impl Block {
     /// The name of the tool that it calls, as JSON in its line; empty where it has none.
@@ -217,14 +226,28 @@ impl Block {
     pub fn may_hold_media(&self) -> bool {
         match self.kind {
             BlockKind::Image | BlockKind::Document => true,
-            BlockKind::ToolResult => self.nested,
+            BlockKind::ToolResult => self.is_nested(),
             _ => false,
         }
     }
 
     /// Whether its `content` may hold other blocks.
     pub fn is_nested(&self) -> bool {
-        self.nested
+        self.facts & NESTED != 0
+    }
+
+    /// Whether its text is known to be more than white space; of most texts, the first word tells.
+    pub fn has_words(&self) -> bool {
+        self.facts & WORDY != 0
+    }
+
+    /// Whether it has a signature.
+    pub fn is_signed(&self) -> bool {
+        self.facts & SIGNED != 0
+    }
+
+    fn set(&mut self, fact: u8, on: bool) {
+        self.facts = self.facts & !fact | if on { fact } else { 0 };
     }
 }
 
@@ -641,7 +664,7 @@ impl Reader<'_> {
             name_len: 0,
             kind: BlockKind::Other,
             failed: false,
-            nested: false,
+            facts: 0,
         };
         if token == Token::Object {
             let mut first = true;
@@ -651,14 +674,23 @@ impl Reader<'_> {
                 match key.of(self.line) {
                     b"type" => block.kind = self.name(c, BlockKind::of)?,
                     b"id" | b"tool_use_id" => block.tool = self.id(c)?,
-                    b"text" => text = Some(c.skip()?),
+                    b"text" => {
+                        let words = c.skip()?;
+                        block.set(WORDY, begins_with_words(words.of(self.line)));
+                        text = Some(words);
+                    }
+                    b"signature" => {
+                        let signature = c.skip()?.of(self.line);
+                        block.set(SIGNED, signature.starts_with(b"\"") && signature.len() > 2);
+                    }
                     b"name" => {
                         let span = c.skip()?;
                         block.name_at = span.start;
                         block.name_len = span.len().min(255) as u8;
                     }
                     b"content" => {
-                        block.nested = c.peek()? != Token::String;
+                        let nested = c.peek()? != Token::String;
+                        block.set(NESTED, nested);
                         c.skip()?;
                     }
                     b"is_error" => block.failed = c.skip()?.of(self.line) == b"true",

@@ -9,7 +9,7 @@ use super::entry::{BlockKind, Entry, Kind, Subtype};
 use super::id::Id;
 use super::index::Session;
 use super::rows::rows;
-use super::shown::{Form, Shown, made_up_result};
+use super::shown::{Shown, made_up_result};
 
 /// Who speaks in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -318,15 +318,8 @@ impl<'a> UserTurn<'a> {
             }
         }
         if let Some(&(entry, _)) = self.system.first() {
-            let form = Form::Reminders(self.system.into_iter().map(|(_, t)| t).collect());
-            let block = Shown {
-                entry,
-                kind: BlockKind::Text,
-                tool: Id::NONE,
-                newline: false,
-                media: false,
-                form,
-            };
+            let texts = self.system.into_iter().map(|(_, t)| t).collect();
+            let block = Shown::reminders(entry, texts);
             out.push(Message {
                 role: Role::System,
                 blocks: vec![block],

@@ -112,7 +112,9 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
     let (entries, graph) = (session.entries(), session.graph());
     let mut lines: FxHashMap<Id, SmallVec<[u32; 4]>> = FxHashMap::default();
     let mut on_path = vec![false; entries.len()];
-    rows.iter().for_each(|&r| on_path[r as usize] = true);
+    for &r in rows {
+        on_path[r as usize] = true;
+    }
     let beside = |i: u32| {
         matches!(graph.place(i as usize), Place::Beside(p) if (from..to).contains(&p))
             && !entries[i as usize].flags.sidechain()
@@ -138,7 +140,9 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
             _ => std::slice::from_ref(&row),
         };
         out.extend_from_slice(group);
-        group.iter().for_each(|&g| done[g as usize] = true);
+        for &g in group {
+            done[g as usize] = true;
+        }
         if e.kind != Kind::Assistant {
             continue;
         }
@@ -153,7 +157,9 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
             .collect();
         results.sort_unstable();
         results.dedup();
-        results.iter().for_each(|&r| done[r as usize] = true);
+        for &r in &results {
+            done[r as usize] = true;
+        }
         out.extend(results);
     }
     out

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::jsonl::{Edit, apply_edits, encode, lookup};
+use crate::jsonl::{Edit, apply_edits, begins_with_words, encode, lookup};
 
 use super::entry::{Block, BlockKind};
 use super::id::Id;
@@ -25,6 +25,8 @@ pub struct Shown<'a> {
     pub(super) newline: bool,
     /// Whether pictures or documents may be in it.
     pub(super) media: bool,
+    /// Whether it is known that it says something.
+    wordy: bool,
     pub(super) form: Form<'a>,
 }
 
@@ -50,7 +52,21 @@ impl<'a> Shown<'a> {
             tool: block.tool,
             newline: false,
             media: block.may_hold_media(),
+            wordy: block.has_words(),
             form: Form::Raw(block.span.of(line)),
+        }
+    }
+
+    /// The reminders that are joined to one text of an entry.
+    pub(super) fn reminders(entry: u32, all: Vec<&'a [u8]>) -> Self {
+        Self {
+            entry,
+            kind: BlockKind::Text,
+            tool: Id::NONE,
+            newline: false,
+            media: false,
+            wordy: false,
+            form: Form::Reminders(all),
         }
     }
 
@@ -61,6 +77,7 @@ impl<'a> Shown<'a> {
             tool: Id::NONE,
             newline: false,
             media: false,
+            wordy: begins_with_words(raw),
             form: Form::Words(raw),
         }
     }
@@ -140,7 +157,7 @@ impl<'a> Shown<'a> {
 
     /// Whether it is a text of nothing but white space, which the API refuses.
     pub(super) fn is_blank(&self) -> bool {
-        if self.kind != BlockKind::Text {
+        if self.kind != BlockKind::Text || self.wordy {
             return false;
         }
         let words = match &self.form {
@@ -148,9 +165,6 @@ impl<'a> Shown<'a> {
             Form::Words(raw) => Some(*raw),
             Form::Reminders(_) | Form::Made(_) => return false,
         };
-        if words.is_some_and(begins_with_words) {
-            return false;
-        }
         // Anything longer than this is hardly blank, and not worth decoding.
         words.is_none_or(|w| w.len() < 4096 && crate::jsonl::decode(w).trim().is_empty())
     }
@@ -174,6 +188,7 @@ pub(super) fn made_up_result(entry: u32, tool: Id, call: &[u8]) -> Option<Shown<
         tool,
         newline: false,
         media: false,
+        wordy: false,
         form: Form::Made(made),
     })
 }
@@ -197,19 +212,6 @@ fn renamed(raw: &[u8], kind: BlockKind) -> Cow<'_, [u8]> {
         return Cow::Owned(made);
     }
     Cow::Borrowed(raw)
-}
-
-/// Whether a JSON string begins with a letter or the like, line breaks aside, as nearly all do that are not blank.
-fn begins_with_words(raw: &[u8]) -> bool {
-    let mut rest = raw.get(1..).unwrap_or_default();
-    loop {
-        rest = match rest {
-            [b' ', rest @ ..] | [b'\\', b'n' | b'r' | b't', rest @ ..] => rest,
-            [b'\\', next, ..] => return matches!(next, b'"' | b'\\' | b'/'),
-            [first, ..] => return first.is_ascii_graphic() && *first != b'"',
-            [] => return false,
-        }
-    }
 }
 
 /// The words of a reminder, still escaped, without quotes and wrapping.

@@ -67,6 +67,11 @@ impl Turns {
         self.turns.iter()
     }
 
+    /// The same, as a slice.
+    pub fn all(&self) -> &[Turn] {
+        &self.turns
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.turns.len()

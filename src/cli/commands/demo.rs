@@ -1,6 +1,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anstream::AutoStream;
 use clap::{Args, Parser as _};
@@ -60,12 +61,19 @@ pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, C
     Ok(ExitCode::SUCCESS)
 }
 
+/// How long ago the session that is shown was left.
+const AGE: Duration = Duration::from_secs(3 * 60 * 60);
+
 /// A context whose folders are all below `home`, on the streams of the real one.
 fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
     let config = Config::new(home.join(".claude"));
     let folder = config.project(Path::new(PROJECT));
     create_private_dirs(&folder)?;
-    write_private(&folder.join(format!("{ID}.jsonl")), SESSION.as_bytes())?;
+    let path = folder.join(format!("{ID}.jsonl"));
+    write_private(&path, SESSION.as_bytes())?;
+    // Nobody is at it any more.
+    let file = fs_err::OpenOptions::new().append(true).open(&path)?;
+    file.file().set_modified(context.now - AGE)?;
     Ok(Context {
         out: AutoStream::new(io::stdout(), context.out.current_choice()),
         err: AutoStream::new(io::stderr(), context.err.current_choice()),

@@ -121,10 +121,9 @@ fn rows(context: &Context, listed: Vec<Listed>) -> Vec<Row> {
     let shorts = short_ids(&listed);
     let rows = listed.into_iter().zip(shorts).map(|(listed, short)| {
         let live = clients.remove(&listed.found.id);
-        let lately = context
-            .now
-            .duration_since(listed.found.modified)
-            .is_ok_and(|d| d < LATELY);
+        // A file may well have been written since this run began.
+        let age = context.now.duration_since(listed.found.modified);
+        let lately = age.is_ok_and(|d| d < LATELY) || listed.found.modified > context.now;
         // Clients that tell of themselves are believed; older ones only leave the file's time.
         let state = listed
             .outlook

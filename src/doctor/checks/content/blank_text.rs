@@ -1,6 +1,6 @@
 //! Text of nothing but white space.
 
-use crate::jsonl::{decode, lookup};
+use crate::jsonl::{begins_with_words, decode, lookup};
 use crate::session::{At, BlockKind, Session};
 
 use super::super::super::check::is_live;
@@ -29,6 +29,9 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
         }
         let text = session.text(e);
         for b in (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind == BlockKind::Text) {
+            if session.block(b).has_words() {
+                continue;
+            }
             let inner = session.block(b).span.of(text);
             if lookup(inner, &["text"]).is_some_and(|s| is_blank(s.of(inner))) {
                 out.push(At {
@@ -43,7 +46,7 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
 
 /// Whether a JSON string is blank; one of more than a few blanks is not worth the decoding.
 pub(crate) fn is_blank(raw: &[u8]) -> bool {
-    raw.len() <= 4096 && decode(raw).trim().is_empty()
+    raw.len() <= 4096 && !begins_with_words(raw) && decode(raw).trim().is_empty()
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {

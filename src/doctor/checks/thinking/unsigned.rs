@@ -1,6 +1,5 @@
 //! Thinking without a signature.
 
-use crate::jsonl::lookup;
 use crate::session::{At, BlockKind, Kind, Session};
 
 use super::super::super::check::{Check, Scope, Survey, is_live};
@@ -26,16 +25,12 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
         if e.kind != Kind::Assistant || !is_live(session, i) {
             continue;
         }
-        let text = session.text(e);
-        for b in (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind == BlockKind::Thinking)
-        {
-            let inner = session.block(b).span.of(text);
-            if lookup(inner, &["signature"])
-                .is_none_or(|s| s.len() <= 2 || !s.of(inner).starts_with(b"\""))
-            {
+        for number in e.blocks.0..e.blocks.1 {
+            let block = session.block(number);
+            if block.kind == BlockKind::Thinking && !block.is_signed() {
                 out.push(At {
                     entry: i as u32,
-                    block: b,
+                    block: number,
                 });
             }
         }
