@@ -158,26 +158,32 @@ impl Document {
     pub fn read<T: Send>(
         source: Source,
         read: impl Fn(&mut Stretch<'_>) -> T + Sync,
-        mut take: impl FnMut(T),
+        mut take: impl FnMut(T) + Send,
     ) -> Self {
         let stretches = stretches(source.bytes());
         let mut lines = Vec::new();
-        // Not all at once, so that what is read is never held twice.
-        for window in stretches.chunks(rayon::current_num_threads() * WINDOW) {
-            let made = window.par_iter().map(|range| {
-                let mut stretch = Stretch {
-                    bytes: &source.bytes()[..range.end],
-                    at: range.start,
-                    lines: Vec::new(),
-                };
-                let made = read(&mut stretch);
-                (stretch.lines, made)
-            });
-            for (some, made) in made.collect::<Vec<_>>() {
+        let read = |range: &Range<usize>| {
+            let mut stretch = Stretch {
+                bytes: &source.bytes()[..range.end],
+                at: range.start,
+                lines: Vec::new(),
+            };
+            let made = read(&mut stretch);
+            (stretch.lines, made)
+        };
+        let mut take = |made: Vec<(Vec<Line>, T)>| {
+            for (some, made) in made {
                 lines.extend_from_slice(&some);
                 take(made);
             }
+        };
+        // Not all at once, so that little of what is read is held twice; what was read last is taken meanwhile.
+        let mut last = Vec::new();
+        for window in stretches.chunks(rayon::current_num_threads() * WINDOW) {
+            let next = || window.par_iter().map(read).collect();
+            (last, ()) = rayon::join(next, || take(last));
         }
+        take(last);
         lines.shrink_to_fit();
         Self {
             source: Arc::new(source),

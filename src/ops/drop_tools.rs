@@ -281,6 +281,9 @@ pub(super) fn call_gist(session: &Session, call: &Call) -> Gist {
 }
 
 fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
+    if chosen.is_empty() {
+        return;
+    }
     let ids: FxHashSet<Id> = chosen.iter().map(|c| c.id).collect();
     let mut doomed = Doomed::default();
     let mut messages: FxHashSet<Id> = FxHashSet::default();

@@ -1,6 +1,6 @@
 //! Parents, children, the leaf and the live path.
 
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -239,16 +239,16 @@ impl Graph {
     /// Finds the place of every entry that is not on the path, from the roots down. What is in a
     /// cycle has no root and stays apart.
     fn settle(&mut self, entries: &[Entry]) {
-        let messages: FxHashMap<Id, u32> = self
-            .path
-            .iter()
-            .enumerate()
-            .filter(|&(_, &i)| entries[i as usize].message_id.is_some())
-            .map(|(position, &i)| (entries[i as usize].message_id, position as u32))
-            .collect();
+        // Few have lines of an answer beside the path.
+        let path = std::mem::take(&mut self.path);
+        let messages: LazyCell<FxHashMap<Id, u32>, _> = LazyCell::new(|| {
+            let ids = path.iter().map(|&i| entries[i as usize].message_id);
+            let named = ids.enumerate().filter(|(_, id)| id.is_some());
+            named.map(|(position, id)| (id, position as u32)).collect()
+        });
         let mut stack: Vec<u32> = (0..entries.len() as u32)
             .filter(|&i| entries[i as usize].is_chained() && self.parent[i as usize] == NOBODY)
-            .chain(self.path.iter().copied())
+            .chain(path.iter().copied())
             .collect();
         let mut seen = vec![false; entries.len()];
         while let Some(p) = stack.pop() {
@@ -258,17 +258,15 @@ impl Graph {
             let mut child = self.first_child[p as usize];
             while let Some(c) = somebody(child) {
                 if !matches!(self.place[c], Place::Path(_)) {
-                    let same_message = entries[c]
-                        .message_id
-                        .some()
-                        .and_then(|m| messages.get(&m))
-                        .copied();
+                    let same_message = || messages.get(&entries[c].message_id.some()?).copied();
                     self.place[c] = below(self.place[p as usize], &entries[c], same_message);
                 }
                 stack.push(c as u32);
                 child = self.next_sibling[c];
             }
         }
+        drop(messages);
+        self.path = path;
     }
 }
 
@@ -276,12 +274,12 @@ impl Graph {
 ///
 /// What the client gathers with the path (by message id, or as the result of a call) is beside it,
 /// and so is all that is no message; a prompt or another message begins a branch.
-fn below(parent: Place, e: &Entry, same_message: Option<u32>) -> Place {
+fn below(parent: Place, e: &Entry, same_message: impl FnOnce() -> Option<u32>) -> Place {
     let (Place::Path(position) | Place::Beside(position)) = parent else {
         return parent;
     };
     match (e.kind, e.prompt) {
-        (Kind::Assistant, _) => same_message.map_or(Place::Branch(position), Place::Beside),
+        (Kind::Assistant, _) => same_message().map_or(Place::Branch(position), Place::Beside),
         (Kind::User, PromptKind::Words | PromptKind::Command) => Place::Branch(position),
         _ => Place::Beside(position),
     }
