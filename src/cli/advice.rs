@@ -99,7 +99,7 @@ impl Advisor<'_> {
     }
 
     fn saved(&self, (command, what, transform): Trial) -> Option<Advice> {
-        let plan = transform.plan(self.session).ok();
+        let plan = transform.trial(self.session).ok();
         let plan = plan.filter(|p| !p.is_empty())?;
         let forecast = Forecast::of(self.session, self.ledger, &plan);
         let tokens = (-self.calibration.tokens(forecast.window)).max(0.0) as u64;

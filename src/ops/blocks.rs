@@ -28,13 +28,14 @@ impl Doomed {
         self.0.sort_unstable();
         self.0.dedup();
         let mut losers = Vec::new();
+        let said = !plan.is_unsaid();
         for gone in self.0.chunk_by(|a, b| a.0 == b.0) {
             let i = gone[0].0 as usize;
             losers.push(i);
             let entry = &session.entries()[i];
             let blocks = session.blocks(entry);
             let shown = session.graph().is_shown(i);
-            for &(_, b) in gone {
+            for &(_, b) in gone.iter().filter(|_| said) {
                 let block = &blocks[b as usize];
                 let (what, gist) = what(entry, block);
                 let len = block.span.len() as i64;

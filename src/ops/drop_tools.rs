@@ -102,7 +102,16 @@ impl Transform for DropTools {
     }
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        let mut plan = Plan::default();
+        self.plan_into(session, Plan::default())
+    }
+
+    fn trial(&self, session: &Session) -> Result<Plan, Refusal> {
+        self.plan_into(session, Plan::unsaid())
+    }
+}
+
+impl DropTools {
+    fn plan_into(&self, session: &Session, mut plan: Plan) -> Result<Plan, Refusal> {
         let chosen = self.choose(session, &mut plan)?;
         if self.stub {
             plan_stubs(
@@ -120,9 +129,7 @@ impl Transform for DropTools {
         plan.dropped_agents = agents_gone(session, &plan);
         Ok(plan)
     }
-}
 
-impl DropTools {
     /// The calls that match everything that was asked for.
     fn choose<'a>(&self, session: &'a Session, plan: &mut Plan) -> Result<Vec<&'a Call>, Refusal> {
         let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;

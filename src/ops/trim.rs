@@ -271,7 +271,7 @@ impl<'a> Search<'a> {
     fn take(&self, session: &Session, step: &Step) -> Result<Option<Made>, Refusal> {
         let Some(mut plan) = step
             .transform()
-            .plan(session)
+            .trial(session)
             .ok()
             .filter(|p| !p.is_empty())
         else {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
+use smallvec::SmallVec;
 use uuid::Uuid;
 
 use crate::jsonl::{Document, Edit, OverlapError, Span, Successor, apply_edits};
@@ -29,6 +30,11 @@ pub trait Transform {
 
     /// Says what goes and what is edited; never who becomes whose parent.
     fn plan(&self, session: &Session) -> Result<Plan, Refusal>;
+
+    /// The same, where only what comes of it is asked for: its changes may be left out.
+    fn trial(&self, session: &Session) -> Result<Plan, Refusal> {
+        self.plan(session)
+    }
 }
 
 /// What is declined on purpose, with a way out.
@@ -83,12 +89,68 @@ impl From<TurnError> for Refusal {
 }
 
 /// What becomes of a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate<'a> {
     /// It goes.
     Drop,
     /// Spans of it are replaced.
-    Edit(Vec<Edit>),
+    Edit(&'a [Edit]),
+}
+
+/// The edits of a line: mostly one.
+type Edits = SmallVec<[Edit; 1]>;
+
+/// What becomes of lines. Whether one goes is asked of every line, many times over, so each has a number.
+#[derive(Debug, Clone, Default)]
+struct Fates {
+    /// By line, as far as any is touched: [`KEPT`], [`GONE`], or where its edits are, counted behind these.
+    numbers: Vec<u32>,
+    edits: Vec<Edits>,
+    touched: usize,
+}
+
+const KEPT: u32 = 0;
+const GONE: u32 = 1;
+const EDITED: u32 = 2;
+
+impl Fates {
+    fn get(&self, line: u32) -> Option<Fate<'_>> {
+        match self.numbers.get(line as usize) {
+            None | Some(&KEPT) => None,
+            Some(&GONE) => Some(Fate::Drop),
+            Some(&at) => Some(Fate::Edit(&self.edits[(at - EDITED) as usize])),
+        }
+    }
+
+    fn drops(&self, line: u32) -> bool {
+        self.numbers.get(line as usize) == Some(&GONE)
+    }
+
+    /// The number of a line, which is touched from now on.
+    fn touch(&mut self, line: u32) -> &mut u32 {
+        let line = line as usize;
+        if self.numbers.len() <= line {
+            self.numbers.resize(line + 1, KEPT);
+        }
+        let number = &mut self.numbers[line];
+        self.touched += usize::from(*number == KEPT);
+        number
+    }
+
+    fn edit(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
+        let fresh = EDITED + self.edits.len() as u32;
+        match self.touch(line) {
+            &mut GONE => {}
+            number if *number == KEPT => {
+                *number = fresh;
+                self.edits.push(edits.into_iter().collect());
+            }
+            number => {
+                let at = (*number - EDITED) as usize;
+                self.edits[at].extend(edits);
+            }
+        }
+    }
 }
 
 /// Where a line is put in.
@@ -166,9 +228,8 @@ pub struct Change {
 /// The fate of each line, and why.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// By line, as far as any is touched: whether a line goes is asked of every line, many times over.
-    fates: Vec<Option<Fate>>,
-    touched: usize,
+    fates: Fates,
+    unsaid: bool,
     inserts: BTreeMap<Place, Vec<Vec<u8>>>,
     /// Everything that it does, in words.
     pub changes: Vec<Change>,
@@ -194,17 +255,17 @@ pub struct PlanError {
 impl Plan {
     /// Whether nothing is to be done.
     pub fn is_empty(&self) -> bool {
-        self.touched == 0 && self.inserts.is_empty()
+        self.fates.touched == 0 && self.inserts.is_empty()
     }
 
     /// What becomes of a line; `None` keeps it.
-    pub fn fate(&self, line: u32) -> Option<&Fate> {
-        self.fates.get(line as usize)?.as_ref()
+    pub fn fate(&self, line: u32) -> Option<Fate<'_>> {
+        self.fates.get(line)
     }
 
     /// Whether a line goes.
     pub fn drops(&self, line: u32) -> bool {
-        matches!(self.fates.get(line as usize), Some(Some(Fate::Drop)))
+        self.fates.drops(line)
     }
 
     /// Whether a line goes, or an edit of it touches these bytes.
@@ -219,31 +280,31 @@ impl Plan {
 
     /// Lets a line go. Edits of it are forgotten.
     pub fn drop_line(&mut self, line: u32) {
-        *self.slot(line) = Fate::Drop;
-    }
-
-    /// The fate of a line, which is touched from now on.
-    fn slot(&mut self, line: u32) -> &mut Fate {
-        let line = line as usize;
-        if self.fates.len() <= line {
-            self.fates.resize(line + 1, None);
-        }
-        let slot = &mut self.fates[line];
-        self.touched += usize::from(slot.is_none());
-        slot.get_or_insert(Fate::Edit(Vec::new()))
+        *self.fates.touch(line) = GONE;
     }
 
     /// Edits a line; a line that goes stays gone.
     pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
-        match self.slot(line) {
-            Fate::Drop => {}
-            Fate::Edit(own) => own.extend(edits),
-        }
+        self.fates.edit(line, edits);
     }
 
     /// Puts a line in.
     pub fn insert_line(&mut self, place: Place, text: impl Into<Vec<u8>>) {
         self.inserts.entry(place).or_default().push(text.into());
+    }
+
+    /// A plan that nobody reads what it does of, in words: `changes` stays empty.
+    #[must_use]
+    pub fn unsaid() -> Self {
+        Self {
+            unsaid: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether nobody reads what it does in words.
+    pub fn is_unsaid(&self) -> bool {
+        self.unsaid
     }
 
     /// Records what is done to an entry.
@@ -257,6 +318,9 @@ impl Plan {
         shown: i64,
         gist: impl Into<Gist>,
     ) {
+        if self.unsaid {
+            return;
+        }
         let graph = session.graph();
         let at = match session.lines()[entry.line as usize] {
             LineState::Entry(at) => at as usize,
@@ -301,9 +365,9 @@ impl Plan {
     }
 
     /// The lines that go or change, with what becomes of them.
-    pub fn fates(&self) -> impl Iterator<Item = (u32, &Fate)> + '_ {
-        let all = self.fates.iter().enumerate();
-        all.filter_map(|(line, fate)| Some((line as u32, fate.as_ref()?)))
+    pub fn fates(&self) -> impl Iterator<Item = (u32, Fate<'_>)> + '_ {
+        let all = 0..self.fates.numbers.len() as u32;
+        all.filter_map(|line| Some((line, self.fates.get(line)?)))
     }
 
     /// The lines that are put in, with their places.
@@ -317,8 +381,8 @@ impl Plan {
 
     /// The lines that go.
     pub fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
-        let drops = |(line, fate): (u32, &Fate)| (*fate == Fate::Drop).then_some(line);
-        self.fates().filter_map(drops)
+        let all = 0..self.fates.numbers.len() as u32;
+        all.filter(|&line| self.drops(line))
     }
 
     /// Mends every reference to a line that goes, then makes the result: a document that shares the
@@ -329,7 +393,7 @@ impl Plan {
         let edited: Vec<(u32, &[Edit])> = self
             .fates()
             .filter_map(|(line, fate)| match fate {
-                Fate::Edit(edits) => Some((line, edits.as_slice())),
+                Fate::Edit(edits) => Some((line, edits)),
                 Fate::Drop => None,
             })
             .collect();

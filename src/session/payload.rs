@@ -61,9 +61,39 @@ impl Message<'_> {
 /// From the last compaction of the path on. What the client adds for the prompt that comes next is not
 /// part of it.
 pub fn payload(session: &Session, upto: Option<u32>) -> Vec<Message<'_>> {
+    let mut messages = Vec::new();
+    each_message(session, upto, |message| messages.push(message));
+    messages
+}
+
+/// The same, one message after the other: of a long session they would take as much memory as all that is known of it.
+pub(super) fn each_message<'a>(
+    session: &'a Session,
+    upto: Option<u32>,
+    tell: impl FnMut(Message<'a>),
+) {
     let rows = rows(session, upto);
-    let answers = Assembly::new(session, &rows);
-    answers.messages()
+    let mut out = Messages { last: None, tell };
+    Assembly::new(session, &rows).messages(&mut out);
+    out.end();
+}
+
+/// Messages on their way out. What follows may become part of the last one.
+struct Messages<'a, F> {
+    last: Option<Message<'a>>,
+    tell: F,
+}
+
+impl<'a, F: FnMut(Message<'a>)> Messages<'a, F> {
+    fn push(&mut self, message: Message<'a>) {
+        if let Some(before) = self.last.replace(message) {
+            (self.tell)(before);
+        }
+    }
+
+    fn end(mut self) {
+        self.last.take().into_iter().for_each(&mut self.tell);
+    }
 }
 
 /// Turns rows into messages.
@@ -139,9 +169,8 @@ impl<'a, 'r> Assembly<'a, 'r> {
         }
     }
 
-    fn messages(&self) -> Vec<Message<'a>> {
+    fn messages(&self, out: &mut Messages<'a, impl FnMut(Message<'a>)>) {
         let entries = self.session.entries();
-        let mut out: Vec<Message<'a>> = Vec::new();
         let mut user = UserTurn::default();
         let mut at = 0;
         while at < self.rows.len() {
@@ -164,7 +193,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             if blocks.is_empty() {
                 continue;
             }
-            std::mem::take(&mut user).close(&mut out);
+            std::mem::take(&mut user).close(out);
             out.push(Message {
                 role: Role::Assistant,
                 blocks,
@@ -172,8 +201,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             user.results
                 .extend((!made_up.is_empty()).then_some(made_up));
         }
-        user.close(&mut out);
-        out
+        user.close(out);
     }
 
     /// The blocks of one answer, and the results that the client makes up for its calls.
@@ -286,7 +314,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
 impl<'a> UserTurn<'a> {
     /// Ends the message: results come first, then reminders, then words; what the system says follows
     /// as a message of its own.
-    fn close(self, out: &mut Vec<Message<'a>>) {
+    fn close(self, out: &mut Messages<'a, impl FnMut(Message<'a>)>) {
         let mut parts: Vec<Vec<Shown<'a>>> = self
             .results
             .into_iter()
@@ -309,7 +337,7 @@ impl<'a> UserTurn<'a> {
         }
         let blocks: Vec<Shown<'a>> = parts.into_iter().flatten().collect();
         if !blocks.is_empty() {
-            match out.last_mut().filter(|m| m.role == Role::User) {
+            match out.last.as_mut().filter(|m| m.role == Role::User) {
                 Some(message) => message.blocks.extend(blocks),
                 None => out.push(Message {
                     role: Role::User,

@@ -11,7 +11,7 @@ use super::id::Id;
 use super::image::heavy;
 use super::index::Session;
 use super::ledger::Ledger;
-use super::payload::{Role, payload};
+use super::payload::{Role, each_message};
 use super::prompt::PromptKind;
 use super::tokens::{Calibration, Weight};
 
@@ -154,32 +154,27 @@ pub fn window_parts(
     calibration: &Calibration,
     tools: &Tools,
 ) -> Vec<(Part, u64)> {
-    let messages = payload(session, None);
-    let sums = messages
-        .par_iter()
-        .with_min_len(32)
-        .fold(Sums::<Weight>::default, |mut sums, message| {
-            for block in &message.blocks {
-                let e = &session.entries()[block.entry as usize];
-                let part = if message.role == Role::System {
-                    Named::Part(Part::Reminders)
-                } else {
-                    part_of(block.kind, block.tool, e, tools)
+    let mut sums = Sums::<Weight>::default();
+    each_message(session, None, |message| {
+        for block in &message.blocks {
+            let e = &session.entries()[block.entry as usize];
+            let part = if message.role == Role::System {
+                Named::Part(Part::Reminders)
+            } else {
+                part_of(block.kind, block.tool, e, tools)
+            };
+            let mut weight = block.weight();
+            if weight.images > 0.0 {
+                let image = Weight {
+                    bytes: 0.0,
+                    images: weight.images,
                 };
-                let mut weight = block.weight();
-                if weight.images > 0.0 {
-                    let image = Weight {
-                        bytes: 0.0,
-                        images: weight.images,
-                    };
-                    sums.add(Named::Part(Part::Images), image);
-                    weight.images = 0.0;
-                }
-                sums.add(part, weight);
+                sums.add(Named::Part(Part::Images), image);
+                weight.images = 0.0;
             }
-            sums
-        })
-        .reduce(Sums::default, Sums::join);
+            sums.add(part, weight);
+        }
+    });
     let weights = sums.named(tools);
     let whole = calibration.window();
     let mut parts: Vec<(Part, f64)> = weights
