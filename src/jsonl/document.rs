@@ -105,13 +105,9 @@ impl<'a> Stretch<'a> {
             Some(n) => (n, Ending::Lf),
             None => (rest.len(), Ending::None),
         };
-        let end = self.at + len;
-        self.lines.push(Line {
-            start: self.at as u64,
-            end: end as u64,
-            ending,
-        });
-        self.at = end + ending.bytes().len();
+        self.lines
+            .push(Line::new(self.at as u64, len as u64, ending));
+        self.at += len + ending.bytes().len();
         Some(&rest[..len])
     }
 }
@@ -221,7 +217,7 @@ impl Document {
     /// The text of line `index`, without its ending.
     pub fn text(&self, index: usize) -> &[u8] {
         let line = self.lines[index];
-        self.slice(line.start, line.end)
+        self.slice(line.start(), line.end())
     }
 
     /// The line of the file that line `index` came from.
@@ -234,12 +230,12 @@ impl Document {
 
     /// Whether line `index` is in the file as it stands here.
     pub fn is_original(&self, index: usize) -> bool {
-        self.lines[index].start < self.source.bytes().len() as u64
+        self.lines[index].start() < self.source.bytes().len() as u64
     }
 
     /// Whether line `index` was added when this document was made from `before`.
     pub fn is_added_since(&self, index: usize, before: &Document) -> bool {
-        self.lines[index].start >= before.end()
+        self.lines[index].start() >= before.end()
     }
 
     /// The address behind all of its bytes.
@@ -257,7 +253,7 @@ impl Document {
 
     /// How many bytes it emits.
     pub fn len(&self) -> u64 {
-        self.lines.iter().map(|l| l.raw_end() - l.start).sum()
+        self.lines.iter().map(|l| l.raw_end() - l.start()).sum()
     }
 
     /// Whether it has no lines.
@@ -290,11 +286,11 @@ impl Document {
             let mut end = first.raw_end();
             at += 1;
             // An ending that was put in is not in the source: such a line is added, ending and all.
-            while at < to && self.lines[at].start == end && !self.begins_a_part(end) {
+            while at < to && self.lines[at].start() == end && !self.begins_a_part(end) {
                 end = self.lines[at].raw_end();
                 at += 1;
             }
-            out.write_all(self.slice(first.start, end))?;
+            out.write_all(self.slice(first.start(), end))?;
         }
         Ok(())
     }
@@ -348,7 +344,7 @@ impl Successor<'_> {
 
     /// Takes a line over with another text.
     pub fn replace(&mut self, index: usize, text: &[u8]) {
-        self.add(text, self.from.lines[index].ending);
+        self.add(text, self.from.lines[index].ending());
         self.origin(self.from.origin(index));
     }
 
@@ -361,7 +357,7 @@ impl Successor<'_> {
     /// The document. Every line of it ends, so that what is appended later stays on its own.
     pub fn finish(mut self) -> Document {
         for i in 0..self.made.lines.len() {
-            if self.made.lines[i].ending == Ending::None {
+            if self.made.lines[i].ending() == Ending::None {
                 // It is the last line of the file, as it was.
                 let text = self.made.text(i).to_vec();
                 self.add(&text, Ending::Lf);
@@ -389,11 +385,8 @@ impl Successor<'_> {
         let start = self.start + self.bytes.len() as u64;
         self.bytes.extend_from_slice(text);
         self.bytes.extend_from_slice(ending.bytes());
-        self.made.lines.push(Line {
-            start,
-            end: start + text.len() as u64,
-            ending,
-        });
+        let line = Line::new(start, text.len() as u64, ending);
+        self.made.lines.push(line);
     }
 
     fn origin(&mut self, line: Option<usize>) {
@@ -412,7 +405,7 @@ mod tests {
     fn endings_are_told_apart() {
         let document = Document::from_bytes(*b"a\r\n\r\n\nb");
         let seen: Vec<_> = (0..4)
-            .map(|i| (document.text(i), document.lines()[i].ending))
+            .map(|i| (document.text(i), document.lines()[i].ending()))
             .collect();
         assert_eq!(
             seen,

@@ -1,5 +1,7 @@
 //! One line of a document.
 
+use std::fmt;
+
 /// How a line ends in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
@@ -23,29 +25,61 @@ impl Ending {
 }
 
 /// Where a line lies in its document: its text, without the ending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// There are as many as a file has lines, so one is kept in two words.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Line {
-    /// Offset of the first byte.
-    pub start: u64,
-    /// Offset one past the last byte of the text.
-    pub end: u64,
-    /// How it ends.
-    pub ending: Ending,
+    start: u64,
+    /// How long its text is, and in the last two bits how it ends.
+    shape: u64,
 }
 
 impl Line {
+    /// The line of this text.
+    pub fn new(start: u64, len: u64, ending: Ending) -> Self {
+        Self {
+            start,
+            shape: len << 2 | ending as u64,
+        }
+    }
+
+    /// Offset of its first byte.
+    pub fn start(self) -> u64 {
+        self.start
+    }
+
+    /// Offset one past the last byte of its text.
+    pub fn end(self) -> u64 {
+        self.start + (self.shape >> 2)
+    }
+
+    /// How it ends.
+    pub fn ending(self) -> Ending {
+        match self.shape & 3 {
+            0 => Ending::Lf,
+            1 => Ending::CrLf,
+            _ => Ending::None,
+        }
+    }
+
     /// How many bytes its text has.
     pub fn len(self) -> usize {
-        (self.end - self.start) as usize
+        (self.shape >> 2) as usize
     }
 
     /// Whether its text is empty.
     pub fn is_empty(self) -> bool {
-        self.start == self.end
+        self.len() == 0
     }
 
     /// Offset one past its ending.
     pub fn raw_end(self) -> u64 {
-        self.end + self.ending.bytes().len() as u64
+        self.end() + self.ending().bytes().len() as u64
+    }
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{} {:?}", self.start, self.end(), self.ending())
     }
 }

@@ -309,7 +309,7 @@ pub(super) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
                 Kind::FileHistorySnapshot | Kind::FileHistoryDelta | Kind::Summary | Kind::LastPrompt => e
                     .names
                     .some()
-                    .and_then(|id| session.graph().find(id))
+                    .and_then(|id| session.find(id))
                     .is_some_and(|n| matches!(session.graph().place(n), Place::Path(p) | Place::Beside(p) | Place::Branch(p) if p < position)),
                 _ => false,
             },

@@ -142,7 +142,6 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
         Some(last)
             if last.names != Id::NONE
                 && session
-                    .graph()
                     .find(last.names)
                     .is_some_and(|n| session.graph().descends(leaf, n)) =>
         {
@@ -316,7 +315,7 @@ mod tests {
         assert_eq!(leaf_time(&session, "z"), "300Z");
         let mut plan = Finish::default().plan(&session).expect("a plan");
         let after = session.successor(plan.carry_out(&session).expect("a sound plan"));
-        let lost = after.graph().find(Id::of(b"x")).expect("the attachment");
+        let lost = after.find(Id::of(b"x")).expect("the attachment");
         assert_eq!(after.graph().parent(lost), after.graph().leaf());
     }
 

@@ -60,7 +60,7 @@ impl Gist {
             return of.read(block.span.of(session.text(entry))).into();
         }
         Gist::Block {
-            start: session.document().lines()[line].start + u64::from(block.span.start),
+            start: session.document().lines()[line].start() + u64::from(block.span.start),
             len: block.span.len() as u32,
             of,
         }

@@ -220,7 +220,7 @@ impl Renames {
             {
                 return Err(NotAsMeant { line: i + 1 });
             }
-            out.extend_from_slice(document.lines()[i].ending.bytes());
+            out.extend_from_slice(document.lines()[i].ending().bytes());
         }
         Ok(())
     }

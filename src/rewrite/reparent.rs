@@ -326,7 +326,7 @@ impl StandIns {
     /// that what followed still follows all of them.
     fn resolve(&self, session: &Session, plan: &Plan, id: Id, head: bool) -> Option<StandIn> {
         let graph = session.graph();
-        let mut at = graph.find(id)?;
+        let mut at = session.find(id)?;
         if head {
             return self.first_kept_below(session, plan, at).map(StandIn::Entry);
         }
@@ -364,7 +364,7 @@ impl StandIns {
         id: Id,
     ) -> Option<usize> {
         let (entries, graph) = (session.entries(), session.graph());
-        let at = graph.find(id)?;
+        let at = session.find(id)?;
         let message = entries[at].message_id.some()?;
         if entries[child].message_id == message || entries[at].kind != Kind::Assistant {
             return None;
@@ -466,10 +466,7 @@ mod tests {
     fn parents(session: &Session, gone: &[&str]) -> Vec<String> {
         let mut plan = Plan::default();
         for uuid in gone {
-            let at = session
-                .graph()
-                .find(Id::of(uuid.as_bytes()))
-                .expect("an entry");
+            let at = session.find(Id::of(uuid.as_bytes())).expect("an entry");
             plan.drop_line(session.entries()[at].line);
         }
         let next = session.successor(plan.carry_out(session).expect("a sound plan"));

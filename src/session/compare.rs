@@ -180,7 +180,7 @@ fn canonical_line(session: &Session, e: &Entry, names: &Names) -> Vec<u8> {
         let inside = whole
             .iter()
             .any(|s| s.start <= found.span.start && found.span.end <= s.end);
-        let is_id = is_uuid(found.span.of(line)) || session.graph().find(found.id(line)).is_some();
+        let is_id = is_uuid(found.span.of(line)) || session.find(found.id(line)).is_some();
         if is_id && !inside {
             spans.push(found.span);
         }

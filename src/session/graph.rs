@@ -2,10 +2,12 @@
 
 use std::cell::{LazyCell, OnceCell};
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::entry::{Entry, Kind};
-use super::id::Id;
+use super::id::{Id, hash};
 use super::prompt::PromptKind;
 
 /// Marks the absence of an entry in the index arrays.
@@ -33,7 +35,8 @@ pub enum Place {
 /// uuids and sidechains all survive.
 #[derive(Debug)]
 pub struct Graph {
-    by_uuid: FxHashMap<Id, u32>,
+    /// The entry of each uuid, by its number alone.
+    by_uuid: HashTable<u32>,
     /// No two entries have one uuid.
     distinct: bool,
     parent: Vec<u32>,
@@ -48,13 +51,21 @@ pub struct Graph {
 impl Graph {
     /// Links entries, chooses the leaf as the newest client does, and walks the live path.
     pub(super) fn build(entries: &[Entry], explicit_leaf: Option<Id>) -> Self {
-        let mut by_uuid =
-            FxHashMap::with_capacity_and_hasher(entries.len(), rustc_hash::FxBuildHasher);
+        let chained = entries.iter().filter(|e| e.is_chained()).count();
+        let mut by_uuid = HashTable::with_capacity(chained);
         let mut distinct = true;
         for (i, e) in entries.iter().enumerate() {
             if e.is_chained() {
                 // A uuid that occurs twice names its last entry, as a map in the client would have it.
-                distinct &= by_uuid.insert(e.uuid, i as u32).is_none();
+                let is_it = |&i: &u32| entries[i as usize].uuid == e.uuid;
+                let rehash = |&i: &u32| hash(entries[i as usize].uuid);
+                match by_uuid.entry(hash(e.uuid), is_it, rehash) {
+                    Slot::Occupied(mut known) => {
+                        *known.get_mut() = i as u32;
+                        distinct = false;
+                    }
+                    Slot::Vacant(free) => drop(free.insert(i as u32)),
+                }
             }
         }
         let mut graph = Self {
@@ -72,11 +83,11 @@ impl Graph {
                 continue;
             }
             graph.place[i] = Place::Apart;
-            if let Some(&p) = e.parent.some().and_then(|p| graph.by_uuid.get(&p)) {
-                graph.parent[i] = p;
+            if let Some(p) = e.parent.some().and_then(|p| graph.find(entries, p)) {
+                graph.parent[i] = p as u32;
                 // Linking from the back leaves children in file order.
-                graph.next_sibling[i] = graph.first_child[p as usize];
-                graph.first_child[p as usize] = i as u32;
+                graph.next_sibling[i] = graph.first_child[p];
+                graph.first_child[p] = i as u32;
             }
         }
         graph.walk(entries, explicit_leaf);
@@ -84,9 +95,11 @@ impl Graph {
         graph
     }
 
-    /// The entry with this uuid; of duplicates the last.
-    pub fn find(&self, uuid: Id) -> Option<usize> {
-        self.by_uuid.get(&uuid).map(|&i| i as usize)
+    /// The entry with this uuid; of duplicates the last. See [`Session::find`](super::Session::find).
+    pub(super) fn find(&self, entries: &[Entry], uuid: Id) -> Option<usize> {
+        let is_it = |&i: &u32| entries[i as usize].uuid == uuid;
+        let found = self.by_uuid.find(hash(uuid), is_it);
+        found.map(|&i| i as usize)
     }
 
     /// The entry that clients know by the uuid of this one: mostly itself, of duplicates the last.
@@ -94,7 +107,7 @@ impl Graph {
         if self.distinct {
             return entry;
         }
-        self.find(entries[entry].uuid).unwrap_or(entry)
+        self.find(entries, entries[entry].uuid).unwrap_or(entry)
     }
 
     /// The parent, if it is in the file.
@@ -166,10 +179,10 @@ impl Graph {
                 named = e.names.some();
             }
         }
-        if let Some(leaf) = explicit_leaf.and_then(|id| self.find(id)) {
+        if let Some(leaf) = explicit_leaf.and_then(|id| self.find(entries, id)) {
             return Some(leaf);
         }
-        match named.and_then(|id| self.find(id)) {
+        match named.and_then(|id| self.find(entries, id)) {
             Some(leaf) if !self.descends(last, leaf) => Some(leaf),
             _ => Some(last),
         }
@@ -212,7 +225,7 @@ impl Graph {
     fn beyond(&self, entries: &[Entry], at: usize, by_time: &OnceCell<Vec<u32>>) -> Option<usize> {
         let e = &entries[at];
         if e.is_boundary() {
-            let remembered = e.names.some().and_then(|id| self.find(id));
+            let remembered = e.names.some().and_then(|id| self.find(entries, id));
             return remembered.or_else(|| {
                 entries[..at]
                     .iter()

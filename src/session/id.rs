@@ -1,5 +1,7 @@
 //! Names of entries, sessions, messages and calls, in sixteen bytes.
 
+use std::hash::BuildHasher as _;
+
 /// An opaque id, comparable and hashable without its text.
 ///
 /// The canonical form of a UUID is its value. Any other text is a hash of it, marked by a version
@@ -54,6 +56,11 @@ impl Id {
     pub fn some(self) -> Option<Self> {
         self.is_some().then_some(self)
     }
+}
+
+/// A number for tables of ids.
+pub(super) fn hash(id: Id) -> u64 {
+    rustc_hash::FxBuildHasher.hash_one(id)
 }
 
 impl From<uuid::Uuid> for Id {

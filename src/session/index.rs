@@ -198,8 +198,8 @@ impl Session {
                 continue;
             }
             // Lines keep their order, and one that was kept lies where it lay.
-            let start = document.lines()[i].start;
-            while self.document.lines()[old].start != start {
+            let start = document.lines()[i].start();
+            while self.document.lines()[old].start() != start {
                 old += 1;
             }
             match self.lines[old] {
@@ -267,6 +267,11 @@ impl Session {
     /// The turns of the live path.
     pub fn turns(&self) -> &Turns {
         &self.turns
+    }
+
+    /// The entry of the graph with this uuid; of duplicates the last.
+    pub fn find(&self, uuid: Id) -> Option<usize> {
+        self.graph.find(&self.entries, uuid)
     }
 
     /// The line of an entry.

@@ -80,8 +80,8 @@ impl Ledger {
                 return row(to, i);
             }
             // Lines keep their order, and one that was kept lies where it lay.
-            let start = new.lines()[line].start;
-            while old.lines()[at].start != start {
+            let start = new.lines()[line].start();
+            while old.lines()[at].start() != start {
                 at += 1;
             }
             match from.lines()[at] {

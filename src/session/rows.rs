@@ -84,15 +84,15 @@ fn preserved(session: &Session, boundary: &Entry) -> Option<(Id, Vec<u32>)> {
         let uuids: Option<Vec<u32>> = elements(list)
             .ok()?
             .into_iter()
-            .map(|s| graph.find(id(s.of(list))?).map(|i| i as u32))
+            .map(|s| session.find(id(s.of(list))?).map(|i| i as u32))
             .collect();
         return Some((anchor, uuids?));
     }
     let segment = lookup(meta, &["preservedSegment"])?.of(meta);
     let named = |key: &str| id(lookup(segment, &[key])?.of(segment));
     let (head, tail) = (
-        graph.find(named("headUuid")?)?,
-        graph.find(named("tailUuid")?)?,
+        session.find(named("headUuid")?)?,
+        session.find(named("tailUuid")?)?,
     );
     let mut kept = vec![tail as u32];
     while *kept.last()? != head as u32 {

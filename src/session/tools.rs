@@ -1,10 +1,10 @@
 //! Calls of tools, and where their results are.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
 use smallvec::SmallVec;
 
 use super::entry::{Block, Entry};
-use super::id::Id;
+use super::id::{Id, hash};
 use super::index::Session;
 
 /// A block, by the entry that holds it and its number in [`Session::blocks`](super::Session::blocks).
@@ -42,7 +42,8 @@ impl Call {
 #[derive(Debug, Default)]
 pub struct Calls {
     calls: Vec<Call>,
-    by_id: FxHashMap<Id, u32>,
+    /// Where in `calls` each is.
+    by_id: HashTable<u32>,
 }
 
 impl Calls {
@@ -55,14 +56,7 @@ impl Calls {
                 if !block.tool.is_some() || !(block.kind.is_call() || block.kind.is_result()) {
                     continue;
                 }
-                let number = *all.by_id.entry(block.tool).or_insert_with(|| {
-                    all.calls.push(Call {
-                        id: block.tool,
-                        ..Call::default()
-                    });
-                    all.calls.len() as u32 - 1
-                });
-                let call = &mut all.calls[number as usize];
+                let call = all.call(block.tool);
                 let at = At {
                     entry: i as u32,
                     block: b,
@@ -77,6 +71,26 @@ impl Calls {
         all
     }
 
+    /// The call with this id, new if there was none.
+    fn call(&mut self, id: Id) -> &mut Call {
+        let Self { calls, by_id } = self;
+        let number = *by_id
+            .entry(
+                hash(id),
+                |&i| calls[i as usize].id == id,
+                |&i| hash(calls[i as usize].id),
+            )
+            .or_insert(calls.len() as u32)
+            .get();
+        if number as usize == calls.len() {
+            calls.push(Call {
+                id,
+                ..Call::default()
+            });
+        }
+        &mut calls[number as usize]
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Call> {
         self.calls.iter()
@@ -84,6 +98,8 @@ impl Calls {
 
     /// The one with this id.
     pub fn find(&self, id: Id) -> Option<&Call> {
-        self.by_id.get(&id).map(|&i| &self.calls[i as usize])
+        let is_it = |&i: &u32| self.calls[i as usize].id == id;
+        let found = self.by_id.find(hash(id), is_it);
+        found.map(|&i| &self.calls[i as usize])
     }
 }

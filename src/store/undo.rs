@@ -302,7 +302,7 @@ fn fits(backup: &Path, added: &[u8]) -> Result<(), UndoError> {
         .iter()
         .filter(|e| e.is_chained() && e.parent.is_some())
     {
-        if old.graph().find(e.parent).is_none() && new.graph().find(e.parent).is_none() {
+        if old.find(e.parent).is_none() && new.find(e.parent).is_none() {
             let uuid = new.string(e, &["parentUuid"]).unwrap_or_default();
             return Err(UndoError::Orphans(format!(
                 "the parent {uuid} was not in the old transcript"

@@ -189,7 +189,7 @@ fn common(
         let lost = s
             .entries()
             .iter()
-            .filter(|e| e.is_chained() && e.parent.is_some() && s.graph().find(e.parent).is_none());
+            .filter(|e| e.is_chained() && e.parent.is_some() && s.find(e.parent).is_none());
         lost.filter_map(|e| s.string(e, &["parentUuid"])).collect()
     };
     let new: Vec<String> = dangling(&done.after)
@@ -265,7 +265,7 @@ fn leaf(before: &Session, after: &Session, upto: usize) -> Verdict {
         .map(|&i| &before.entries()[i as usize]);
     let nearest = path
         .filter(|e| e.is_message())
-        .rfind(|e| after.graph().find(e.uuid).is_some());
+        .rfind(|e| after.find(e.uuid).is_some());
     let wanted = nearest.and_then(|e| before.string(e, &["uuid"]));
     let last = after
         .graph()
@@ -280,7 +280,7 @@ fn leaf(before: &Session, after: &Session, upto: usize) -> Verdict {
     // What was beside the path, as a parallel call's result is, may be its end now.
     let beside = found
         .as_ref()
-        .and_then(|f| before.graph().find(Id::of(f.as_bytes())));
+        .and_then(|f| before.find(Id::of(f.as_bytes())));
     let beside = beside.is_some_and(
         |i| matches!(before.graph().place(i), Place::Beside(p) if (p as usize) < upto),
     );

@@ -100,7 +100,7 @@ fn shown_bytes(session: &Session) -> u64 {
     (0..session.entries().len())
         .filter(shown)
         .map(|i| lines[session.entries()[i].line as usize])
-        .map(|l| l.raw_end() - l.start)
+        .map(|l| l.raw_end() - l.start())
         .sum()
 }
 

@@ -185,7 +185,6 @@ fn forget(session: &Session, boundary: usize, lost: &Lost) -> Vec<Edit> {
         let gone: Vec<usize> = (0..all.len())
             .filter(|&i| {
                 session
-                    .graph()
                     .find(Id::of(decode(all[i].of(inner)).as_bytes()))
                     .is_none()
             })

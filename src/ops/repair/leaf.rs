@@ -82,7 +82,7 @@ fn above(session: &Session, entry: usize) -> Vec<usize> {
             e.names
                 .some()
                 .filter(|_| e.is_boundary())
-                .and_then(|id| session.graph().find(id))
+                .and_then(|id| session.find(id))
         });
     }
     out

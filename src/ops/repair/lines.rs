@@ -134,7 +134,7 @@ impl Lines {
             .document()
             .lines()
             .last()
-            .is_some_and(|l| l.ending == Ending::None);
+            .is_some_and(|l| l.ending() == Ending::None);
         if let (true, Some(LineState::Entry(entry))) = (
             open && self.0.wants(&open_end::CHECK),
             session.lines().last(),

@@ -23,7 +23,7 @@ pub(crate) fn boundaries(session: &Session) -> Vec<(usize, Option<usize>)> {
     let entries = session.entries();
     let is_lost = |e: &Entry| {
         let named = e.names.some();
-        e.is_boundary() && named.is_some_and(|id| session.graph().find(id).is_none())
+        e.is_boundary() && named.is_some_and(|id| session.find(id).is_none())
     };
     let before = |i: usize| {
         (0..i)

@@ -34,11 +34,7 @@ pub(crate) struct Lost {
 pub(crate) fn lost(session: &Session, boundary: usize) -> Lost {
     let text = session.text(&session.entries()[boundary]);
     let gone = |raw: &[u8]| {
-        raw.starts_with(b"\"")
-            && session
-                .graph()
-                .find(Id::of(decode(raw).as_bytes()))
-                .is_none()
+        raw.starts_with(b"\"") && session.find(Id::of(decode(raw).as_bytes())).is_none()
     };
     let named_gone = |path: &[&str]| lookup(text, path).is_some_and(|s| gone(s.of(text)));
     let list = lookup(text, &["compactMetadata", "preservedMessages", "uuids"]);

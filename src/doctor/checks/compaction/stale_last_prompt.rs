@@ -30,7 +30,7 @@ pub(crate) fn entry(session: &Session) -> Option<usize> {
         .entries()
         .iter()
         .rposition(|e| e.kind == Kind::LastPrompt && e.names.is_some())?;
-    let named = graph.find(session.entries()[note].names)?;
+    let named = session.find(session.entries()[note].names)?;
     let last = session
         .entries()
         .iter()

@@ -22,7 +22,7 @@ pub(crate) static CHECK: Check = Check {
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     let lines = survey.session.document().lines();
     if let (Some(last), Some(LineState::Entry(_))) = (lines.last(), survey.session.lines().last())
-        && last.ending == Ending::None
+        && last.ending() == Ending::None
     {
         findings.push(survey.at_line(
             &CHECK,
