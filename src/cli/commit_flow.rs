@@ -12,7 +12,7 @@ use crate::jsonl::Document;
 use crate::ops::{Finish, Taken, title_for};
 use crate::render::{YELLOW, paint};
 use crate::rewrite::{Action, Change, Faults, Measure, Plan, Transform, emit, emitted_len, verify};
-use crate::session::{Calibration, Glance, Kind, Ledger, Overstated, Session};
+use crate::session::{Calibration, Glance, Kind, Overstated, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
 
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -99,6 +99,8 @@ pub(super) struct Outcome {
     faults_before: Faults,
     /// The figures of the session before.
     measured: Measure,
+    /// The project that the session was held in.
+    pub(super) project: Option<PathBuf>,
     /// The tokens in the window before and after.
     windows: (u64, u64),
     /// Whether a transform did anything.
@@ -106,15 +108,6 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The session that it was made of; where nothing but metadata was put behind it, it became the result.
-    pub(super) fn origin<'a>(&'a self, job: &'a Job<'_>) -> &'a Session {
-        if job.session.entries().is_empty() {
-            &self.after
-        } else {
-            &job.session
-        }
-    }
-
     /// Whether nothing was done but to put lines in that no client shows: a title, the last prompt.
     fn only_adds_metadata(&self) -> bool {
         self.changes
@@ -294,22 +287,22 @@ fn plan(
     glance: &Glance,
 ) -> Result<Outcome, CliError> {
     let mut said = Plan::default();
-    // What the session weighs and what is wrong with it is found out while the transforms are at work.
-    let (folded, ledger, faults) = std::thread::scope(|scope| {
-        let before = &job.session;
-        let ledger = scope.spawn(|| Ledger::of(before));
-        let mut faults = None;
-        let folded = fold(job, &mut said, || {
-            faults.get_or_insert_with(|| scope.spawn(|| Faults::of(before)));
-        });
-        let faults = faults.map(joined).unwrap_or_default();
-        (folded, joined(ledger), faults)
-    });
+    let name_leaf = job
+        .session
+        .entries()
+        .iter()
+        .any(|e| e.kind == Kind::LastPrompt);
+    let leaf = job.session.graph().leaf();
+    let leaf_was = leaf.map(|i| job.session.entries()[i].uuid);
+    let project = names::project_of(&job.session, job.found.folder());
     let Folded {
         current,
         revealed,
-        mut touched,
-    } = folded?;
+        before,
+        faults,
+        measured,
+    } = fold(job, &mut said)?;
+    let mut touched = current.is_some();
     let faults_before = match &revealed {
         Some(revealed) => faults.revealed(revealed),
         None => faults,
@@ -322,27 +315,19 @@ fn plan(
         None => fresh.then(|| title_for(glance, job.operation)),
     };
     touched |= title.is_some() && *destination == Destination::InPlace;
-    let session = current.as_ref().unwrap_or(&job.session);
-    let name_leaf = job
-        .session
-        .entries()
-        .iter()
-        .any(|e| e.kind == Kind::LastPrompt);
-    let leaf = job.session.graph().leaf();
-    let (windows, overstated) = weigh(&job.session, &ledger, current.as_ref());
+    let (windows, overstated) = weigh(&before, current.as_ref());
     let finish = Finish {
         title,
         name_leaf,
-        leaf_was: leaf.map(|i| job.session.entries()[i].uuid),
+        leaf_was,
         overstated,
     };
+    let session = current.as_ref().unwrap_or(&job.session);
     let finish = finish.plan(session)?;
     let document = carried(session, finish, &mut said)?;
-    let measured = Measure::of(&job.session, windows.0);
-    // A session is held twice only where both are looked at again.
     let after = match current {
         Some(current) => current.into_successor(document),
-        None if job.operation == "clone" && job.write.diff.is_none() => {
+        None if job.operation == "clone" && !is_looked_at_again(job) => {
             std::mem::take(&mut job.session).into_successor(document)
         }
         None => job.session.successor(document),
@@ -350,6 +335,7 @@ fn plan(
     Ok(Outcome {
         after,
         measured,
+        project,
         changes: said.changes,
         warnings: said.warnings,
         dropped_agents: said.dropped_agents,
@@ -361,41 +347,94 @@ fn plan(
     })
 }
 
-/// What the transforms make of a session.
+/// Whether the session is compared with what was made of it. Where it is not, only one of them is held.
+fn is_looked_at_again(job: &Job<'_>) -> bool {
+    job.write.diff.is_some()
+}
+
+/// What the transforms make of a session, and what it was.
 struct Folded {
+    /// The result, where one of them did something.
     current: Option<Session>,
     /// The session as it was when what had been hidden in it came to light.
     revealed: Option<Session>,
-    touched: bool,
+    /// What the session weighed, and what was wrong with it.
+    before: Calibration,
+    faults: Faults,
+    measured: Measure,
 }
 
-/// Carries out one transform after the other; `begins` is called where one has something to do.
-fn fold(job: &Job<'_>, said: &mut Plan, mut begins: impl FnMut()) -> Result<Folded, CliError> {
-    let mut touched = false;
+/// Carries out one transform after the other.
+fn fold(job: &mut Job<'_>, said: &mut Plan) -> Result<Folded, CliError> {
+    let keeps = is_looked_at_again(job);
+    let mut transforms = job.transforms.iter();
+    // What the session weighs and what is wrong with it is found out while the first one is at work.
+    let (first, before, faults) = std::thread::scope(|scope| {
+        let session = &job.session;
+        let weighed = scope.spawn(|| Calibration::of(session));
+        let mut faults = None;
+        let first = next_made(session, &mut transforms, said, || {
+            faults = Some(scope.spawn(|| Faults::of(session)));
+        });
+        let faults = faults.map(joined).unwrap_or_default();
+        (first, joined(weighed), faults)
+    });
+    let measured = Measure::of(&job.session, before.window());
     let mut revealed = None;
     let mut current: Option<Session> = None;
-    for transform in &job.transforms {
-        let session = current.as_ref().unwrap_or(&job.session);
-        let mut plan = transform.plan(session)?;
-        if plan.is_empty() {
-            said.warnings.append(&mut plan.warnings);
-            continue;
-        }
-        touched = true;
-        begins();
-        let next = carry_out(session, plan, said)?;
+    let mut made = first?;
+    while let Some(step) = made {
+        let next = match current.take() {
+            Some(session) => session.into_successor(step.document),
+            None if keeps => job.session.successor(step.document),
+            None => std::mem::take(&mut job.session).into_successor(step.document),
+        };
         // Where a boundary went, what it hid is shown again, faults and all.
-        let uncovers = next.graph().window() < session.graph().window();
-        if transform.reveals() || uncovers {
+        if step.reveals || next.graph().window() < step.window {
             revealed = Some(next.successor(next.document().clone()));
         }
+        made = next_made(&next, &mut transforms, said, || ())?;
         current = Some(next);
     }
     Ok(Folded {
         current,
         revealed,
-        touched,
+        before,
+        faults,
+        measured,
     })
+}
+
+/// What a transform made of a session.
+struct Made {
+    document: Document,
+    /// Whether it brought to light what was hidden.
+    reveals: bool,
+    /// The position of the path from which on the session was shown before.
+    window: u32,
+}
+
+/// Carries out the next of the transforms that has something to do; `begins` is called where there is one.
+fn next_made<'t, 'a: 't>(
+    session: &Session,
+    transforms: &mut impl Iterator<Item = &'t Box<dyn Transform + 'a>>,
+    said: &mut Plan,
+    begins: impl FnOnce(),
+) -> Result<Option<Made>, CliError> {
+    for transform in transforms {
+        let mut plan = transform.plan(session)?;
+        if plan.is_empty() {
+            said.warnings.append(&mut plan.warnings);
+            continue;
+        }
+        begins();
+        return Ok(Some(Made {
+            document: carried(session, plan, said)?,
+            reveals: transform.reveals(),
+            window: session.graph().window(),
+        }));
+    }
+    Ok(None)
 }
 
 /// What a thread came to.
@@ -405,20 +444,13 @@ fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// The windows of a session and of what was made of it, and the result's last record if it is of too much.
-fn weigh(
-    before: &Session,
-    ledger: &Ledger,
-    after: Option<&Session>,
-) -> ((u64, u64), Option<Overstated>) {
-    let measure = Calibration::by(before, ledger);
+fn weigh(before: &Calibration, after: Option<&Session>) -> ((u64, u64), Option<Overstated>) {
     let Some(after) = after else {
-        return ((measure.window(), measure.window()), None);
+        return ((before.window(), before.window()), None);
     };
-    let result = Calibration::by(after, &ledger.successor(before, after));
-    (
-        (measure.window(), measure.window_of(&result)),
-        measure.overstated(&result),
-    )
+    let after = Calibration::of(after);
+    let windows = (before.window(), before.window_of(&after));
+    (windows, before.overstated(&after))
 }
 
 /// Runs the transform for subagents on those of the session that it is for.
@@ -473,11 +505,6 @@ fn operate_on_subagents(
         changed.push((sidecar.path, stamp, after));
     }
     Ok(changed)
-}
-
-/// The session that a plan makes of another; what the plan says is gathered.
-fn carry_out(session: &Session, plan: Plan, said: &mut Plan) -> Result<Session, CliError> {
-    carried(session, plan, said).map(|document| session.successor(document))
 }
 
 /// The document that a plan makes of a session; what the plan says is gathered.
@@ -654,7 +681,7 @@ fn index_project(
 ) -> Option<PathBuf> {
     store::index_file(target.parent()?)?;
     let project = job.to_project.clone();
-    let project = project.or_else(|| names::project_of(result.origin(job), job.found.folder()));
+    let project = project.or_else(|| result.project.clone());
     Some(project.unwrap_or_else(|| context.project.clone()))
 }
 

@@ -18,7 +18,6 @@ use super::args::DiffForm;
 use super::commit_flow::{Destination, Job, Outcome};
 use super::context::Context;
 use super::error::CliError;
-use super::names;
 
 /// Everything that is said of a job.
 pub(super) struct Report<'a> {
@@ -36,17 +35,16 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
     if context.json || context.quiet && !report.job.write.dry_run {
         return Ok(());
     }
-    let project = names::project_of(report.result.origin(report.job), report.job.found.folder())
-        .unwrap_or_default();
+    let project = report.result.project.as_deref();
     let text = Preview {
         operation: report.job.operation,
         session_id: &report.job.found.id,
         title: report.glance.name(),
-        project: &project.to_string_lossy(),
+        project: &project.unwrap_or(Path::new("")).to_string_lossy(),
         before: report.figures.0,
         after: report.figures.1,
         changes: &report.result.changes,
-        source: report.result.origin(report.job).document().source(),
+        source: report.result.after.document().source(),
         renamed: report.renamed,
         files: report.files,
         warnings: &report.result.warnings,
@@ -57,7 +55,7 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
     }
     .render();
     let diff = SessionDiff {
-        before: report.result.origin(report.job),
+        before: &report.job.session,
         after: &report.result.after,
         columns: context.columns,
         show_secrets: context.show_secrets,
@@ -124,10 +122,8 @@ impl Report<'_> {
             ),
             _ => (self.job.found.id.clone(), self.job.found.path.clone()),
         };
-        let project =
-            self.job.to_project.clone().or_else(|| {
-                names::project_of(self.result.origin(self.job), self.job.found.folder())
-            });
+        let project = self.job.to_project.clone();
+        let project = project.or_else(|| self.result.project.clone());
         let resume = match self.destination {
             Destination::New { .. } | Destination::InPlace => {
                 Some(resume_command(&id, project.as_deref(), &context.project))

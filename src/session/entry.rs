@@ -345,6 +345,16 @@ pub enum LineState {
     Opaque,
 }
 
+impl LineState {
+    /// The number of its entry, if it is one.
+    pub fn entry(self) -> Option<usize> {
+        match self {
+            LineState::Entry(number) => Some(number as usize),
+            LineState::Blank | LineState::Opaque => None,
+        }
+    }
+}
+
 /// Fields that most lines repeat, as they stand in one of them; empty where they do not.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Repeated {

@@ -1,5 +1,6 @@
 //! A transcript, read and indexed.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +20,9 @@ use super::turns::Turns;
 /// How many bytes of lines are read at a time: many pieces keep all cores busy, however long lines are.
 const PIECE: usize = 1 << 18;
 
+/// How many entries are asked first what most of them repeat.
+const FIRST: usize = 64;
+
 /// How many lines that a plan touched one core reads at a time.
 const TOUCHED: usize = 64;
 
@@ -33,20 +37,43 @@ pub struct Session {
     graph: Arc<Graph>,
     calls: Arc<Calls>,
     turns: Arc<Turns>,
-    /// Unless lines were taken away, which may have held the only mention of one.
-    said: Option<Said>,
+    said: Said,
 }
 
 /// The different values of fields that most lines repeat, quotes included, in the order of their first occurrence.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Said {
+    /// Whether no line was taken away since, which may have held the only mention of one.
+    complete: bool,
     cwds: Vec<Vec<u8>>,
     slugs: Vec<Vec<u8>>,
     versions: Vec<Vec<u8>>,
     models: Vec<Vec<u8>>,
 }
 
+impl Default for Said {
+    fn default() -> Self {
+        Self {
+            complete: true,
+            cwds: Vec::new(),
+            slugs: Vec::new(),
+            versions: Vec::new(),
+            models: Vec::new(),
+        }
+    }
+}
+
 impl Said {
+    /// The values of a field, if they are known.
+    fn of(&self, key: &str) -> Option<&Vec<Vec<u8>>> {
+        match key {
+            "cwd" => Some(&self.cwds),
+            "slug" => Some(&self.slugs),
+            "version" => Some(&self.versions),
+            _ => None,
+        }
+    }
+
     fn take(&mut self, line: &[u8], repeated: Repeated) {
         note(&mut self.cwds, repeated.cwd.of(line));
         note(&mut self.slugs, repeated.slug.of(line));
@@ -130,56 +157,47 @@ impl Session {
         index.finish(document)
     }
 
-    /// Indexes what a plan made of this session, which nobody needs any more.
-    ///
-    /// Where there are only more lines than there were, nothing of it is held twice.
-    #[must_use]
-    pub fn into_successor(self, document: Document) -> Self {
-        if !self.continues(&document) {
-            return self.successor(document);
-        }
-        let more = self.read_more(&document);
-        let index = Index {
-            lines: self.lines,
-            entries: self.entries,
-            blocks: Vec::new(),
-            said: self.said,
-        };
-        let linked = Linked {
-            blocks: self.blocks,
-            graph: self.graph,
-            calls: self.calls,
-            turns: self.turns,
-        };
-        index.continued(linked, more, document)
-    }
-
     /// Indexes what a plan made of this session, reading only the lines that it touched.
     #[must_use]
     pub fn successor(&self, document: Document) -> Self {
+        let copy = Self {
+            document: self.document.clone(),
+            lines: self.lines.clone(),
+            entries: self.entries.clone(),
+            blocks: Arc::clone(&self.blocks),
+            graph: Arc::clone(&self.graph),
+            calls: Arc::clone(&self.calls),
+            turns: Arc::clone(&self.turns),
+            said: self.said.clone(),
+        };
+        copy.into_successor(document)
+    }
+
+    /// The same, where nobody needs this session any more: next to nothing of it is held twice.
+    #[must_use]
+    pub fn into_successor(self, document: Document) -> Self {
         if self.continues(&document) {
             let more = self.read_more(&document);
             let index = Index {
-                lines: extended(&self.lines, more.lines.len()),
-                entries: extended(&self.entries, more.entries.len()),
+                lines: self.lines,
+                entries: self.entries,
                 blocks: Vec::new(),
-                said: self.said.clone(),
+                said: self.said,
             };
             let linked = Linked {
-                blocks: Arc::clone(&self.blocks),
-                graph: Arc::clone(&self.graph),
-                calls: Arc::clone(&self.calls),
-                turns: Arc::clone(&self.turns),
+                blocks: self.blocks,
+                graph: self.graph,
+                calls: self.calls,
+                turns: self.turns,
             };
             return index.continued(linked, more, document);
         }
-        let mut index = Index {
-            said: None,
-            ..Index::with_capacity(document.lines().len())
-        };
+        drop((self.graph, self.calls, self.turns));
         // Lines that were touched are read on all cores; between them, others are taken over as they were read.
-        // A mark before what was not the first line is one of the file now.
-        let marked = |i: usize| i == 0 && document.text(i).starts_with(BYTE_ORDER_MARK);
+        // A mark before the first line is one of the file, before another it is none.
+        let first = self.document.lines().first().map(|l| l.start());
+        let is_first = |i: usize| i == 0 || Some(document.lines()[i].start()) == first;
+        let marked = |i: usize| is_first(i) && document.text(i).starts_with(BYTE_ORDER_MARK);
         let touched = |i: &usize| document.is_added_since(*i, &self.document) || marked(*i);
         let touched: Vec<usize> = (0..document.lines().len()).filter(touched).collect();
         let read = touched.par_chunks(TOUCHED).map(|lines| {
@@ -190,27 +208,56 @@ impl Session {
             index
         });
         let read: Vec<Index> = read.collect();
-        let (mut old, mut new) = (0, 0);
-        for i in 0..document.lines().len() {
-            if touched.get(new) == Some(&i) {
-                index.take_line(&read[new / TOUCHED], new % TOUCHED, i);
-                new += 1;
-                continue;
-            }
-            // Lines keep their order, and one that was kept lies where it lay.
-            let start = document.lines()[i].start();
-            while self.document.lines()[old].start() != start {
-                old += 1;
-            }
-            match self.lines[old] {
-                LineState::Entry(e) => {
-                    let entry = self.entries[e as usize];
-                    index.push(entry, i, self.blocks(&entry));
-                }
-                state => index.lines.push(state),
-            }
-            old += 1;
+        let mut said = self.said;
+        said.complete = false;
+        for index in &read {
+            said.append(&index.said);
         }
+        // Blocks stay where they are, and new ones come behind them: only entries know where theirs are.
+        let mut blocks = Arc::unwrap_or_clone(self.blocks);
+        let mut entries = Moving::new(self.entries);
+        let mut lines = Vec::with_capacity(document.lines().len());
+        let (mut old, mut new) = (0, 0);
+        for (i, line) in document.lines().iter().enumerate() {
+            let taken = if touched.get(new) == Some(&i) {
+                let from = &read[new / TOUCHED];
+                let state = from.lines[new % TOUCHED];
+                new += 1;
+                state
+                    .entry()
+                    .map(|e| {
+                        let mut entry = from.entries[e];
+                        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
+                        let first = blocks.len() as u32;
+                        blocks.extend_from_slice(&from.blocks[own]);
+                        entry.blocks = (first, blocks.len() as u32);
+                        entry
+                    })
+                    .ok_or(state)
+            } else {
+                // Lines keep their order, and one that was kept lies where it lay.
+                while self.document.lines()[old].start() != line.start() {
+                    old += 1;
+                }
+                let state = self.lines[old];
+                old += 1;
+                state.entry().map(|e| entries.take(e)).ok_or(state)
+            };
+            lines.push(match taken {
+                Ok(entry) => LineState::Entry(entries.put(Entry {
+                    line: i as u32,
+                    ..entry
+                })),
+                Err(state) => state,
+            });
+        }
+        drop((read, self.lines, self.document));
+        let index = Index {
+            lines,
+            entries: entries.end(),
+            blocks,
+            said,
+        };
         index.finish(document)
     }
 
@@ -297,14 +344,10 @@ impl Session {
 
     /// The different values of a string field over all entries, in the order of their first occurrence.
     pub fn distinct(&self, key: &str) -> Vec<String> {
-        let said = match (&self.said, key) {
-            (Some(said), "cwd") => Some(&said.cwds),
-            (Some(said), "slug") => Some(&said.slugs),
-            (Some(said), "version") => Some(&said.versions),
-            _ => None,
-        };
-        if let Some(values) = said {
-            return values.iter().map(|v| decode(v).into_owned()).collect();
+        if let Some(values) = self.said.of(key)
+            && let Some(said) = self.still_said(key, values)
+        {
+            return said.iter().map(|v| decode(v).into_owned()).collect();
         }
         let finder = memchr::memmem::Finder::new(&format!("\"{key}\":\"")).into_owned();
         let among = |entries: &[Entry]| {
@@ -337,12 +380,27 @@ impl Session {
         out
     }
 
-    /// Whether all answers that name a model name this one, as JSON, but for what the client says itself; false where that
-    /// is not known.
+    /// Which of these values a field has, if the first lines tell, as nearly always.
+    fn still_said<'a>(&'a self, key: &str, values: &'a [Vec<u8>]) -> Option<Vec<&'a [u8]>> {
+        if self.said.complete {
+            return Some(values.iter().map(Vec::as_slice).collect());
+        }
+        let first = self.entries.iter().take(FIRST);
+        let found = first.filter_map(|e| Some(self.lookup(e, &[key])?.of(self.text(e))));
+        let mut said: Vec<&[u8]> = Vec::new();
+        for value in found.filter(|v| v.starts_with(b"\"")) {
+            if !said.contains(&value) {
+                said.push(value);
+            }
+        }
+        (said.len() == values.len()).then_some(said)
+    }
+
+    /// Whether all answers that name a model name this one, as JSON, but for what the client says itself. False where one
+    /// that was taken away named another, too.
     pub(super) fn is_all_by(&self, model: &[u8]) -> bool {
         let allowed = |m: &Vec<u8>| m == model || m == SYNTHETIC;
-        let all = |said: &Said| said.models.iter().all(allowed);
-        model.starts_with(b"\"") && self.said.as_ref().is_some_and(all)
+        model.starts_with(b"\"") && self.said.models.iter().all(allowed)
     }
 
     /// The session id that most entries carry.
@@ -365,11 +423,58 @@ impl Session {
     }
 }
 
-/// A copy with room for more.
-fn extended<T: Clone>(values: &[T], more: usize) -> Vec<T> {
-    let mut out = Vec::with_capacity(values.len() + more);
-    out.extend_from_slice(values);
-    out
+/// Entries that become those of another session, where they are.
+struct Moving {
+    entries: Vec<Entry>,
+    /// How many were put.
+    put: usize,
+    /// The first that was not taken, nor is among those that had to make room.
+    next: usize,
+    /// Those before it that were not asked for yet: where more is put in than was taken out, they give way.
+    waiting: VecDeque<Entry>,
+}
+
+impl Moving {
+    fn new(entries: Vec<Entry>) -> Self {
+        Self {
+            entries,
+            put: 0,
+            next: 0,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// The entry that had this number; they are asked for in order.
+    fn take(&mut self, number: usize) -> Entry {
+        let first = self.next - self.waiting.len();
+        if let Some(&entry) = self.waiting.get(number - first) {
+            self.waiting.drain(..=number - first);
+            return entry;
+        }
+        self.waiting.clear();
+        self.next = number + 1;
+        self.entries[number]
+    }
+
+    /// Puts an entry behind those that were; its number.
+    fn put(&mut self, entry: Entry) -> u32 {
+        if self.put == self.entries.len() {
+            self.entries.push(entry);
+        } else {
+            if self.put == self.next {
+                self.waiting.push_back(self.entries[self.next]);
+                self.next += 1;
+            }
+            self.entries[self.put] = entry;
+        }
+        self.put += 1;
+        self.put as u32 - 1
+    }
+
+    fn end(mut self) -> Vec<Entry> {
+        self.entries.truncate(self.put);
+        self.entries
+    }
 }
 
 /// What is found out about the lines of a session together.
@@ -385,7 +490,7 @@ struct Index {
     lines: Vec<LineState>,
     entries: Vec<Entry>,
     blocks: Vec<Block>,
-    said: Option<Said>,
+    said: Said,
 }
 
 impl Index {
@@ -394,7 +499,7 @@ impl Index {
             lines: Vec::with_capacity(lines),
             entries: Vec::with_capacity(lines),
             blocks: Vec::new(),
-            said: Some(Said::default()),
+            said: Said::default(),
         }
     }
 
@@ -424,9 +529,7 @@ impl Index {
 
     /// Takes the entry that the next line turned out to be.
     fn take(&mut self, text: &[u8], entry: Entry, repeated: Repeated) {
-        if let Some(said) = &mut self.said {
-            said.take(text, repeated);
-        }
+        self.said.take(text, repeated);
         self.lines.push(LineState::Entry(self.entries.len() as u32));
         self.entries.push(Entry {
             line: self.lines.len() as u32 - 1,
@@ -462,32 +565,7 @@ impl Index {
             ..e
         }));
         self.blocks.extend(next.blocks);
-        if let (Some(said), Some(next)) = (&mut self.said, &next.said) {
-            said.append(next);
-        }
-    }
-
-    /// Takes line `i` as another index has it at its line `old`.
-    fn take_line(&mut self, from: &Index, old: usize, i: usize) {
-        match from.lines[old] {
-            LineState::Entry(e) => {
-                let entry = from.entries[e as usize];
-                let blocks = entry.blocks.0 as usize..entry.blocks.1 as usize;
-                self.push(entry, i, &from.blocks[blocks]);
-            }
-            state => self.lines.push(state),
-        }
-    }
-
-    fn push(&mut self, mut entry: Entry, line: usize, blocks: &[Block]) {
-        entry.line = line as u32;
-        entry.blocks = (
-            self.blocks.len() as u32,
-            (self.blocks.len() + blocks.len()) as u32,
-        );
-        self.blocks.extend_from_slice(blocks);
-        self.lines.push(LineState::Entry(self.entries.len() as u32));
-        self.entries.push(entry);
+        self.said.append(&next.said);
     }
 
     /// Puts more lines behind those of a session, of which only the blocks are not here but in `linked`.
@@ -576,10 +654,22 @@ mod tests {
         "{}",
         r#"{"a":"#,
         r#""text\\""#,
-        r#"{"type":"user","uuid":"u","message":{"model":"m","content":[{"type":"text","text":"hi \u0041"}],"usage":{"input_tokens":3}}}"#,
-        r#"{"type":"attachment","attachment":{"type":"date"},"uuid":"größe"}"#,
+        r#"{"type":"user","uuid":"u","cwd":"/b","message":{"model":"m","content":[{"type":"text","text":"hi \u0041"}],"usage":{"input_tokens":3}}}"#,
+        r#"{"type":"attachment","attachment":{"type":"date"},"uuid":"größe","cwd":"/a","version":"2"}"#,
         "\n\n",
     ];
+
+    /// What is known of each entry, its blocks in the place of their numbers.
+    fn told(session: &Session) -> Vec<(Entry, Vec<Block>)> {
+        let plain = |e: &Entry| Entry {
+            blocks: (0, 0),
+            ..*e
+        };
+        let entries = session.entries.iter();
+        entries
+            .map(|e| (plain(e), session.blocks(e).to_vec()))
+            .collect()
+    }
 
     proptest! {
         #[test]
@@ -591,6 +681,36 @@ mod tests {
             prop_assert_eq!(&before.lines, &within.lines);
             prop_assert_eq!(&before.entries, &within.entries);
             prop_assert_eq!(&before.blocks, &within.blocks);
+        }
+
+        #[test]
+        fn a_successor_is_what_would_be_read(
+            parts in proptest::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
+            fates in proptest::collection::vec((0..4, prop::sample::select(&PARTS[11..13])), 24),
+        ) {
+            let before = Session::new(Document::from_bytes(parts.concat().into_bytes()));
+            let mut next = before.document.successor();
+            for (i, (fate, text)) in (0..before.lines.len()).zip(fates.iter().cycle()) {
+                match fate {
+                    0 => {}
+                    1 => next.replace(i, text.as_bytes()),
+                    2 => next.keep(i),
+                    _ => {
+                        next.insert(text.as_bytes());
+                        next.insert(b"{}");
+                        next.keep(i);
+                    }
+                }
+            }
+            let document = next.finish();
+            let read = Session::new(document.clone());
+            for made in [before.successor(document.clone()), before.into_successor(document)] {
+                prop_assert_eq!(&made.lines, &read.lines);
+                prop_assert_eq!(told(&made), told(&read));
+                for key in ["cwd", "version", "slug"] {
+                    prop_assert_eq!(made.distinct(key), read.distinct(key));
+                }
+            }
         }
     }
 }
