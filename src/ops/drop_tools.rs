@@ -321,11 +321,11 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
                 let line = session.text(&session.entries()[made.entry as usize]);
                 halves.of(session.block(made.block), line).1
             });
-            let gist = Gist::of(session, entry, block, Words::Field("content"));
+            let gist = Gist::of(session, entry, block, Words::Content);
             (what, gist)
         }
         _ => {
-            let gist = Gist::of(session, entry, block, Words::Field("thinking"));
+            let gist = Gist::of(session, entry, block, Words::Thinking);
             ("thinking".into(), gist)
         }
     });

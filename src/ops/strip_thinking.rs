@@ -72,7 +72,7 @@ impl Transform for StripThinking {
         let losers = doomed.plan(session, &mut plan, |entry, block| match block.kind {
             BlockKind::RedactedThinking => ("redacted thinking".into(), Gist::None),
             _ => {
-                let gist = Gist::of(session, entry, block, Words::Field("thinking"));
+                let gist = Gist::of(session, entry, block, Words::Thinking);
                 ("thinking".into(), gist)
             }
         });

@@ -16,7 +16,7 @@ pub enum Gist {
     #[default]
     None,
     /// These words.
-    Words(String),
+    Words(Box<str>),
     /// The words of a block.
     Block {
         /// Where in the file it begins.
@@ -31,23 +31,28 @@ pub enum Gist {
 /// Which words of a block tell what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
-    /// Those of this field.
-    Field(&'static str),
+    /// What was thought.
+    Thinking,
+    /// The name of a tool.
+    Name,
+    /// What a call brought.
+    Content,
     /// What is asked of a tool.
     Call,
 }
 
 impl Words {
     fn read(self, block: &[u8]) -> String {
-        match self {
-            Words::Call => CallGist::of(block).gist.chars().take(LONGEST).collect(),
-            Words::Field(key) => {
-                let raw = lookup(block, &[key]).map_or(&[][..], |s| s.of(block));
-                // A character takes at most six bytes to spell, if it is not one of a pair.
-                let head = decode_head(raw, LONGEST * 6);
-                head.chars().take(LONGEST).collect()
-            }
-        }
+        let key = match self {
+            Words::Call => return CallGist::of(block).gist.chars().take(LONGEST).collect(),
+            Words::Thinking => "thinking",
+            Words::Name => "name",
+            Words::Content => "content",
+        };
+        let raw = lookup(block, &[key]).map_or(&[][..], |s| s.of(block));
+        // A character takes at most six bytes to spell, if it is not one of a pair.
+        let head = decode_head(raw, LONGEST * 6);
+        head.chars().take(LONGEST).collect()
     }
 }
 
@@ -75,7 +80,7 @@ impl Gist {
     pub fn read(&self, source: &[u8]) -> String {
         match self {
             Gist::None => String::new(),
-            Gist::Words(words) => words.clone(),
+            Gist::Words(words) => words.to_string(),
             Gist::Block { start, len, of } => {
                 let start = *start as usize;
                 let block = source.get(start..start + *len as usize);
@@ -90,7 +95,7 @@ impl From<String> for Gist {
         if words.is_empty() {
             Gist::None
         } else {
-            Gist::Words(words)
+            Gist::Words(words.into())
         }
     }
 }

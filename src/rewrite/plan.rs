@@ -178,14 +178,14 @@ pub enum Name {
     /// A UUID, as clients give.
     Uuid(Uuid),
     /// Anything else.
-    Other(String),
+    Other(Box<str>),
 }
 
 impl From<String> for Name {
     fn from(text: String) -> Self {
         match Uuid::try_parse(&text) {
             Ok(uuid) if uuid.to_string() == text => Name::Uuid(uuid),
-            _ => Name::Other(text),
+            _ => Name::Other(text.into()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What each entry weighs in the window, and the windows that the answers tell of.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::jsonl::lookup;
 
@@ -186,12 +187,13 @@ pub(super) struct Samples {
 impl Samples {
     pub(super) fn of(session: &Session, ledger: &Ledger) -> Self {
         let (entries, path) = (session.entries(), session.graph().path());
-        let mut beside = vec![Weight::default(); path.len()];
+        // By the position of the path that it is beside; most sessions have little of it.
+        let mut beside: FxHashMap<u32, Weight> = FxHashMap::default();
         for (i, e) in entries.iter().enumerate() {
             if let Place::Beside(p) = session.graph().place(i)
                 && e.is_message()
             {
-                beside[p as usize] += ledger.weight(i);
+                *beside.entry(p).or_default() += ledger.weight(i);
             }
         }
         let mut out = Self {
@@ -232,7 +234,10 @@ impl Samples {
                 }
                 last_message = e.message_id;
             }
-            out.shown += row.weight() + beside[position];
+            out.shown += row.weight();
+            if let Some(&beside) = beside.get(&(position as u32)) {
+                out.shown += beside;
+            }
             if row.announced {
                 out.announced += row.weight();
             }

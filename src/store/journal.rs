@@ -11,6 +11,8 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use crate::jsonl::Source;
+
 use super::atomic::{PublishError, create_private_dirs, write_private};
 use super::disk;
 
@@ -51,9 +53,21 @@ pub struct FileState {
 impl FileState {
     /// Reads a file's.
     pub fn of(path: &Path) -> io::Result<Self> {
+        Self::read(path, |_| ()).map(|(state, ())| state)
+    }
+
+    /// The same, with what else its bytes tell.
+    pub(super) fn read<T: Send>(
+        path: &Path,
+        tell: impl FnOnce(&[u8]) -> T + Send,
+    ) -> io::Result<(Self, T)> {
         let metadata = fs_err::metadata(path)?;
+        let source = Source::open(path)?;
         let mut hasher = blake3::Hasher::new();
-        hasher.update_mmap_rayon(path)?;
+        let hash = || {
+            hasher.update_rayon(source.bytes());
+        };
+        let ((), told) = rayon::join(hash, || tell(source.bytes()));
         let modified = metadata
             .modified()?
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -62,12 +76,13 @@ impl FileState {
         let mode = Some(std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777);
         #[cfg(not(unix))]
         let mode = None;
-        Ok(Self {
+        let state = Self {
             blake3: hasher.finalize().to_hex().to_string(),
             len: hasher.count(),
             modified: modified.and_then(|d| u64::try_from(d.as_nanos()).ok()),
             mode,
-        })
+        };
+        Ok((state, told))
     }
 }
 

@@ -152,12 +152,12 @@ impl Transform for Strays {
         thinking_of(session, &losers).for_each(add);
         let mut plan = Plan::default();
         doomed.plan(session, &mut plan, |entry, block| {
-            let (what, key) = match block.kind {
-                kind if kind.is_call() => ("call without a result", "name"),
-                kind if kind.is_result() => ("result without a call", "content"),
-                _ => ("thinking", "thinking"),
+            let (what, words) = match block.kind {
+                kind if kind.is_call() => ("call without a result", Words::Name),
+                kind if kind.is_result() => ("result without a call", Words::Content),
+                _ => ("thinking", Words::Thinking),
             };
-            let gist = Gist::of(session, entry, block, Words::Field(key));
+            let gist = Gist::of(session, entry, block, words);
             (what.into(), gist)
         });
         Ok(plan)

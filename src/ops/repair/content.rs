@@ -46,7 +46,7 @@ impl Transform for Content {
         let mut plan = Plan::default();
         doomed.plan(session, &mut plan, |entry, block| {
             if block.kind.is_thinking() {
-                let gist = Gist::of(session, entry, block, Words::Field("thinking"));
+                let gist = Gist::of(session, entry, block, Words::Thinking);
                 ("thinking".into(), gist)
             } else {
                 ("blank text".into(), Gist::None)
