@@ -1,6 +1,6 @@
 //! What the model would be shown if the session went on.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::jsonl::lookup;
 
@@ -10,6 +10,7 @@ use super::id::Id;
 use super::index::Session;
 use super::rows::rows;
 use super::shown::{Shown, made_up_result};
+use super::tools::Calls;
 
 /// Who speaks in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,15 +101,46 @@ impl<'a, F: FnMut(Message<'a>)> Messages<'a, F> {
 struct Assembly<'a, 'r> {
     session: &'a Session,
     rows: &'r [u32],
-    /// The first block that makes each call, and the first that answers it, among the rows.
-    uses: FxHashMap<Id, u32>,
-    results: FxHashMap<Id, u32>,
+    firsts: Firsts<'a>,
     /// The model in use, as JSON: thinking of another one's is left out.
     model: Option<&'a [u8]>,
     /// It is known that no other has said anything.
     one_model: bool,
     /// Calls at the very end whose results the client makes up.
     open_end: FxHashSet<u32>,
+}
+
+/// The first block among the rows that makes each call, and the first that answers it.
+struct Firsts<'a> {
+    calls: &'a Calls,
+    /// By the call's number; the last is of blocks without an id.
+    blocks: Vec<(Option<u32>, Option<u32>)>,
+}
+
+impl<'a> Firsts<'a> {
+    fn new(calls: &'a Calls) -> Self {
+        Self {
+            calls,
+            blocks: vec![(None, None); calls.len() + 1],
+        }
+    }
+
+    fn place(&self, call: Id) -> usize {
+        self.calls.number(call).unwrap_or(self.calls.len())
+    }
+
+    fn of(&mut self, call: Id) -> &mut (Option<u32>, Option<u32>) {
+        let place = self.place(call);
+        &mut self.blocks[place]
+    }
+
+    fn call(&self, call: Id) -> Option<u32> {
+        self.blocks[self.place(call)].0
+    }
+
+    fn result(&self, call: Id) -> Option<u32> {
+        self.blocks[self.place(call)].1
+    }
 }
 
 /// What gathers between two answers of the model's.
@@ -123,22 +155,20 @@ struct UserTurn<'a> {
 impl<'a, 'r> Assembly<'a, 'r> {
     fn new(session: &'a Session, rows: &'r [u32]) -> Self {
         let entries = session.entries();
-        let calls = rows.len() / 4;
-        let map = || FxHashMap::with_capacity_and_hasher(calls, rustc_hash::FxBuildHasher);
-        let (mut uses, mut results) = (map(), map());
+        let mut firsts = Firsts::new(session.calls());
         for &row in rows {
             let e = &entries[row as usize];
             for number in e.blocks.0..e.blocks.1 {
                 let block = session.block(number);
                 match block.kind {
                     BlockKind::ToolUse if e.kind == Kind::Assistant => {
-                        uses.entry(block.tool).or_insert(number)
+                        firsts.of(block.tool).0.get_or_insert(number);
                     }
                     BlockKind::ToolResult if e.kind == Kind::User => {
-                        results.entry(block.tool).or_insert(number)
+                        firsts.of(block.tool).1.get_or_insert(number);
                     }
-                    _ => continue,
-                };
+                    _ => {}
+                }
             }
         }
         let model = rows
@@ -161,8 +191,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
         Self {
             session,
             rows,
-            uses,
-            results,
+            firsts,
             model,
             one_model: model.is_some_and(|m| session.is_all_by(m)),
             open_end,
@@ -220,7 +249,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             }
             let numbers = e.blocks.0..e.blocks.1;
             let is_call = |n: &u32| session.block(*n).kind == BlockKind::ToolUse;
-            let answered = |n: u32| self.results.contains_key(&session.block(n).tool);
+            let answered = |n: u32| self.firsts.result(session.block(n).tool).is_some();
             let unanswered = numbers.clone().filter(is_call).all(|n| !answered(n))
                 && numbers.clone().any(|n| is_call(&n));
             if unanswered && !self.open_end.contains(&row) {
@@ -237,7 +266,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
                     continue;
                 }
                 if block.kind == BlockKind::ToolUse {
-                    if self.uses.get(&block.tool) != Some(&n) {
+                    if self.firsts.call(block.tool) != Some(n) {
                         continue;
                     }
                     if !answered(n) {
@@ -267,8 +296,8 @@ impl<'a, 'r> Assembly<'a, 'r> {
                 for n in e.blocks.0..e.blocks.1 {
                     let block = self.session.block(n);
                     if block.kind == BlockKind::ToolResult {
-                        if self.results.get(&block.tool) != Some(&n)
-                            || !self.uses.contains_key(&block.tool)
+                        if self.firsts.result(block.tool) != Some(n)
+                            || self.firsts.call(block.tool).is_none()
                         {
                             continue;
                         }

@@ -98,8 +98,18 @@ impl Calls {
 
     /// The one with this id.
     pub fn find(&self, id: Id) -> Option<&Call> {
+        self.number(id).map(|i| &self.calls[i])
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// The number of the one with this id, counted from 0.
+    pub(super) fn number(&self, id: Id) -> Option<usize> {
         let is_it = |&i: &u32| self.calls[i as usize].id == id;
         let found = self.by_id.find(hash(id), is_it);
-        found.map(|&i| &self.calls[i as usize])
+        found.map(|&i| i as usize)
     }
 }

@@ -1,6 +1,7 @@
 //! Where the window goes, and where the file's bytes go.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -14,6 +15,7 @@ use super::ledger::Ledger;
 use super::payload::{Role, each_message};
 use super::prompt::PromptKind;
 use super::tokens::{Calibration, Weight};
+use super::tools::Calls;
 
 /// What something is, for a person who wonders where it all goes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -66,34 +68,46 @@ impl Part {
 }
 
 /// The tools of a session's calls, each by its number.
-#[derive(Debug, Clone, Default)]
-pub struct Tools {
+#[derive(Debug, Clone)]
+pub struct Tools<'a> {
+    calls: &'a Calls,
     names: Vec<String>,
-    calls: FxHashMap<Id, u32>,
+    /// For each call; `None` for one that is nowhere made.
+    of_calls: Vec<Option<NonZeroU32>>,
 }
 
-impl Tools {
+impl<'a> Tools<'a> {
     /// Looks at every call.
-    pub fn of(session: &Session) -> Self {
-        let mut out = Self::default();
+    pub fn of(session: &'a Session) -> Self {
+        let mut out = Self {
+            calls: session.calls(),
+            names: Vec::new(),
+            of_calls: Vec::with_capacity(session.calls().len()),
+        };
         let mut numbers: FxHashMap<&[u8], u32> = FxHashMap::default();
         for call in session.calls().iter() {
             let Some(at) = call.uses.first() else {
+                out.of_calls.push(None);
                 continue;
             };
             let line = session.text(&session.entries()[at.entry as usize]);
             let block = session.block(at.block);
             let number = *numbers.entry(block.name(line)).or_insert_with(|| {
                 out.names.push(block.tool_name(line).into_owned());
-                out.names.len() as u32 - 1
+                out.names.len() as u32
             });
-            out.calls.insert(call.id, number);
+            out.of_calls.push(NonZeroU32::new(number));
         }
         out
     }
 
-    fn name(&self, number: Option<u32>) -> &str {
-        number.map_or("unknown", |n| self.names[n as usize].as_str())
+    /// The tool of a call, counted from 1.
+    fn number(&self, call: Id) -> Option<NonZeroU32> {
+        self.of_calls[self.calls.number(call)?]
+    }
+
+    fn name(&self, number: Option<NonZeroU32>) -> &str {
+        number.map_or("unknown", |n| &self.names[n.get() as usize - 1])
     }
 }
 
@@ -101,7 +115,7 @@ impl Tools {
 #[derive(Debug, Default)]
 struct Sums<T> {
     parts: BTreeMap<Part, T>,
-    results: FxHashMap<Option<u32>, T>,
+    results: FxHashMap<Option<NonZeroU32>, T>,
 }
 
 impl<T: Default + std::ops::AddAssign + Copy> Sums<T> {
@@ -122,7 +136,7 @@ impl<T: Default + std::ops::AddAssign + Copy> Sums<T> {
         self
     }
 
-    fn named(self, tools: &Tools) -> BTreeMap<Part, T> {
+    fn named(self, tools: &Tools<'_>) -> BTreeMap<Part, T> {
         let mut parts = self.parts;
         for (tool, of) in self.results {
             let part = Named::Results(tool).part(tools);
@@ -136,11 +150,11 @@ impl<T: Default + std::ops::AddAssign + Copy> Sums<T> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Named {
     Part(Part),
-    Results(Option<u32>),
+    Results(Option<NonZeroU32>),
 }
 
 impl Named {
-    fn part(self, tools: &Tools) -> Part {
+    fn part(self, tools: &Tools<'_>) -> Part {
         match self {
             Named::Part(part) => part,
             Named::Results(tool) => Part::Results(tools.name(tool).to_owned()),
@@ -152,7 +166,7 @@ impl Named {
 pub fn window_parts(
     session: &Session,
     calibration: &Calibration,
-    tools: &Tools,
+    tools: &Tools<'_>,
 ) -> Vec<(Part, u64)> {
     let mut sums = Sums::<Weight>::default();
     each_message(session, None, |message| {
@@ -202,7 +216,7 @@ pub fn window_parts(
 }
 
 /// Where the file's bytes go: parts that add up to its length, largest first.
-pub fn file_parts(session: &Session, tools: &Tools) -> Vec<(Part, u64)> {
+pub fn file_parts(session: &Session, tools: &Tools<'_>) -> Vec<(Part, u64)> {
     let lines = session.document().lines();
     let sums = (0..lines.len())
         .into_par_iter()
@@ -226,7 +240,7 @@ pub fn file_parts(session: &Session, tools: &Tools) -> Vec<(Part, u64)> {
 }
 
 /// Tells the bytes of a line that are more than metadata.
-fn entry_parts(session: &Session, e: &Entry, tools: &Tools, tell: &mut dyn FnMut(Named, u64)) {
+fn entry_parts(session: &Session, e: &Entry, tools: &Tools<'_>, tell: &mut dyn FnMut(Named, u64)) {
     let text = session.text(e);
     match e.kind {
         Kind::Attachment => tell(Named::Part(Part::Reminders), text.len() as u64),
@@ -259,12 +273,12 @@ fn entry_parts(session: &Session, e: &Entry, tools: &Tools, tell: &mut dyn FnMut
     }
 }
 
-fn part_of(kind: BlockKind, tool: Id, e: &Entry, tools: &Tools) -> Named {
+fn part_of(kind: BlockKind, tool: Id, e: &Entry, tools: &Tools<'_>) -> Named {
     Named::Part(match kind {
         BlockKind::Thinking | BlockKind::RedactedThinking => Part::Thinking,
         BlockKind::ToolUse | BlockKind::ServerToolUse => Part::Calls,
         BlockKind::ToolResult | BlockKind::ServerToolResult => {
-            return Named::Results(tools.calls.get(&tool).copied());
+            return Named::Results(tools.number(tool));
         }
         BlockKind::Image | BlockKind::Document => Part::Images,
         BlockKind::Text | BlockKind::Other => match (e.kind, e.prompt) {
@@ -304,7 +318,7 @@ pub fn largest(
     session: &Session,
     calibration: &Calibration,
     ledger: &Ledger,
-    tools: &Tools,
+    tools: &Tools<'_>,
     count: usize,
 ) -> Vec<Large> {
     let entries = session.entries();
