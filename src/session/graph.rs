@@ -188,27 +188,36 @@ impl Graph {
         }
     }
 
-    fn walk(&mut self, entries: &[Entry], explicit_leaf: Option<Id>) {
-        let Some(start) = self.start(entries, explicit_leaf) else {
-            return;
-        };
-        // The leaf is the first message at or above the start; a tail of attachments follows it.
+    /// The path from its root to its leaf.
+    fn live_path(&self, entries: &[Entry], explicit_leaf: Option<Id>) -> Vec<u32> {
+        let mut path = Vec::new();
         let mut seen = vec![false; entries.len()];
         let by_time = OnceCell::new();
-        let mut at = Some(start);
+        let mut at = self.start(entries, explicit_leaf);
         while let Some(i) = at {
             if std::mem::replace(&mut seen[i], true) {
                 break;
             }
-            self.path.push(i as u32);
+            path.push(i as u32);
             at = self.parent(i).or_else(|| self.beyond(entries, i, &by_time));
         }
-        self.path.reverse();
-        while self.path.last().is_some_and(|&i| {
+        path.reverse();
+        // The leaf is the first message at or above the start; a tail of attachments follows it.
+        while path.last().is_some_and(|&i| {
             !entries[i as usize].is_message() && !entries[i as usize].is_boundary()
         }) {
-            self.path.pop();
+            path.pop();
         }
+        path
+    }
+
+    /// Whether nothing is different where metadata came behind the entries of which it was built.
+    pub(super) fn holds_for(&self, entries: &[Entry], explicit_leaf: Option<Id>) -> bool {
+        self.live_path(entries, explicit_leaf) == self.path
+    }
+
+    fn walk(&mut self, entries: &[Entry], explicit_leaf: Option<Id>) {
+        self.path = self.live_path(entries, explicit_leaf);
         for (position, &i) in self.path.iter().enumerate() {
             self.place[i as usize] = Place::Path(position as u32);
             if entries[i as usize].is_boundary() {

@@ -537,12 +537,6 @@ impl Index {
         });
     }
 
-    /// Whether the graph, the turns or the calls depend on its lines. A title links nothing.
-    fn is_linked(&self) -> bool {
-        let links = |e: &Entry| e.is_chained() || e.kind == Kind::LastPrompt;
-        self.entries.iter().any(links) || !self.blocks.is_empty()
-    }
-
     /// Gives back what it asked for too much.
     fn shrink(&mut self) {
         self.lines.shrink_to_fit();
@@ -572,13 +566,20 @@ impl Index {
     fn continued(mut self, linked: Linked, more: Index, document: Document) -> Session {
         self.lines.reserve_exact(more.lines.len());
         self.entries.reserve_exact(more.entries.len());
-        if more.is_linked() {
+        let links = more.entries.iter().any(Entry::is_chained) || !more.blocks.is_empty();
+        let names_leaf = more.entries.iter().any(|e| e.kind == Kind::LastPrompt);
+        if links {
             self.blocks = Arc::unwrap_or_clone(linked.blocks);
             drop((linked.graph, linked.calls, linked.turns));
             self.append(more);
             return self.finish(document);
         }
         self.append(more);
+        let explicit = explicit_leaf(&document, &self.entries);
+        if names_leaf && !linked.graph.holds_for(&self.entries, explicit) {
+            self.blocks = Arc::unwrap_or_clone(linked.blocks);
+            return self.finish(document);
+        }
         // All that was found out about the others still holds.
         Session {
             document,
@@ -642,7 +643,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PARTS: [&str; 14] = [
+    const PARTS: [&str; 18] = [
         "\n",
         "\r\n",
         "\r",
@@ -656,6 +657,10 @@ mod tests {
         r#""text\\""#,
         r#"{"type":"user","uuid":"u","cwd":"/b","message":{"model":"m","content":[{"type":"text","text":"hi \u0041"}],"usage":{"input_tokens":3}}}"#,
         r#"{"type":"attachment","attachment":{"type":"date"},"uuid":"größe","cwd":"/a","version":"2"}"#,
+        r#"{"type":"user","uuid":"v","parentUuid":"u","message":{"content":"x"}}"#,
+        r#"{"type":"assistant","uuid":"w","parentUuid":"u","message":{"content":[{"type":"tool_use","id":"c"}]}}"#,
+        r#"{"type":"last-prompt","leafUuid":"u"}"#,
+        r#"{"type":"last-prompt","leafUuid":"v","explicit":true}"#,
         "\n\n",
     ];
 
@@ -686,12 +691,15 @@ mod tests {
         #[test]
         fn a_successor_is_what_would_be_read(
             parts in proptest::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
-            fates in proptest::collection::vec((0..4, prop::sample::select(&PARTS[11..13])), 24),
+            kept in any::<bool>(),
+            fates in proptest::collection::vec((0..4, prop::sample::select(&PARTS[11..17])), 24),
+            more in proptest::collection::vec(prop::sample::select(&PARTS[11..17]), 0..3),
         ) {
             let before = Session::new(Document::from_bytes(parts.concat().into_bytes()));
             let mut next = before.document.successor();
             for (i, (fate, text)) in (0..before.lines.len()).zip(fates.iter().cycle()) {
                 match fate {
+                    _ if kept => next.keep(i),
                     0 => {}
                     1 => next.replace(i, text.as_bytes()),
                     2 => next.keep(i),
@@ -702,11 +710,19 @@ mod tests {
                     }
                 }
             }
+            for text in more {
+                next.insert(text.as_bytes());
+            }
             let document = next.finish();
             let read = Session::new(document.clone());
             for made in [before.successor(document.clone()), before.into_successor(document)] {
                 prop_assert_eq!(&made.lines, &read.lines);
                 prop_assert_eq!(told(&made), told(&read));
+                prop_assert_eq!(made.graph.path(), read.graph.path());
+                let places = |s: &Session| (0..s.entries.len()).map(|i| s.graph.place(i)).collect::<Vec<_>>();
+                prop_assert_eq!(places(&made), places(&read));
+                prop_assert_eq!(made.turns.all(), read.turns.all());
+                prop_assert_eq!(made.calls.len(), read.calls.len());
                 for key in ["cwd", "version", "slug"] {
                     prop_assert_eq!(made.distinct(key), read.distinct(key));
                 }
