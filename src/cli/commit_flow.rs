@@ -205,8 +205,9 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
     let progress = Progress::start(context.progress, "writing");
     publish(context, &job, &destination, &result, copy.as_ref())?;
     progress.done();
-    if let Some(path) = destination.transcript() {
-        report.figures.1.bytes = fs_err::metadata(path)?.len();
+    // It is done; a size that cannot be asked for any more is the planned one.
+    if let Some(metadata) = destination.transcript().and_then(|p| p.metadata().ok()) {
+        report.figures.1.bytes = metadata.len();
     }
     let code = report.finish(context, Some(&destination))?;
     // The program ends now, and the system takes memory back faster than piece by piece.
@@ -249,15 +250,18 @@ fn refuse_target(destination: &Destination) -> Result<(), CliError> {
     if path.symlink_metadata().is_ok() {
         return Err(store::PublishError::Exists { path: path.clone() }.into());
     }
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            Err(CliError::failed(
-                "no-such-folder",
-                format!("there is no folder `{}`", folder.display()),
-                "create it first, or choose another",
-            ))
-        }
-        _ => Ok(()),
+    let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    match fs_err::metadata(folder) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Err(e) if !matches!(e.kind(), NotFound | NotADirectory) => Err(e.into()),
+        _ => Err(CliError::failed(
+            "no-such-folder",
+            format!("there is no folder `{}`", folder.display()),
+            "create it first, or choose another",
+        )),
     }
 }
 

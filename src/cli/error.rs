@@ -67,11 +67,14 @@ impl CliError {
     }
 }
 
-/// A full disk and a read-only folder deserve a hint of their own.
+/// A full disk, a used-up quota and a read-only folder deserve a hint of their own.
 fn io_hint(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+        io::ErrorKind::StorageFull => {
             "the disk is full; free some space and run the command again. Nothing was changed"
+        }
+        io::ErrorKind::QuotaExceeded => {
+            "your quota on this disk is used up; free some space and run the command again. Nothing was changed"
         }
         io::ErrorKind::PermissionDenied => {
             "check who owns the folder and its mode. Nothing was changed"

@@ -111,13 +111,19 @@ impl Candidate {
 
     /// Publishes it in place of the file that has its name.
     pub fn replace(self) -> Result<(), PublishError> {
+        let target = self.target.clone();
+        self.put()?;
+        sync_parent(&target)
+    }
+
+    /// The same, but after a crash the old file may have the name again.
+    pub(super) fn put(self) -> Result<(), PublishError> {
         self.sync()?;
         let target = self.target;
         disk::persist(self.temp, &target).map_err(|source| PublishError::Write {
-            path: target.clone(),
+            path: target,
             source,
-        })?;
-        sync_parent(&target)
+        })
     }
 
     fn failed(&self, source: io::Error) -> PublishError {

@@ -29,12 +29,32 @@ pub(super) fn temp_name(folder: &Path) -> PathBuf {
     folder.join(format!("{PREFIX}{}-{random}{SUFFIX}", std::process::id()))
 }
 
-/// Removes the temp files of runs that are no more.
-pub(super) fn sweep(folder: &Path) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
+/// Whether anything has this name, a link that leads nowhere included.
+pub(super) fn is_there(path: &Path) -> io::Result<bool> {
+    match fs_err::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(e) if is_missing(&e) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Whether an error says that there is no such file, rather than that nobody can tell.
+pub(super) fn is_missing(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+/// Removes the temp files of runs that are no more. False if some may be left.
+pub(super) fn sweep(folder: &Path) -> bool {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) => return is_missing(&e),
     };
-    for entry in entries.filter_map(Result::ok) {
+    let mut clean = true;
+    for entry in entries {
+        let Ok(entry) = entry else {
+            return false;
+        };
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let Some(rest) = name
@@ -48,9 +68,10 @@ pub(super) fn sweep(folder: &Path) {
             pid != std::process::id() && super::journal::process_start(pid).is_some()
         });
         if !at_work {
-            let _ = remove_file(&entry.path());
+            clean &= remove_file(&entry.path()).is_ok();
         }
     }
+    clean
 }
 
 /// Gives a file another name, in place of what has it.

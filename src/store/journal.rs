@@ -5,7 +5,7 @@
 //! of one whose process was killed. A folder without a record is nobody's: the record is the first thing
 //! that is put there, and the first that is removed.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::jsonl::Source;
 
-use super::atomic::{PublishError, create_private_dirs, write_private};
+use super::atomic::{Candidate, PublishError, create_private_dirs};
 use super::disk;
 
 /// How far an operation has come.
@@ -203,6 +203,19 @@ impl Journal {
 
     /// Writes a record, durably.
     pub fn record(&self, operation: &Operation) -> Result<(), JournalError> {
+        Ok(self.write(operation)?.replace()?)
+    }
+
+    /// Writes the record of an operation whose files are all in place.
+    pub(super) fn record_done(&self, operation: &Operation) -> Result<(), JournalError> {
+        self.write(operation)?.put()?;
+        // It counts from here on. Should a crash bring back the record before it, the next run tells the
+        // same from the files.
+        let _ = disk::sync_folder(&self.folder(&operation.id));
+        Ok(())
+    }
+
+    fn write(&self, operation: &Operation) -> Result<Candidate, JournalError> {
         let folder = self.folder(&operation.id);
         create_private_dirs(&folder)?;
         let path = folder.join("op.json");
@@ -215,10 +228,10 @@ impl Journal {
             path: path.clone(),
             source,
         })?;
-        Ok(write_private(&path, &text)?)
+        Ok(Candidate::write(&path, |out| out.write_all(&text))?)
     }
 
-    /// All records, oldest first. A folder without a readable record is passed over.
+    /// All records, oldest first. What holds no record is passed over.
     pub fn operations(&self) -> Result<Vec<Operation>, JournalError> {
         let folder = self.root.join("ops");
         let entries = match std::fs::read_dir(&folder) {
@@ -226,12 +239,16 @@ impl Journal {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(source) => return Err(JournalError::Io { folder, source }),
         };
-        let mut all: Vec<Operation> = entries
-            .filter_map(Result::ok)
-            .filter_map(|e| {
-                serde_json::from_slice(&fs_err::read(e.path().join("op.json")).ok()?).ok()
-            })
-            .collect();
+        let mut all: Vec<Operation> = Vec::new();
+        for entry in entries {
+            let read = entry.and_then(|e| fs_err::read(e.path().join("op.json")));
+            match read {
+                Ok(text) => all.extend(serde_json::from_slice::<Operation>(&text)),
+                Err(e) if disk::is_missing(&e) => {}
+                // Without it another would be taken for the last.
+                Err(source) => return Err(JournalError::Io { folder, source }),
+            }
+        }
         all.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(all)
     }

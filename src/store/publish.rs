@@ -76,19 +76,21 @@ pub fn create(
 ) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
     let files = new.files;
-    if let Some(existing) = files.iter().find(|f| f.target.symlink_metadata().is_ok()) {
-        let path = existing.target.clone();
-        return Err(PublishError::Exists { path }.into());
+    for file in files {
+        if disk::is_there(&file.target)? {
+            let path = file.target.clone();
+            return Err(PublishError::Exists { path }.into());
+        }
     }
     operation.created = files.iter().map(|f| f.target.clone()).collect();
-    operation.created_dirs = missing_folders(files);
+    operation.created_dirs = missing_folders(files)?;
     operation.pid = std::process::id();
     operation.pid_start = process_start(operation.pid);
     let mut made = Vec::new();
     let outcome = make_all(journal, &mut operation, new, &mut made).and_then(|()| {
         published();
         operation.state = State::Committed;
-        Ok(journal.record(&operation)?)
+        Ok(journal.record_done(&operation)?)
     });
     match outcome {
         Ok(()) => Ok(operation),
@@ -104,9 +106,10 @@ fn take_back(journal: &Journal, operation: &Operation, made: &[&Path]) {
     let mut gone = true;
     for path in made.iter().rev() {
         let removed = disk::remove_file(path);
-        gone &= removed.is_ok() || path.symlink_metadata().is_err();
+        gone &= removed.is_ok() || matches!(disk::is_there(path), Ok(false));
     }
-    remove_folders(operation);
+    gone &= remove_folders(operation);
+    gone &= journal.sweep(operation);
     if gone {
         let _ = journal.discard(&operation.id);
     }
@@ -260,16 +263,16 @@ impl<W: Write> Write for Sent<'_, W> {
 }
 
 /// Folders that have to be made, outermost first.
-fn missing_folders(files: &[NewFile<'_>]) -> Vec<PathBuf> {
+fn missing_folders(files: &[NewFile<'_>]) -> io::Result<Vec<PathBuf>> {
     let mut missing: Vec<PathBuf> = Vec::new();
     for file in files {
-        let mut chain: Vec<PathBuf> = file
-            .target
-            .ancestors()
-            .skip(1)
-            .take_while(|a| !a.as_os_str().is_empty() && !a.exists())
-            .map(Path::to_owned)
-            .collect();
+        let mut chain: Vec<PathBuf> = Vec::new();
+        for dir in file.target.ancestors().skip(1) {
+            if dir.as_os_str().is_empty() || dir.try_exists()? {
+                break;
+            }
+            chain.push(dir.to_owned());
+        }
         chain.reverse();
         for dir in chain {
             if !missing.contains(&dir) {
@@ -277,7 +280,7 @@ fn missing_folders(files: &[NewFile<'_>]) -> Vec<PathBuf> {
             }
         }
     }
-    missing
+    Ok(missing)
 }
 
 /// Writes a result to a file of the user's choice, which must not exist.

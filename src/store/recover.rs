@@ -62,7 +62,7 @@ impl Journal {
         };
         for entry in std::fs::read_dir(&folder).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            if path.is_dir() && path.join("op.json").symlink_metadata().is_err() {
+            if path.is_dir() && !disk::is_there(&path.join("op.json")).map_err(failed)? {
                 disk::remove_dir_all(&path).map_err(failed)?;
             }
         }
@@ -79,8 +79,10 @@ impl Journal {
             .collect::<io::Result<Vec<_>>>()?;
         let unknown = now.iter().any(|n| matches!(n, Now::Neither));
         let all_new = now.iter().all(|n| matches!(n, Now::New(_)));
-        let made = operation.created.last();
-        let in_place = made.map_or(!now.is_empty() && all_new, |transcript| transcript.exists());
+        let in_place = match operation.created.last() {
+            Some(transcript) => transcript.try_exists()?,
+            None => !now.is_empty() && all_new,
+        };
         if in_place || unknown {
             let was = operation.state;
             self.forget_missing(&mut operation);
@@ -98,16 +100,8 @@ impl Journal {
         }
         for (replaced, now) in operation.replaced.iter().zip(now) {
             if let Now::New(added) = now {
-                let old = old_file(replaced, &added).map_err(io::Error::other)?;
-                let expected = after_of(replaced, &added);
-                let stamp = Stamp::of(&replaced.path)?;
-                let swapped = if stamp.len == expected {
-                    Swap::put(&replaced.path, stamp, old)
-                } else {
-                    Err(SwapError::Changed)
-                };
-                match swapped {
-                    Ok(swap) => drop(swap),
+                match put_old(replaced, &added) {
+                    Ok(()) => {}
                     Err(SwapError::Io(error)) => return Err(error),
                     Err(_) => {
                         return Ok(format!(
@@ -117,8 +111,13 @@ impl Journal {
                 }
             }
         }
-        self.take_back_created(&operation)?;
+        let gone = self.take_back_created(&operation)? && self.sweep(&operation);
         if operation.state == State::Prepared {
+            if !gone {
+                return Ok(format!(
+                    "{id} was interrupted before its result was in place; not all that it left can be removed, so the next run tries again"
+                ));
+            }
             self.discard(&id).map_err(io::Error::other)?;
             return Ok(format!(
                 "{id} was interrupted before its result was in place; what it left is removed"
@@ -131,10 +130,10 @@ impl Journal {
         ))
     }
 
-    /// Removes what was made, transcript first; what a redo needs is kept.
-    fn take_back_created(&self, operation: &Operation) -> io::Result<()> {
+    /// Removes what was made, transcript first; what a redo needs is kept. False if folders are left.
+    fn take_back_created(&self, operation: &Operation) -> io::Result<bool> {
         for (n, path) in operation.created.iter().enumerate().rev() {
-            if path.symlink_metadata().is_err() {
+            if !disk::is_there(path)? {
                 continue;
             }
             if operation.state != State::Prepared {
@@ -142,8 +141,7 @@ impl Journal {
             }
             disk::remove_file(path)?;
         }
-        remove_folders(operation);
-        Ok(())
+        Ok(remove_folders(operation))
     }
 
     /// A file that somebody removed since is no longer part of what was made.
@@ -153,15 +151,15 @@ impl Journal {
         let mut states = states.into_iter();
         for path in created {
             let state = states.next().or_else(|| FileState::of(&path).ok());
-            if let (true, Some(state)) = (path.exists(), state) {
+            if let (true, Some(state)) = (disk::is_there(&path).unwrap_or(true), state) {
                 operation.created.push(path);
                 operation.created_states.push(state);
             }
         }
     }
 
-    /// Removes temp files that a killed run left beside what it was working on.
-    fn sweep(&self, operation: &Operation) {
+    /// Removes temp files that a run left beside what it was working on. False if some may be left.
+    pub(super) fn sweep(&self, operation: &Operation) -> bool {
         let own = self.folder(&operation.id);
         let replaced = operation.replaced.iter().map(|r| r.path.as_path());
         let files = operation.created.iter().map(std::path::PathBuf::as_path);
@@ -170,15 +168,20 @@ impl Journal {
         folders.push(&own);
         folders.sort_unstable();
         folders.dedup();
-        folders.into_iter().for_each(disk::sweep);
+        let swept: Vec<bool> = folders.into_iter().map(disk::sweep).collect();
+        swept.into_iter().all(|clean| clean)
     }
 }
 
-/// Removes the folders that an operation made, and its session from the client's list.
-pub(super) fn remove_folders(operation: &Operation) {
+/// Removes the folders that an operation made, and its session from the client's list. False if some are
+/// left for another reason than that something is in them.
+pub(super) fn remove_folders(operation: &Operation) -> bool {
+    let mut gone = true;
     for dir in operation.created_dirs.iter().rev() {
         // Only if empty: nothing of anybody else's goes.
-        let _ = disk::remove_dir(dir);
+        if let Err(e) = disk::remove_dir(dir) {
+            gone &= e.kind() == io::ErrorKind::DirectoryNotEmpty || disk::is_missing(&e);
+        }
     }
     if let Some(folder) = operation.target.parent()
         && !operation.created.is_empty()
@@ -186,6 +189,44 @@ pub(super) fn remove_folders(operation: &Operation) {
         // Clients take out by themselves what is gone; a list that cannot be written is no failure.
         let _ = remove_from_index(folder, &operation.target_id);
     }
+    gone
+}
+
+/// Puts the old bytes of a replaced file in its place again, with what was appended since.
+fn put_old(replaced: &Replaced, added: &[u8]) -> Result<(), SwapError> {
+    let old = old_file(replaced, added).map_err(io::Error::other)?;
+    let stamp = Stamp::of(&replaced.path)?;
+    if stamp.len != after_of(replaced, added) {
+        return Err(SwapError::Changed);
+    }
+    Swap::put(&replaced.path, stamp, old).map(drop)
+}
+
+/// Puts back from the journal what a failed run left in place, as far as it can.
+pub(super) fn put_all_old(operation: &Operation) {
+    for replaced in &operation.replaced {
+        if let Ok(Now::New(added)) = look_at(replaced) {
+            let _ = put_old(replaced, &added);
+        }
+    }
+}
+
+/// Whether the files of an operation are as they are without it, or with it; what is neither is nobody's
+/// concern.
+pub(super) fn is_as(operation: &Operation, done: bool) -> io::Result<bool> {
+    for replaced in &operation.replaced {
+        match look_at(replaced)? {
+            Now::Old if done => return Ok(false),
+            Now::New(_) if !done => return Ok(false),
+            _ => {}
+        }
+    }
+    for path in &operation.created {
+        if disk::is_there(path)? != done {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn is_running(operation: &Operation) -> bool {

@@ -10,6 +10,7 @@ use super::guard::Stamp;
 use super::journal::{FileState, Journal, Operation, Replaced, State, process_start};
 use super::publish::{CommitError, write_transcript};
 use super::quarantine::quarantine;
+use super::recover::{is_as, put_all_old};
 use super::swap::{Swap, SwapError};
 
 /// A transcript and what it becomes.
@@ -44,9 +45,14 @@ pub fn replace(
             Ok(operation)
         }
         Err(error) => {
-            let mut outcomes = swaps.into_iter().rev().map(Swap::put_back);
-            // What cannot be put back is left to the next run, and so is the record.
-            if outcomes.all(|outcome| outcome.is_ok()) {
+            for swap in swaps.into_iter().rev() {
+                // What came of it is looked at.
+                let _ = swap.put_back();
+            }
+            // Where there are no links, the old bytes are in the journal alone.
+            put_all_old(&operation);
+            // What cannot be put back or removed is left to the next run, and so is the record.
+            if is_as(&operation, false).unwrap_or(false) && journal.sweep(&operation) {
                 let _ = journal.discard(&operation.id);
             }
             Err(error)
@@ -95,7 +101,7 @@ fn replace_all(
         }
     }
     operation.state = State::Committed;
-    Ok(journal.record(operation)?)
+    Ok(journal.record_done(operation)?)
 }
 
 /// Where a file really is, for a link to it stays one; fails where it is no longer what was read.

@@ -59,7 +59,7 @@ pub fn sidecars(
     })?;
     for entry in listed(folder)? {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with("agent-") && name.ends_with(".jsonl") && belongs(&entry.path(), id) {
+        if name.starts_with("agent-") && name.ends_with(".jsonl") && belongs(&entry.path(), id)? {
             out.push(Sidecar {
                 kind: SidecarKind::OldSubagent,
                 path: entry.path(),
@@ -114,19 +114,29 @@ pub fn sidecars(
 }
 
 /// Whether the first record of a subagent's transcript names this session.
-fn belongs(path: &Path, id: &str) -> bool {
+fn belongs(path: &Path, id: &str) -> io::Result<bool> {
+    use io::ErrorKind::{IsADirectory, NotFound, PermissionDenied};
+    match names(path, id) {
+        // No transcript at all, a link that leads nowhere, or what somebody keeps to themselves.
+        Err(e) if matches!(e.kind(), IsADirectory | NotFound | PermissionDenied) => Ok(false),
+        named => named,
+    }
+}
+
+fn names(path: &Path, id: &str) -> io::Result<bool> {
     use std::io::{BufRead, BufReader};
-    let Ok(file) = fs_err::File::open(path) else {
-        return false;
-    };
-    BufReader::new(file)
+    let id = format!("\"{id}\"");
+    for line in BufReader::new(fs_err::File::open(path)?)
         .split(b'\n')
         .take(5)
-        .filter_map(Result::ok)
-        .any(|line| {
-            crate::jsonl::lookup(&line, &["sessionId"])
-                .is_some_and(|s| s.of(&line) == format!("\"{id}\"").as_bytes())
-        })
+    {
+        let line = line?;
+        let named = crate::jsonl::lookup(&line, &["sessionId"]);
+        if named.is_some_and(|s| s.of(&line) == id.as_bytes()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The entries of a folder; none where there is no folder.

@@ -10,7 +10,7 @@ use super::atomic::{PublishError, copy_private, create_private_dirs, link_or_cop
 use super::disk::{self, folder_of};
 use super::guard::Stamp;
 use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
-use super::recover::{begins_with, remove_folders, with_lines};
+use super::recover::{begins_with, is_as, remove_folders, with_lines};
 use super::swap::{Swap, SwapError};
 
 /// Why an operation cannot be taken back, or done again.
@@ -95,7 +95,10 @@ pub fn undo(
             remove_folders(&operation);
             Ok(done)
         }
-        Err(error) => Err(put_back(journal, operation, swaps, State::Committed, error)),
+        Err(error) => {
+            let state = State::Committed;
+            Err(put_back(journal, operation, swaps, true, state, error))
+        }
     }
 }
 
@@ -131,12 +134,10 @@ pub fn redo(journal: &Journal, mut operation: Operation) -> Result<Operation, Un
         stamps.push(stamp_of(&replaced.path)?);
         unchanged(&replaced.path, Some(&replaced.before))?;
     }
-    if let Some(path) = operation
-        .created
-        .iter()
-        .find(|p| p.symlink_metadata().is_ok())
-    {
-        return Err(UndoError::Exists { path: path.clone() });
+    for path in &operation.created {
+        if disk::is_there(path)? {
+            return Err(UndoError::Exists { path: path.clone() });
+        }
     }
     let mut swaps = Vec::new();
     let outcome = under_way(journal, &mut operation, State::Redoing)
@@ -153,8 +154,15 @@ pub fn redo(journal: &Journal, mut operation: Operation) -> Result<Operation, Un
             for path in operation.created.iter().rev() {
                 let _ = disk::remove_file(path);
             }
-            remove_folders(&operation);
-            Err(put_back(journal, operation, swaps, State::Undone, error))
+            let gone = remove_folders(&operation);
+            Err(put_back(
+                journal,
+                operation,
+                swaps,
+                gone,
+                State::Undone,
+                error,
+            ))
         }
     }
 }
@@ -198,7 +206,7 @@ fn settled(journal: &Journal, operation: &Operation, state: State) -> Result<Ope
         state,
         ..operation.clone()
     };
-    journal.record(&done)?;
+    journal.record_done(&done)?;
     Ok(done)
 }
 
@@ -212,16 +220,22 @@ fn look_again(swaps: &[Swap]) -> Result<(), UndoError> {
     Ok(())
 }
 
-/// Puts everything back after a failure, and notes that nothing was done.
+/// Puts everything back after a failure, and notes that nothing was done; where not all can be put back,
+/// that is left to the next run.
 fn put_back(
     journal: &Journal,
     mut operation: Operation,
     swaps: Vec<Swap>,
+    gone: bool,
     state: State,
     error: UndoError,
 ) -> UndoError {
-    let mut outcomes = swaps.into_iter().rev().map(Swap::put_back);
-    if outcomes.all(|outcome| outcome.is_ok()) {
+    for swap in swaps.into_iter().rev() {
+        // What came of it is looked at.
+        let _ = swap.put_back();
+    }
+    let as_before = is_as(&operation, state == State::Committed).unwrap_or(false);
+    if gone && as_before && journal.sweep(&operation) {
         operation.state = state;
         let _ = journal.record(&operation);
     }

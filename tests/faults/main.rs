@@ -12,8 +12,14 @@
 mod common;
 
 mod broken;
+#[cfg(target_os = "linux")]
+mod calls;
 mod cases;
+#[cfg(target_os = "linux")]
+mod device;
 mod disk;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod kills;
 mod world;
 mod writer;
