@@ -59,26 +59,23 @@ impl<'a> Shown<'a> {
 
     /// The reminders that are joined to one text of an entry.
     pub(super) fn reminders(entry: u32, all: Vec<&'a [u8]>) -> Self {
-        Self {
-            entry,
-            kind: BlockKind::Text,
-            tool: Id::NONE,
-            newline: false,
-            media: false,
-            wordy: false,
-            form: Form::Reminders(all),
-        }
+        Self::text(entry, false, Form::Reminders(all))
     }
 
+    /// A JSON string of an entry that is a text.
     pub(super) fn words(entry: u32, raw: &'a [u8]) -> Self {
+        Self::text(entry, begins_with_words(raw), Form::Words(raw))
+    }
+
+    fn text(entry: u32, wordy: bool, form: Form<'a>) -> Self {
         Self {
             entry,
             kind: BlockKind::Text,
             tool: Id::NONE,
             newline: false,
             media: false,
-            wordy: begins_with_words(raw),
-            form: Form::Words(raw),
+            wordy,
+            form,
         }
     }
 
