@@ -1,6 +1,6 @@
 //! Files appear whole or not at all.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -29,27 +29,24 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Writes a temp file beside `target`. No client lists it, and it is private.
+    /// Writes a temp file beside `target`. No client lists it, and it is private. Who fills it is told where it is.
     pub fn write(
         target: &Path,
-        fill: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> io::Result<()>,
+        fill: impl FnOnce(&mut std::fs::File, &Path) -> io::Result<()>,
     ) -> Result<Self, PublishError> {
         let folder = folder_of(target);
         let failed = |source| PublishError::Write {
             path: target.to_owned(),
             source,
         };
-        let mut temp = disk::create_temp(folder).map_err(|source| PublishError::Folder {
+        let temp = disk::create_temp(folder).map_err(|source| PublishError::Folder {
             folder: folder.to_owned(),
             source,
         })?;
-        let mut writer = BufWriter::with_capacity(1 << 20, temp.as_file_mut());
+        let (mut file, temp) = temp.into_parts();
         point("write")
-            .and_then(|()| fill(&mut writer))
-            .and_then(|()| writer.flush())
+            .and_then(|()| fill(&mut file, &temp))
             .map_err(failed)?;
-        drop(writer);
-        let (file, temp) = temp.into_parts();
         Ok(Self {
             file,
             temp,
@@ -136,7 +133,7 @@ impl Candidate {
 
 /// Writes a small private file whole.
 pub fn write_private(target: &Path, bytes: &[u8]) -> Result<(), PublishError> {
-    Candidate::write(target, |out| out.write_all(bytes))?.replace()
+    Candidate::write(target, |out, _| out.write_all(bytes))?.replace()
 }
 
 /// Copies a file to a new, private one.
@@ -145,8 +142,7 @@ pub fn copy_private(from: &Path, to: &Path) -> Result<(), PublishError> {
         path: to.to_owned(),
         source,
     })?;
-    // Into the file itself, so that the system can copy without passing bytes through us.
-    let candidate = Candidate::write(to, |out| io::copy(&mut source, out.get_mut()).map(drop))?;
+    let candidate = Candidate::write(to, |out, _| io::copy(&mut source, out).map(drop))?;
     candidate.create()
 }
 

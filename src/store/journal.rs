@@ -53,21 +53,15 @@ pub struct FileState {
 impl FileState {
     /// Reads a file's.
     pub fn of(path: &Path) -> io::Result<Self> {
-        Self::read(path, |_| ()).map(|(state, ())| state)
-    }
-
-    /// The same, with what else its bytes tell.
-    pub(super) fn read<T: Send>(
-        path: &Path,
-        tell: impl FnOnce(&[u8]) -> T + Send,
-    ) -> io::Result<(Self, T)> {
         let metadata = fs_err::metadata(path)?;
         let source = Source::open(path)?;
         let mut hasher = blake3::Hasher::new();
-        let hash = || {
-            hasher.update_rayon(source.bytes());
-        };
-        let ((), told) = rayon::join(hash, || tell(source.bytes()));
+        hasher.update_rayon(source.bytes());
+        Self::new(&metadata, &hasher)
+    }
+
+    /// That of a file of which all bytes went through the hasher.
+    pub(super) fn new(metadata: &std::fs::Metadata, hasher: &blake3::Hasher) -> io::Result<Self> {
         let modified = metadata
             .modified()?
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -76,13 +70,12 @@ impl FileState {
         let mode = Some(std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777);
         #[cfg(not(unix))]
         let mode = None;
-        let state = Self {
+        Ok(Self {
             blake3: hasher.finalize().to_hex().to_string(),
             len: hasher.count(),
             modified: modified.and_then(|d| u64::try_from(d.as_nanos()).ok()),
             mode,
-        };
-        Ok((state, told))
+        })
     }
 }
 
@@ -228,7 +221,7 @@ impl Journal {
             path: path.clone(),
             source,
         })?;
-        Ok(Candidate::write(&path, |out| out.write_all(&text))?)
+        Ok(Candidate::write(&path, |out, _| out.write_all(&text))?)
     }
 
     /// All records, oldest first. What holds no record is passed over.

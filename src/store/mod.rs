@@ -13,6 +13,7 @@ mod listing;
 mod locate;
 mod publish;
 mod quarantine;
+mod read_back;
 mod recover;
 mod replace;
 mod sidecars;

@@ -1,10 +1,7 @@
 //! Carries results to the disk, so that a crash at any point leaves the old or the new, never a mixture.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, sync_channel};
-
-use twox_hash::XxHash3_128;
 
 use crate::rewrite::{NotAsMeant, Renames, emit};
 use crate::session::Session;
@@ -15,6 +12,7 @@ use super::atomic::{
 use super::disk;
 use super::journal::{FileState, Journal, JournalError, Operation, State, process_start};
 use super::quarantine::quarantine;
+use super::read_back::Written;
 use super::recover::remove_folders;
 
 /// How a file of a new session comes about.
@@ -169,97 +167,50 @@ fn make_all<'a>(
     Ok(outcome?)
 }
 
-/// Writes a transcript to a temp file, makes it durable, and reads it back while the disk is at it;
-/// what it is, for the journal. It gets the mode of the file that it will replace, if any.
+/// Writes a transcript to a temp file, reads it back close behind, and makes it durable; what it is, for the journal. It
+/// gets the mode of the file that it will replace, if any.
 pub(super) fn write_transcript(
     target: &Path,
     session: &Session,
     renames: Option<&Renames>,
     replaced: Option<&Path>,
 ) -> Result<(Candidate, FileState), CommitError> {
-    let mut sent = XxHash3_128::new();
-    let written = Candidate::write(target, |out| {
-        let file = out.get_ref().try_clone()?;
-        std::thread::scope(|scope| {
-            let (kick, kicked) = sync_channel(1);
-            let flusher = scope.spawn(move || kicked.iter().try_for_each(|()| file.sync_data()));
-            let hasher = &mut sent;
-            let mut out = Sent {
-                out,
-                hasher,
-                kick,
-                waiting: 0,
-            };
-            let emitted = emit(session, renames, &mut out);
-            drop(out);
-            let flushed = flusher
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            emitted.and(flushed)
-        })
-    });
     let not_as_meant = || CommitError::ReadBack {
         path: target.to_owned(),
     };
-    let candidate = written.map_err(|error| match &error {
-        PublishError::Write { source, .. }
-            if source
-                .get_ref()
-                .and_then(|e| e.downcast_ref::<NotAsMeant>())
-                .is_some() =>
-        {
-            not_as_meant()
+    std::thread::scope(|scope| {
+        let mut written = None;
+        let candidate = Candidate::write(target, |file, path| {
+            let writing = Written::new(scope, file, path)?;
+            let mut out = BufWriter::with_capacity(1 << 20, writing);
+            emit(session, renames, &mut out)?;
+            let writing = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            written = Some(writing.end()?);
+            Ok(())
+        });
+        let candidate = candidate.map_err(|error| match &error {
+            PublishError::Write { source, .. }
+                if source
+                    .get_ref()
+                    .and_then(|e| e.downcast_ref::<NotAsMeant>())
+                    .is_some() =>
+            {
+                not_as_meant()
+            }
+            _ => error.into(),
+        })?;
+        if let Some(replaced) = replaced {
+            candidate.mode_of(replaced)?;
         }
-        _ => error.into(),
-    })?;
-    if let Some(replaced) = replaced {
-        candidate.mode_of(replaced)?;
-    }
-    let (state, there) = std::thread::scope(|scope| {
-        let synced = scope.spawn(|| candidate.sync());
-        let state = FileState::read(candidate.path(), XxHash3_128::oneshot)?;
-        synced
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok::<_, CommitError>(state)
-    })?;
-    if there == sent.finish_128() {
+        candidate.sync()?;
+        let hasher = match written {
+            Some(written) => written.hash_if_as_sent()?.ok_or_else(not_as_meant)?,
+            None => return Err(not_as_meant()),
+        };
+        let metadata = fs_err::metadata(candidate.path())?;
+        let state = FileState::new(&metadata, &hasher)?;
         Ok((candidate, state))
-    } else {
-        Err(not_as_meant())
-    }
-}
-
-/// How many bytes are written before the disk is set to work on them, while more are made.
-const FLUSH: usize = 8 << 20;
-
-/// Writes on, sums up what went out, and has the disk begin early.
-///
-/// The sum is told apart by chance alone in one of 2^128 cases, and takes a quarter of the time of the journal's hash; it
-/// is in the way of every byte.
-struct Sent<'a, W> {
-    out: W,
-    hasher: &'a mut XxHash3_128,
-    kick: SyncSender<()>,
-    waiting: usize,
-}
-
-impl<W: Write> Write for Sent<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.hasher.write(&bytes[..written]);
-        self.waiting += written;
-        if self.waiting >= FLUSH {
-            // Should the disk still be busy, it is told again later.
-            self.waiting = 0;
-            let _ = self.kick.try_send(());
-        }
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+    })
 }
 
 /// Folders that have to be made, outermost first.

@@ -277,7 +277,7 @@ pub(super) fn with_lines(
     from: &Path,
     lines: &[u8],
 ) -> Result<Candidate, super::atomic::PublishError> {
-    Candidate::write(target, |out| {
+    Candidate::write(target, |out, _| {
         use std::io::Write as _;
         let mut old = std::fs::File::open(from)?;
         io::copy(&mut old, out)?;

@@ -1,0 +1,178 @@
+//! Writing with a reader close behind, so that what is on the disk is known to be what was meant as soon as it is there.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{Scope, ScopedJoinHandle};
+
+use twox_hash::XxHash3_128;
+
+/// How many bytes are written before the disk is set to work on them, while more are made.
+const FLUSH: usize = 8 << 20;
+
+/// How many bytes are written at most before the reader is told of them.
+const STRIDE: usize = 4 << 20;
+
+/// How many bytes are read back at a time: few enough to be at hand while they are summed up.
+const LOOK: usize = 1 << 18;
+
+/// A file that is being written: what goes out is summed up, the disk begins early, and a reader follows.
+///
+/// The sum is told apart by chance alone in one of 2^128 cases, and takes a quarter of the time of the journal's hash; it
+/// is in the way of every byte.
+pub(super) struct Written<'a, 'scope> {
+    file: &'a mut File,
+    sum: XxHash3_128,
+    len: u64,
+    unflushed: usize,
+    flush: SyncSender<()>,
+    flusher: ScopedJoinHandle<'scope, io::Result<()>>,
+    tell: Sender<u64>,
+    reader: ScopedJoinHandle<'scope, io::Result<Found>>,
+}
+
+/// What is in a file.
+struct Found {
+    hasher: blake3::Hasher,
+    sum: XxHash3_128,
+}
+
+/// A file of which all bytes are written, and nearly all read back.
+pub(super) struct Sent<'scope> {
+    sum: XxHash3_128,
+    reader: ScopedJoinHandle<'scope, io::Result<Found>>,
+}
+
+impl<'a, 'scope> Written<'a, 'scope> {
+    /// Begins with an empty file that is at `path`.
+    pub(super) fn new(
+        scope: &'scope Scope<'scope, '_>,
+        file: &'a mut File,
+        path: &Path,
+    ) -> io::Result<Self> {
+        let (flush, flushes) = sync_channel(1);
+        let (tell, told) = channel();
+        let flushed = file.try_clone()?;
+        let read = fs_err::File::open(path)?;
+        Ok(Self {
+            file,
+            sum: XxHash3_128::new(),
+            len: 0,
+            unflushed: 0,
+            flush,
+            flusher: scope.spawn(move || flushes.iter().try_for_each(|()| flushed.sync_data())),
+            tell,
+            reader: scope.spawn(move || follow(read, &told)),
+        })
+    }
+
+    /// Ends it. The reader may still be at the last bytes.
+    pub(super) fn end(self) -> io::Result<Sent<'scope>> {
+        drop((self.flush, self.tell));
+        joined(self.flusher)?;
+        Ok(Sent {
+            sum: self.sum,
+            reader: self.reader,
+        })
+    }
+}
+
+impl Write for Written<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(&bytes[..bytes.len().min(STRIDE)])?;
+        self.sum.write(&bytes[..written]);
+        self.len += written as u64;
+        self.unflushed += written;
+        // A reader that failed has hung up, and says why in the end.
+        let _ = self.tell.send(self.len);
+        if self.unflushed >= FLUSH {
+            // Should the disk still be busy, it is told again later.
+            self.unflushed = 0;
+            let _ = self.flush.try_send(());
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Sent<'_> {
+    /// The hash of what is in the file, for the journal; `None` where that is not what was sent.
+    pub(super) fn hash_if_as_sent(self) -> io::Result<Option<blake3::Hasher>> {
+        let Found { hasher, sum } = joined(self.reader)?;
+        Ok((sum.finish_128() == self.sum.finish_128()).then_some(hasher))
+    }
+}
+
+/// Reads a file as far as it is told to be written, and in the end whatever else it holds.
+fn follow(mut file: fs_err::File, told: &Receiver<u64>) -> io::Result<Found> {
+    let mut found = Found {
+        hasher: blake3::Hasher::new(),
+        sum: XxHash3_128::new(),
+    };
+    let mut room = vec![0; LOOK];
+    let mut look = |most: u64, found: &mut Found| {
+        let most = room.len().min(most as usize);
+        let read = file.read(&mut room[..most])?;
+        found.hasher.update(&room[..read]);
+        found.sum.write(&room[..read]);
+        io::Result::Ok(read)
+    };
+    for len in told {
+        while found.hasher.count() < len {
+            let left = len - found.hasher.count();
+            if look(left, &mut found)? == 0 {
+                // It is shorter than what was written, which its sum tells.
+                return Ok(found);
+            }
+        }
+    }
+    while look(u64::MAX, &mut found)? > 0 {}
+    Ok(found)
+}
+
+/// What a thread came to.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes pieces, spoils the file, and reads it back.
+    fn is_found(pieces: &[Vec<u8>], spoil: impl FnOnce(&Path)) -> Option<String> {
+        let temp = tempfile::NamedTempFile::new().expect("a file");
+        let (mut file, path) = temp.into_parts();
+        let hasher = std::thread::scope(|scope| {
+            let mut written = Written::new(scope, &mut file, &path).expect("a reader");
+            for piece in pieces {
+                written.write_all(piece).expect("to be written");
+            }
+            spoil(&path);
+            let sent = written.end().expect("to be flushed");
+            sent.hash_if_as_sent().expect("to be read")
+        });
+        hasher.map(|h| h.finalize().to_hex().to_string())
+    }
+
+    #[test]
+    fn what_is_there_is_what_was_sent() {
+        let pieces = [vec![b'a'; 10], Vec::new(), vec![b'b'; 2 * STRIDE + 3]];
+        let whole = blake3::hash(&pieces.concat()).to_hex().to_string();
+        assert_eq!(is_found(&pieces, |_| ()), Some(whole));
+        assert!(is_found(&[], |_| ()).is_some());
+    }
+
+    #[test]
+    fn what_is_not_is_told() {
+        let pieces = [vec![b'a'; 10]];
+        let longer = |path: &Path| fs_err::write(path, [b'a'; 11]).expect("to be written");
+        assert_eq!(is_found(&pieces, longer), None);
+    }
+}
