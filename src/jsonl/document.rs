@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use memchr::memchr;
 use memmap2::Mmap;
 use rayon::prelude::*;
 
 use super::line::{Ending, Line};
+use super::splice::{Edit, Edits, OverlapError, make_edits, put_in_order};
 
 /// Files from this size on are mapped rather than read, so that memory does not grow with them.
 const MAP_FROM: u64 = 1 << 20;
@@ -114,24 +115,24 @@ impl<'a> Stretch<'a> {
 
 /// A file as lines, or what becomes of one: any bytes are a document, and emit the same bytes again.
 ///
-/// A document that was made from another shares its bytes; only the lines that differ are held
-/// beside them. So a plan's result can be looked at before, and without, being written.
+/// A document that was made from another shares its bytes; only what differs is held beside them. So a plan's
+/// result can be looked at before, and without, being written.
 #[derive(Debug, Clone)]
 pub struct Document {
     source: Arc<Source>,
-    /// Lines that are not in the source, addressed behind its end: those of each document on the way here.
-    added: Vec<Added>,
+    /// Lines that are not in the source: those of each document on the way here.
+    made: Vec<Part>,
     lines: Vec<Line>,
     /// For each line, the line of the file that it came from; `None` while that is itself.
     origins: Option<Vec<u32>>,
 }
 
-/// Lines that a document had added to those of the one that it was made from.
+/// Lines that a document had not from the one that it was made from.
 #[derive(Debug, Clone)]
-struct Added {
-    /// The address of its first byte.
-    start: u64,
-    bytes: Arc<Vec<u8>>,
+struct Part {
+    /// The number of the first.
+    first: usize,
+    made: Arc<Vec<Made>>,
 }
 
 /// The origin of a line that no file had.
@@ -183,7 +184,7 @@ impl Document {
         lines.shrink_to_fit();
         Self {
             source: Arc::new(source),
-            added: Vec::new(),
+            made: Vec::new(),
             lines,
             origins: None,
         }
@@ -198,14 +199,14 @@ impl Document {
     pub fn successor(&self) -> Successor<'_> {
         Successor {
             from: self,
-            made: Self {
+            next: Self {
                 source: Arc::clone(&self.source),
-                added: self.added.clone(),
+                made: self.made.clone(),
                 lines: Vec::with_capacity(self.lines.len()),
                 origins: Some(Vec::with_capacity(self.lines.len())),
             },
-            start: self.end(),
-            bytes: Vec::new(),
+            first: self.made_so_far(),
+            made: Vec::new(),
         }
     }
 
@@ -215,9 +216,60 @@ impl Document {
     }
 
     /// The text of line `index`, without its ending.
+    ///
+    /// One that was made from another is kept once it was asked for.
     pub fn text(&self, index: usize) -> &[u8] {
         let line = self.lines[index];
-        self.slice(line.start(), line.end())
+        let Some(number) = line.number() else {
+            return self.of_source(line);
+        };
+        match self.made(number) {
+            Made::Whole(text) => text,
+            Made::Edited { from, edits, text } => text.get_or_init(|| {
+                let mut made = Vec::with_capacity(line.len());
+                self.put_together(*from, edits, &mut made);
+                made.into()
+            }),
+        }
+    }
+
+    /// The same for who looks at many lines but once: one that was made from another is put together in `room`.
+    pub fn text_in<'a>(&'a self, index: usize, room: &'a mut Vec<u8>) -> &'a [u8] {
+        self.look_at(self.lines[index], room)
+    }
+
+    fn look_at<'a>(&'a self, line: Line, room: &'a mut Vec<u8>) -> &'a [u8] {
+        match line.number().map(|number| self.made(number)) {
+            None => self.of_source(line),
+            Some(Made::Whole(text)) => text,
+            Some(Made::Edited { from, edits, text }) => match text.get() {
+                Some(text) => text,
+                None => {
+                    room.clear();
+                    self.put_together(*from, edits, room);
+                    room
+                }
+            },
+        }
+    }
+
+    fn put_together(&self, from: Line, edits: &[Edit], out: &mut Vec<u8>) {
+        make_edits(self.look_at(from, &mut Vec::new()), edits, out);
+    }
+
+    fn made(&self, number: usize) -> &Made {
+        let part = self.made.iter().rfind(|part| part.first <= number);
+        let part = part.expect("a line that was made is in one of the parts");
+        &part.made[number - part.first]
+    }
+
+    fn made_so_far(&self) -> usize {
+        let last = self.made.last();
+        last.map_or(0, |part| part.first + part.made.len())
+    }
+
+    fn of_source(&self, line: Line) -> &[u8] {
+        &self.source.bytes()[line.start() as usize..line.end() as usize]
     }
 
     /// The line of the file that line `index` came from.
@@ -230,19 +282,20 @@ impl Document {
 
     /// Whether line `index` is in the file as it stands here.
     pub fn is_original(&self, index: usize) -> bool {
-        self.lines[index].start() < self.source.bytes().len() as u64
+        self.lines[index].number().is_none()
     }
 
-    /// Whether line `index` was added when this document was made from `before`.
+    /// Whether line `index` was made when this document was made from `before`.
     pub fn is_added_since(&self, index: usize, before: &Document) -> bool {
-        self.lines[index].start() >= before.end()
+        let number = self.lines[index].number();
+        number.is_some_and(|number| number >= before.made_so_far())
     }
 
-    /// The address behind all of its bytes.
-    fn end(&self) -> u64 {
-        match self.added.last() {
-            Some(added) => added.start + added.bytes.len() as u64,
-            None => self.source.bytes().len() as u64,
+    /// The line that line `index` was made from, of the document that this one was made from.
+    pub fn made_from(&self, index: usize) -> Option<Line> {
+        match self.made(self.lines[index].number()?) {
+            Made::Whole(_) => None,
+            Made::Edited { from, .. } => Some(*from),
         }
     }
 
@@ -280,17 +333,23 @@ impl Document {
 
     /// Writes lines `from..to` with their endings, contiguous stretches at once.
     pub fn write(&self, from: usize, to: usize, out: &mut impl Write) -> io::Result<()> {
+        let mut room = Vec::new();
         let mut at = from;
         while at < to {
             let first = self.lines[at];
-            let mut end = first.raw_end();
             at += 1;
-            // An ending that was put in is not in the source: such a line is added, ending and all.
-            while at < to && self.lines[at].start() == end && !self.begins_a_part(end) {
+            if first.number().is_some() {
+                out.write_all(self.look_at(first, &mut room))?;
+                out.write_all(first.ending().bytes())?;
+                continue;
+            }
+            let mut end = first.raw_end();
+            // An ending that was put in is not in the source: such a line is made, ending and all.
+            while at < to && self.lines[at].start() == end {
                 end = self.lines[at].raw_end();
                 at += 1;
             }
-            out.write_all(self.slice(first.start(), end))?;
+            out.write_all(&self.source.bytes()[first.start() as usize..end as usize])?;
         }
         Ok(())
     }
@@ -302,95 +361,108 @@ impl Document {
             .expect("writing to memory cannot fail");
         out
     }
+}
 
-    /// Whether bytes from here on are held apart from those before.
-    fn begins_a_part(&self, address: u64) -> bool {
-        self.added.iter().any(|a| a.start == address)
-    }
-
-    fn slice(&self, start: u64, end: u64) -> &[u8] {
-        let of = |bytes: &[u8], base: u64| -> std::ops::Range<usize> {
-            let at = |address: u64| (address.saturating_sub(base) as usize).min(bytes.len());
-            at(start)..at(end)
-        };
-        match self.added.iter().rev().find(|a| a.start <= start) {
-            Some(added) => &added.bytes[of(&added.bytes, added.start)],
-            None => &self.source.bytes()[of(self.source.bytes(), 0)],
-        }
-    }
+/// A line that is in no file.
+#[derive(Debug)]
+enum Made {
+    /// It has nothing of another.
+    Whole(Box<[u8]>),
+    /// It is another line, edited. Many thousands differ from theirs in an id alone, and most of them nobody reads, so
+    /// they are put together where they are asked for.
+    Edited {
+        /// That other line.
+        from: Line,
+        /// In order.
+        edits: Edits,
+        text: OnceLock<Box<[u8]>>,
+    },
 }
 
 /// Builds a document from another, line by line.
 #[derive(Debug)]
 pub struct Successor<'a> {
     from: &'a Document,
-    made: Document,
-    /// What is added, and the address of its first byte.
-    start: u64,
-    bytes: Vec<u8>,
+    next: Document,
+    /// What is made for it, and the number of the first.
+    first: usize,
+    made: Vec<Made>,
 }
 
 impl Successor<'_> {
-    /// Makes room for so many bytes of lines that are not taken over as they are.
-    pub fn reserve(&mut self, bytes: usize) {
-        self.bytes.reserve_exact(bytes);
+    /// Makes room for so many lines that are not taken over as they are.
+    pub fn reserve(&mut self, lines: usize) {
+        self.made.reserve_exact(lines);
     }
 
     /// Takes a line over as it is.
     pub fn keep(&mut self, index: usize) {
-        self.made.lines.push(self.from.lines[index]);
+        self.next.lines.push(self.from.lines[index]);
         self.origin(self.from.origin(index));
+    }
+
+    /// Takes a line over with edits.
+    pub fn edit(&mut self, index: usize, mut edits: Edits) -> Result<(), OverlapError> {
+        let from = self.from.lines[index];
+        let grown = put_in_order(&mut edits)?;
+        let text = OnceLock::new();
+        let made = Made::Edited { from, edits, text };
+        self.add(made, from.len() as i64 + grown, from.ending());
+        self.origin(self.from.origin(index));
+        Ok(())
     }
 
     /// Takes a line over with another text.
     pub fn replace(&mut self, index: usize, text: &[u8]) {
-        self.add(text, self.from.lines[index].ending());
+        let ending = self.from.lines[index].ending();
+        self.add(Made::Whole(text.into()), text.len() as i64, ending);
         self.origin(self.from.origin(index));
     }
 
     /// Puts in a line of its own.
     pub fn insert(&mut self, text: &[u8]) {
-        self.add(text, Ending::Lf);
+        self.add(Made::Whole(text.into()), text.len() as i64, Ending::Lf);
         self.origin(None);
     }
 
     /// The document. Every line of it ends, so that what is appended later stays on its own.
     pub fn finish(mut self) -> Document {
-        for i in 0..self.made.lines.len() {
-            if self.made.lines[i].ending() == Ending::None {
+        for i in 0..self.next.lines.len() {
+            let from = self.next.lines[i];
+            if from.ending() == Ending::None {
                 // It is the last line of the file, as it was.
-                let text = self.made.text(i).to_vec();
-                self.add(&text, Ending::Lf);
-                if let Some(line) = self.made.lines.pop() {
-                    self.made.lines[i] = line;
+                let (edits, text) = (Edits::new(), OnceLock::new());
+                let made = Made::Edited { from, edits, text };
+                self.add(made, from.len() as i64, Ending::Lf);
+                if let Some(line) = self.next.lines.pop() {
+                    self.next.lines[i] = line;
                 }
             }
         }
-        if !self.bytes.is_empty() {
-            self.bytes.shrink_to_fit();
-            self.made.added.push(Added {
-                start: self.start,
-                bytes: Arc::new(self.bytes),
+        if !self.made.is_empty() {
+            self.made.shrink_to_fit();
+            self.next.made.push(Part {
+                first: self.first,
+                made: Arc::new(self.made),
             });
         }
-        self.made
+        self.next
     }
 
-    fn add(&mut self, text: &[u8], ending: Ending) {
-        // What is added is never the open end of a file.
+    fn add(&mut self, made: Made, len: i64, ending: Ending) {
+        // What is made is never the open end of a file.
         let ending = match ending {
             Ending::None => Ending::Lf,
             ending => ending,
         };
-        let start = self.start + self.bytes.len() as u64;
-        self.bytes.extend_from_slice(text);
-        self.bytes.extend_from_slice(ending.bytes());
-        let line = Line::new(start, text.len() as u64, ending);
-        self.made.lines.push(line);
+        let number = self.first + self.made.len();
+        self.made.push(made);
+        let line = Line::made(number, len as u64, ending);
+        self.next.lines.push(line);
     }
 
     fn origin(&mut self, line: Option<usize>) {
-        if let Some(origins) = &mut self.made.origins {
+        if let Some(origins) = &mut self.next.origins {
             origins.push(line.map_or(NOWHERE, |l| l as u32));
         }
     }

@@ -29,12 +29,26 @@ impl Ending {
 /// There are as many as a file has lines, so one is kept in two words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Line {
+    /// Its offset in the file; for a line that was made its number, behind all offsets.
     start: u64,
     /// How long its text is, and in the last two bits how it ends.
     shape: u64,
 }
 
+/// The first place behind all offsets.
+const MADE: u64 = 1 << 63;
+
 impl Line {
+    /// The line that was made as number `number`.
+    pub fn made(number: usize, len: u64, ending: Ending) -> Self {
+        Self::new(MADE | number as u64, len, ending)
+    }
+
+    /// Its number, if it was made.
+    pub fn number(self) -> Option<usize> {
+        (self.start & MADE != 0).then_some((self.start & !MADE) as usize)
+    }
+
     /// The line of this text.
     pub fn new(start: u64, len: u64, ending: Ending) -> Self {
         Self {
@@ -43,7 +57,7 @@ impl Line {
         }
     }
 
-    /// Offset of its first byte.
+    /// Offset of its first byte. A line that was made has a place of its own behind all offsets.
     pub fn start(self) -> u64 {
         self.start
     }

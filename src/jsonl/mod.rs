@@ -14,5 +14,7 @@ pub use document::{Document, Source, Stretch, Successor};
 pub use fields::{Field, elements, fields, fields_around, lookup, lookup_around};
 pub use line::{Ending, Line};
 pub use marks::between_quotes;
-pub use splice::{Edit, OverlapError, apply_edits, insert_field, remove_elements, remove_field};
+pub use splice::{
+    Edit, Edits, OverlapError, apply_edits, insert_field, remove_elements, remove_field,
+};
 pub use text::{begins_with_words, decode, decode_head, decoded_len, encode};

@@ -1,7 +1,14 @@
 //! Edits of byte spans: sorted, never overlapping, and touching nothing that they do not name.
 
+use std::borrow::Borrow;
+
+use smallvec::SmallVec;
+
 use super::cursor::Span;
 use super::fields::Field;
+
+/// The edits of a line: mostly one.
+pub type Edits = SmallVec<[Edit; 1]>;
 
 /// Replaces a span of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,24 +39,50 @@ pub struct OverlapError {
 
 /// The text with all edits made. Edits may come in any order; equal edits count once.
 pub fn apply_edits(text: &[u8], edits: &[Edit]) -> Result<Vec<u8>, OverlapError> {
-    let mut sorted: Vec<&Edit> = edits.iter().collect();
-    sorted.sort_by_key(|e| (e.span.start, e.span.end));
-    sorted.dedup();
-    let mut out =
-        Vec::with_capacity(text.len() + sorted.iter().map(|e| e.with.len()).sum::<usize>());
-    let mut at = 0;
-    for edit in sorted {
+    let mut edits: SmallVec<[&Edit; 8]> = edits.iter().collect();
+    let grown = put_in_order(&mut edits)?;
+    let mut out = Vec::with_capacity((text.len() as i64 + grown) as usize);
+    make_edits(text, edits, &mut out);
+    Ok(out)
+}
+
+/// Sorts edits of one text, and leaves out what is there twice; by how many bytes the text grows.
+pub(super) fn put_in_order<A>(edits: &mut SmallVec<A>) -> Result<i64, OverlapError>
+where
+    A: smallvec::Array,
+    A::Item: Borrow<Edit> + PartialEq,
+{
+    if edits.len() > 1 {
+        edits.sort_by_key(|e| (e.borrow().span.start, e.borrow().span.end));
+        edits.dedup();
+    }
+    let (mut at, mut grown) = (0, 0);
+    for edit in edits.iter().map(Borrow::borrow) {
         if edit.span.start < at {
             return Err(OverlapError {
                 at: edit.span.start,
             });
         }
-        out.extend_from_slice(&text[at as usize..edit.span.start as usize]);
-        out.extend_from_slice(&edit.with);
+        grown += edit.with.len() as i64 - edit.span.len() as i64;
         at = edit.span.end;
     }
-    out.extend_from_slice(&text[at as usize..]);
-    Ok(out)
+    Ok(grown)
+}
+
+/// Writes the text to `out` with edits made that are in order.
+pub(super) fn make_edits(
+    text: &[u8],
+    edits: impl IntoIterator<Item = impl Borrow<Edit>>,
+    out: &mut Vec<u8>,
+) {
+    let mut at = 0;
+    for edit in edits {
+        let edit = edit.borrow();
+        out.extend_from_slice(&text[at..edit.span.start as usize]);
+        out.extend_from_slice(&edit.with);
+        at = edit.span.end as usize;
+    }
+    out.extend_from_slice(&text[at..]);
 }
 
 /// Takes field `index` out of an object, with one of the commas beside it.

@@ -1,22 +1,16 @@
 //! Plans: what becomes of each line, as data that can be shown, checked and carried out.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use rayon::prelude::*;
 use serde::{Serialize, Serializer};
-use smallvec::SmallVec;
 use uuid::Uuid;
 
-use crate::jsonl::{Document, Edit, OverlapError, Span, Successor, apply_edits};
+use crate::jsonl::{Document, Edit, Edits, OverlapError, Span};
 use crate::session::{Entry, LineState, Session, TurnError};
 
 use super::gist::Gist;
 use super::reparent::reparent;
 use super::what::What;
-
-/// How many lines are edited before they are taken over.
-const EDITED_AT_ONCE: usize = 4096;
 
 /// An operation that yields a plan.
 pub trait Transform {
@@ -96,9 +90,6 @@ pub enum Fate<'a> {
     /// Spans of it are replaced.
     Edit(&'a [Edit]),
 }
-
-/// The edits of a line: mostly one.
-type Edits = SmallVec<[Edit; 1]>;
 
 /// What becomes of lines. Whether one goes is asked of every line, many times over, so each has a number.
 #[derive(Debug, Clone, Default)]
@@ -386,64 +377,35 @@ impl Plan {
     }
 
     /// Mends every reference to a line that goes, then makes the result: a document that shares the
-    /// original's bytes wherever nothing was touched.
+    /// original's bytes wherever nothing was touched. What was to be done is then no longer here, but what it says of it is.
     pub fn carry_out(&mut self, session: &Session) -> Result<Document, PlanError> {
         reparent(session, self);
         let document = session.document();
-        let edited: Vec<(u32, &[Edit])> = self
-            .fates()
-            .filter_map(|(line, fate)| match fate {
-                Fate::Edit(edits) => Some((line, edits)),
-                Fate::Drop => None,
-            })
-            .collect();
+        let mut fates = std::mem::take(&mut self.fates);
+        let mut inserts = std::mem::take(&mut self.inserts);
         let mut next = document.successor();
-        let grown = |edits: &[Edit]| edits.iter().map(|e| e.with.len()).sum::<usize>();
-        let len = |&(line, edits): &(u32, &[Edit])| {
-            document.text(line as usize).len() + "\r\n".len() + grown(edits)
-        };
-        next.reserve(edited.iter().map(len).sum());
-        let mut at = 0;
-        // Not all at once, so that little is held twice.
-        for some in edited.chunks(EDITED_AT_ONCE) {
-            let made = some.par_iter().with_min_len(16).map(|&(line, edits)| {
-                apply_edits(document.text(line as usize), edits).map_err(|source| PlanError {
-                    line: line + 1,
-                    source,
-                })
-            });
-            let made: Vec<Vec<u8>> = made.collect::<Result<_, _>>()?;
-            for (&(line, _), text) in some.iter().zip(made) {
-                self.pass(at..line, &mut next);
-                self.insert_before(line, &mut next);
-                next.replace(line as usize, &text);
-                at = line + 1;
+        next.reserve(fates.edits.len() + inserts.len());
+        for line in 0..document.lines().len() as u32 {
+            if !inserts.is_empty() {
+                let texts = inserts.remove(&Place::Before(line));
+                texts.iter().flatten().for_each(|text| next.insert(text));
+            }
+            match fates.numbers.get(line as usize) {
+                None | Some(&KEPT) => next.keep(line as usize),
+                Some(&GONE) => {}
+                Some(&at) => {
+                    let edits = std::mem::take(&mut fates.edits[(at - EDITED) as usize]);
+                    let edited = next.edit(line as usize, edits);
+                    edited.map_err(|source| PlanError {
+                        line: line + 1,
+                        source,
+                    })?;
+                }
             }
         }
-        self.pass(at..document.lines().len() as u32, &mut next);
         // In front of a line that is not there is behind the last.
-        let past = Place::Before(document.lines().len() as u32)..;
-        for text in self.inserts.range(past).flat_map(|(_, texts)| texts) {
-            next.insert(text);
-        }
+        let rest = inserts.values().flatten();
+        rest.for_each(|text| next.insert(text));
         Ok(next.finish())
-    }
-
-    /// Keeps or drops lines, none of which is edited.
-    fn pass(&self, lines: Range<u32>, next: &mut Successor<'_>) {
-        for line in lines {
-            self.insert_before(line, next);
-            if !self.drops(line) {
-                next.keep(line as usize);
-            }
-        }
-    }
-
-    fn insert_before(&self, line: u32, next: &mut Successor<'_>) {
-        if self.inserts.is_empty() {
-            return;
-        }
-        let texts = self.inserts.get(&Place::Before(line));
-        texts.into_iter().flatten().for_each(|t| next.insert(t));
     }
 }

@@ -206,13 +206,13 @@ impl Renames {
         out: &mut Vec<u8>,
     ) -> Result<(), NotAsMeant> {
         let document = session.document();
-        let mut patches = Vec::new();
+        let (mut patches, mut room) = (Vec::new(), Vec::new());
         for i in lines {
             let entry = match session.lines()[i] {
                 LineState::Entry(e) => Some(&session.entries()[e as usize]),
                 LineState::Blank | LineState::Opaque => None,
             };
-            let (text, start) = (document.text(i), out.len());
+            let (text, start) = (document.text_in(i, &mut room), out.len());
             let evident = self.line(text, entry, &mut patches, out);
             // Tests read all of them, so that what is called evident is.
             if (!evident || cfg!(debug_assertions))

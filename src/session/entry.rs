@@ -246,6 +246,23 @@ impl Block {
         self.facts & SIGNED != 0
     }
 
+    /// The same block so many bytes further.
+    fn moved(&self, by: i64) -> Self {
+        let further = |at: u32| (i64::from(at) + by) as u32;
+        Self {
+            span: Span {
+                start: further(self.span.start),
+                end: further(self.span.end),
+            },
+            name_at: if self.name_len > 0 {
+                further(self.name_at)
+            } else {
+                0
+            },
+            ..*self
+        }
+    }
+
     fn set(&mut self, fact: u8, on: bool) {
         self.facts = self.facts & !fact | if on { fact } else { 0 };
     }
@@ -371,7 +388,7 @@ pub(super) struct Repeated {
 /// Reads a line that holds one JSON object; its blocks go behind those that are in `blocks`.
 pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<(Entry, Repeated), Malformed> {
     let end = |c: &mut Cursor<'_>| c.finish().map(|()| (line.len(), ()));
-    let (entry, repeated, ()) = read(line, Cursor::new(line), blocks, None, end)?;
+    let (entry, repeated, _, ()) = read(line, Cursor::new(line), blocks, None, end)?;
     Ok((entry, repeated))
 }
 
@@ -385,7 +402,33 @@ pub(super) fn parse_first(
         let (len, newline) = c.finish_line()?;
         Ok((len, newline.then_some(len)))
     };
-    read(rest, Cursor::line(rest), blocks, None, end)
+    let (entry, repeated, _, newline) = read(rest, Cursor::line(rest), blocks, None, end)?;
+    Ok((entry, repeated, newline))
+}
+
+/// Reads a line that was made from another, to the same effect as [`parse`]. Words of the conversation that are the same
+/// are not read again, nor are their blocks told again: true where they lie as they did.
+pub(super) fn parse_made(
+    line: &[u8],
+    made_from: (&[u8], &Entry, &[Block]),
+    blocks: &mut Vec<Block>,
+) -> Result<(Entry, Repeated, bool), Malformed> {
+    let (other, known, others) = made_from;
+    // What is odd about it may be in words that would be passed over.
+    if known.flags.not_utf8() || known.flags.numbered_characters() {
+        return parse(line, blocks).map(|(entry, repeated)| (entry, repeated, false));
+    }
+    let first = blocks.len();
+    let end = |c: &mut Cursor<'_>| c.finish().map(|()| (line.len(), ()));
+    let known_line = Some((other, known));
+    let (mut entry, repeated, same, ()) = read(line, Cursor::new(line), blocks, known_line, end)?;
+    let stay = same && entry.content.start == known.content.start;
+    if same && !stay {
+        let by = i64::from(entry.content.start) - i64::from(known.content.start);
+        blocks.extend(others.iter().map(|b| b.moved(by)));
+        entry.blocks = (first as u32, blocks.len() as u32);
+    }
+    Ok((entry, repeated, stay))
 }
 
 /// Reads a line that was made from another. Words of the conversation that are the same are not read again,
@@ -393,18 +436,19 @@ pub(super) fn parse_first(
 pub fn reread(line: &[u8], made_from: (&[u8], &Entry)) -> Result<Entry, Malformed> {
     let end = |c: &mut Cursor<'_>| c.finish().map(|()| (line.len(), ()));
     let mut blocks = Vec::new();
-    let (entry, ..) = read(line, Cursor::new(line), &mut blocks, Some(made_from), end)?;
-    Ok(entry)
+    let read = read(line, Cursor::new(line), &mut blocks, Some(made_from), end)?;
+    Ok(read.0)
 }
 
-/// Reads the object that `text` begins with; `end` tells how long its line is, and whatever else is wanted.
+/// Reads the object that `text` begins with; `end` tells how long its line is, and whatever else is wanted. Told, too, is
+/// whether its content is that of the known line.
 fn read<'a, T>(
     text: &'a [u8],
     mut cursor: Cursor<'a>,
     blocks: &mut Vec<Block>,
     known: Option<(&[u8], &Entry)>,
     end: impl FnOnce(&mut Cursor<'a>) -> Result<(usize, T), Malformed>,
-) -> Result<(Entry, Repeated, T), Malformed> {
+) -> Result<(Entry, Repeated, bool, T), Malformed> {
     if text.len() > u32::MAX as usize {
         return Err(Malformed {
             at: u32::MAX as usize,
@@ -420,10 +464,11 @@ fn read<'a, T>(
         blocks,
         first,
         known,
+        same_content: false,
         repeated: Repeated::default(),
     };
     let ended = reader.top(&mut cursor).and_then(|()| end(&mut cursor));
-    let (mut entry, repeated) = (reader.entry, reader.repeated);
+    let (mut entry, repeated, same) = (reader.entry, reader.repeated, reader.same_content);
     let (len, more) = ended.inspect_err(|_| blocks.truncate(first))?;
     if entry.blocks == (0, 0) {
         entry.blocks = (first as u32, blocks.len() as u32);
@@ -432,7 +477,7 @@ fn read<'a, T>(
     entry.flags.set_not_utf8(not_utf8);
     let numbered = cursor.saw_numbered_characters();
     entry.flags.set_numbered_characters(numbered);
-    Ok((entry, repeated, more))
+    Ok((entry, repeated, same, more))
 }
 
 struct Reader<'a> {
@@ -443,6 +488,8 @@ struct Reader<'a> {
     first: usize,
     /// The line that this one was made from.
     known: Option<(&'a [u8], &'a Entry)>,
+    /// Its content is that of the known line.
+    same_content: bool,
     repeated: Repeated,
 }
 
@@ -628,6 +675,7 @@ impl Reader<'_> {
         self.entry.prompt = PromptKind::None;
         self.entry.flags.set_string_content(false);
         self.entry.blocks = (0, 0);
+        self.same_content = false;
         let token = c.peek()?;
         let start = c.position();
         if let Some((line, entry)) = self.known
@@ -638,6 +686,7 @@ impl Reader<'_> {
             self.entry.prompt = entry.prompt;
             let string = entry.flags.string_content();
             self.entry.flags.set_string_content(string);
+            self.same_content = true;
             return Ok(());
         }
         match token {

@@ -11,7 +11,9 @@ use crate::jsonl::{
     BYTE_ORDER_MARK, Document, Malformed, Source, Span, decode, lookup, lookup_around,
 };
 
-use super::entry::{Block, Entry, Kind, LineState, Repeated, SYNTHETIC, parse, parse_first};
+use super::entry::{
+    Block, Entry, Kind, LineState, Repeated, SYNTHETIC, parse, parse_first, parse_made,
+};
 use super::graph::Graph;
 use super::id::Id;
 use super::tools::Calls;
@@ -193,72 +195,41 @@ impl Session {
             return index.continued(linked, more, document);
         }
         drop((self.graph, self.calls, self.turns));
-        // Lines that were touched are read on all cores; between them, others are taken over as they were read.
-        // A mark before the first line is one of the file, before another it is none.
-        let first = self.document.lines().first().map(|l| l.start());
-        let is_first = |i: usize| i == 0 || Some(document.lines()[i].start()) == first;
-        let marked = |i: usize| is_first(i) && document.text(i).starts_with(BYTE_ORDER_MARK);
-        let touched = |i: &usize| document.is_added_since(*i, &self.document) || marked(*i);
-        let touched: Vec<usize> = (0..document.lines().len()).filter(touched).collect();
-        let read = touched.par_chunks(TOUCHED).map(|lines| {
-            let mut index = Index::with_capacity(lines.len());
-            for &i in lines {
-                index.read(document.text(i), i == 0);
-            }
-            index
-        });
-        let read: Vec<Index> = read.collect();
-        let mut said = self.said;
-        said.complete = false;
-        for index in &read {
-            said.append(&index.said);
-        }
-        // Blocks stay where they are, and new ones come behind them: only entries know where theirs are.
-        let mut blocks = Arc::unwrap_or_clone(self.blocks);
-        let mut entries = Moving::new(self.entries);
-        let mut lines = Vec::with_capacity(document.lines().len());
-        let (mut old, mut new) = (0, 0);
-        for (i, line) in document.lines().iter().enumerate() {
-            let taken = if touched.get(new) == Some(&i) {
-                let from = &read[new / TOUCHED];
-                let state = from.lines[new % TOUCHED];
-                new += 1;
-                state
-                    .entry()
-                    .map(|e| {
-                        let mut entry = from.entries[e];
-                        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
-                        let first = blocks.len() as u32;
-                        blocks.extend_from_slice(&from.blocks[own]);
-                        entry.blocks = (first, blocks.len() as u32);
-                        entry
-                    })
-                    .ok_or(state)
-            } else {
-                // Lines keep their order, and one that was kept lies where it lay.
-                while self.document.lines()[old].start() != line.start() {
-                    old += 1;
-                }
-                let state = self.lines[old];
-                old += 1;
-                state.entry().map(|e| entries.take(e)).ok_or(state)
-            };
-            lines.push(match taken {
-                Ok(entry) => LineState::Entry(entries.put(Entry {
-                    line: i as u32,
-                    ..entry
-                })),
-                Err(state) => state,
-            });
-        }
-        drop((read, self.lines, self.document));
-        let index = Index {
-            lines,
-            entries: entries.end(),
+        let touched = touched(&self.document, &document);
+        let Self {
+            document: before,
+            lines: states,
+            entries,
             blocks,
             said,
+            ..
+        } = self;
+        let mut next = Merged {
+            states,
+            // Blocks stay where they are, and new ones come behind them: only entries know where theirs are.
+            blocks: Arc::unwrap_or_clone(blocks),
+            entries: Moving::new(entries),
+            lines: Vec::with_capacity(document.lines().len()),
+            said: Said {
+                complete: false,
+                ..said
+            },
+            old: 0,
         };
-        index.finish(document)
+        // Lines that were touched are read on all cores; between them, others are taken over as they were read. Not all at
+        // once, so that little is held twice.
+        for window in touched.chunks(TOUCHED * rayon::current_num_threads() * 16) {
+            let read = window.par_chunks(TOUCHED);
+            let read: Vec<Readings> = read
+                .map(|some| Readings::of(some, &document, &before, &next))
+                .collect();
+            for readings in read {
+                next.take(readings, &document, &before);
+            }
+        }
+        next.keep_until(document.lines().len(), &document, &before);
+        drop(before);
+        next.index().finish(document)
     }
 
     /// Whether a document has this session's lines, and at most some more behind them.
@@ -423,6 +394,180 @@ impl Session {
     }
 }
 
+/// A line of a document that is not as it was in the one before.
+struct Touched {
+    line: u32,
+    /// The line that it was made from, if it is known.
+    from: Option<u32>,
+}
+
+/// The lines of a document that must be read.
+fn touched(before: &Document, document: &Document) -> Vec<Touched> {
+    // A mark before the first line is one of the file, before another it is none.
+    let first = before.lines().first().map(|l| l.start());
+    let is_first = |i: usize| i == 0 || Some(document.lines()[i].start()) == first;
+    let marked = |i: usize| is_first(i) && document.text(i).starts_with(BYTE_ORDER_MARK);
+    let mut out = Vec::new();
+    let mut old = 0;
+    for i in 0..document.lines().len() {
+        let added = document.is_added_since(i, before);
+        if !added && !marked(i) {
+            continue;
+        }
+        let from = document.made_from(i).filter(|_| added && !marked(i));
+        let from = from.map(|from| {
+            old += before.lines()[old..]
+                .iter()
+                .position(|l| l.start() == from.start())
+                .expect("a line is made from one of those before, in their order");
+            old as u32
+        });
+        out.push(Touched {
+            line: i as u32,
+            from,
+        });
+    }
+    out
+}
+
+/// What touched lines turned out to be.
+struct Readings {
+    lines: Vec<(u32, Reading)>,
+    /// Those that were read anew.
+    index: Index,
+}
+
+enum Reading {
+    /// The next line of the index.
+    Anew,
+    /// A line whose blocks are those of the one that it was made from.
+    Again(Box<Entry>),
+}
+
+impl Readings {
+    fn of(touched: &[Touched], document: &Document, before: &Document, known: &Merged) -> Self {
+        let mut out = Self {
+            lines: Vec::with_capacity(touched.len()),
+            index: Index::with_capacity(0),
+        };
+        let (mut room, mut other) = (Vec::new(), Vec::new());
+        for &Touched { line, from } in touched {
+            let text = document.text_in(line as usize, &mut room);
+            let made_from = from.and_then(|from| {
+                let entry = known.states[from as usize].entry()?;
+                let other = before.text_in(from as usize, &mut other);
+                Some((other, known.entries.peek(entry)?))
+            });
+            let reading = out.read(text, line == 0, made_from, &known.blocks);
+            out.lines.push((line, reading));
+        }
+        out
+    }
+
+    fn read(
+        &mut self,
+        text: &[u8],
+        first: bool,
+        made_from: Option<(&[u8], &Entry)>,
+        blocks: &[Block],
+    ) -> Reading {
+        let index = &mut self.index;
+        if let Some((other, known)) = made_from
+            && !text.starts_with(BYTE_ORDER_MARK)
+        {
+            let own = &blocks[known.blocks.0 as usize..known.blocks.1 as usize];
+            let read = parse_made(text, (other, known, own), &mut index.blocks);
+            match read {
+                Ok((entry, repeated, true)) => {
+                    index.said.take(text, repeated);
+                    return Reading::Again(Box::new(entry));
+                }
+                Ok((entry, repeated, false)) => {
+                    index.take(text, entry, repeated);
+                    return Reading::Anew;
+                }
+                Err(_) => {}
+            }
+        }
+        index.read(text, first);
+        Reading::Anew
+    }
+}
+
+/// A session that becomes another.
+struct Merged {
+    /// What the lines before were, and which of them is next.
+    states: Vec<LineState>,
+    old: usize,
+    entries: Moving,
+    blocks: Vec<Block>,
+    lines: Vec<LineState>,
+    said: Said,
+}
+
+impl Merged {
+    fn take(&mut self, readings: Readings, document: &Document, before: &Document) {
+        let Readings { lines, index } = readings;
+        self.said.append(&index.said);
+        let mut anew = index.lines.iter();
+        for (line, reading) in lines {
+            self.keep_until(line as usize, document, before);
+            let taken = match reading {
+                Reading::Again(entry) => Ok(*entry),
+                Reading::Anew => {
+                    let state = anew.next().copied().unwrap_or(LineState::Opaque);
+                    let entry = state.entry().map(|e| index.entries[e]);
+                    entry
+                        .map(|e| self.with_blocks(e, &index.blocks))
+                        .ok_or(state)
+                }
+            };
+            self.put(taken);
+        }
+    }
+
+    /// Takes lines over as they were read, up to this one.
+    fn keep_until(&mut self, line: usize, document: &Document, before: &Document) {
+        for i in self.lines.len()..line {
+            // Lines keep their order, and one that was kept lies where it lay.
+            while before.lines()[self.old].start() != document.lines()[i].start() {
+                self.old += 1;
+            }
+            let state = self.states[self.old];
+            self.old += 1;
+            let taken = state.entry().map(|e| self.entries.take(e)).ok_or(state);
+            self.put(taken);
+        }
+    }
+
+    fn with_blocks(&mut self, entry: Entry, blocks: &[Block]) -> Entry {
+        let first = self.blocks.len() as u32;
+        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
+        self.blocks.extend_from_slice(&blocks[own]);
+        Entry {
+            blocks: (first, self.blocks.len() as u32),
+            ..entry
+        }
+    }
+
+    fn put(&mut self, taken: Result<Entry, LineState>) {
+        let line = self.lines.len() as u32;
+        self.lines.push(match taken {
+            Ok(entry) => LineState::Entry(self.entries.put(Entry { line, ..entry })),
+            Err(state) => state,
+        });
+    }
+
+    fn index(self) -> Index {
+        Index {
+            lines: self.lines,
+            entries: self.entries.end(),
+            blocks: self.blocks,
+            said: self.said,
+        }
+    }
+}
+
 /// Entries that become those of another session, where they are.
 struct Moving {
     entries: Vec<Entry>,
@@ -442,6 +587,13 @@ impl Moving {
             next: 0,
             waiting: VecDeque::new(),
         }
+    }
+
+    /// The entry that has this number and was not taken yet; they are asked for in order.
+    fn peek(&self, number: usize) -> Option<&Entry> {
+        let first = self.next - self.waiting.len();
+        let waiting = self.waiting.get(number.checked_sub(first)?);
+        waiting.or_else(|| self.entries.get(number))
     }
 
     /// The entry that had this number; they are asked for in order.
@@ -641,6 +793,7 @@ fn explicit_leaf(document: &Document, entries: &[Entry]) -> Option<Id> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jsonl::Edit;
     use proptest::prelude::*;
 
     const PARTS: [&str; 18] = [
@@ -665,6 +818,18 @@ mod tests {
     ];
 
     /// What is known of each entry, its blocks in the place of their numbers.
+    const EDITS: [&str; 9] = [
+        "",
+        "x",
+        "é",
+        "\\u0041",
+        "\"",
+        r#""uuid":"q","#,
+        r#","parentUuid":"w""#,
+        r#","message":{"content":[]}"#,
+        r#","message":{"content":"y"},"cwd":"/c""#,
+    ];
+
     fn told(session: &Session) -> Vec<(Entry, Vec<Block>)> {
         let plain = |e: &Entry| Entry {
             blocks: (0, 0),
@@ -726,6 +891,40 @@ mod tests {
                 for key in ["cwd", "version", "slug"] {
                     prop_assert_eq!(made.distinct(key), read.distinct(key));
                 }
+            }
+        }
+
+        #[test]
+        fn an_edited_line_is_read_as_it_is_written(
+            parts in proptest::collection::vec(prop::sample::select(&PARTS[8..17]), 1..12),
+            edits in proptest::collection::vec((0..3u8, 0..400usize, 0..12usize, prop::sample::select(&EDITS[..])), 24),
+            twice in any::<bool>(),
+        ) {
+            let mut made = Session::new(Document::from_bytes(parts.join("\n").into_bytes()));
+            for edits in edits.chunks(12).take(1 + usize::from(twice)) {
+                let mut next = made.document.successor();
+                for (i, &(fate, at, len, with)) in (0..made.lines.len()).zip(edits.iter().cycle()) {
+                    let text = made.document.text(i);
+                    // Where nothing is hit by chance, the beginning, where ids are.
+                    let start = at % (text.len() + 1);
+                    let span = Span::new(start, (start + len).min(text.len()));
+                    match fate {
+                        0 => next.keep(i),
+                        1 => next.edit(i, [Edit::new(span, with)].into_iter().collect()).expect("one edit"),
+                        _ => {
+                            let behind = text.len() - usize::from(text.ends_with(b"}"));
+                            let more = Edit::new(Span::new(behind, behind), with);
+                            next.edit(i, [more].into_iter().collect()).expect("one edit");
+                        }
+                    }
+                }
+                let document = next.finish();
+                let written = document.to_vec();
+                prop_assert_eq!(document.len(), written.len() as u64);
+                let read = Session::new(Document::from_bytes(written));
+                made = made.into_successor(document);
+                prop_assert_eq!(&made.lines, &read.lines);
+                prop_assert_eq!(told(&made), told(&read));
             }
         }
     }

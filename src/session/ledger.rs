@@ -130,7 +130,7 @@ impl Ledger {
 pub fn line_weight(line: &[u8]) -> Weight {
     let mut blocks = Vec::new();
     match parse(line, &mut blocks) {
-        Ok((e, _)) => weight(line, &blocks, &e),
+        Ok((e, _)) => weight(|| line, &blocks, &e),
         Err(_) => Weight::default(),
     }
 }
@@ -248,10 +248,11 @@ impl Samples {
 
 /// What an entry of the path adds to the window.
 pub(super) fn entry_weight(session: &Session, e: &Entry) -> Weight {
-    weight(session.text(e), session.blocks(e), e)
+    weight(|| session.text(e), session.blocks(e), e)
 }
 
-fn weight(text: &[u8], blocks: &[Block], e: &Entry) -> Weight {
+/// Its line is asked for only where it takes a look: most entries are weighed by what is known of them.
+fn weight<'a>(line: impl Fn() -> &'a [u8], blocks: &[Block], e: &Entry) -> Weight {
     match e.kind {
         Kind::User | Kind::Assistant if e.flags.api_error() || e.flags.sidechain() => {
             Weight::default()
@@ -262,7 +263,7 @@ fn weight(text: &[u8], blocks: &[Block], e: &Entry) -> Weight {
                 images: 0.0,
             };
             for block in blocks.iter().filter(|b| b.may_hold_media()) {
-                let own = Weight::of(block.span.of(text));
+                let own = Weight::of(block.span.of(line()));
                 weight += Weight {
                     bytes: own.bytes - block.span.len() as f64,
                     images: own.images,
@@ -271,11 +272,12 @@ fn weight(text: &[u8], blocks: &[Block], e: &Entry) -> Weight {
             weight
         }
         Kind::Attachment => Weight {
-            bytes: attached(text, e).map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),
+            bytes: attached(line(), e)
+                .map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),
             images: 0.0,
         },
         Kind::System if e.subtype == Subtype::LocalCommand => Weight {
-            bytes: lookup(text, &["content"]).map_or(0.0, |s| s.len() as f64),
+            bytes: lookup(line(), &["content"]).map_or(0.0, |s| s.len() as f64),
             images: 0.0,
         },
         _ => Weight::default(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use ccsurgery::jsonl::Document;
 use ccsurgery::ops::{Compact, DropTools, Finish, StripThinking, Truncate};
-use ccsurgery::rewrite::{Fate, Plan, Refusal, Transform, verify};
+use ccsurgery::rewrite::{Fate, Plan, Refusal, Transform, reparent, verify};
 use ccsurgery::session::{
     Block, BlockKind, Calibration, Call, Entry, Id, Kind, Message, Overstated, Place, PromptKind,
     Role, Session, Shown, payload, turn_end,
@@ -41,7 +41,9 @@ fn operate(before: &Session, transform: &dyn Transform) -> Result<Option<Done>, 
     if plan.is_empty() {
         return Ok(None);
     }
-    let made = Session::new(plan.carry_out(before).expect("a plan that fits itself"));
+    reparent(before, &mut plan);
+    let document = plan.clone().carry_out(before);
+    let made = Session::new(document.expect("a plan that fits itself"));
     let overstated = Calibration::of(before).overstated(&Calibration::of(&made));
     let finish = Finish {
         title: None,

@@ -35,13 +35,11 @@ pub(crate) fn references(session: &Session) -> Vec<Reference> {
         if !e.is_message() || !is_live(session, i) {
             continue;
         }
-        let text = session.text(e);
-        for block in session.blocks(e) {
+        let results = session.blocks(e).iter();
+        for block in results.filter(|b| b.kind == BlockKind::ToolResult && b.is_nested()) {
+            let text = session.text(e);
             let inner = block.span.of(text);
-            if block.kind != BlockKind::ToolResult
-                || !block.is_nested()
-                || memmem::find(inner, b"\"tool_reference\"").is_none()
-            {
+            if memmem::find(inner, b"\"tool_reference\"").is_none() {
                 continue;
             }
             let list = lookup(inner, &["content"]).filter(|s| s.of(inner).starts_with(b"["));

@@ -27,12 +27,11 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
         if !e.is_message() || !is_live(session, i) {
             continue;
         }
-        let text = session.text(e);
         for b in (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind == BlockKind::Text) {
             if session.block(b).has_words() {
                 continue;
             }
-            let inner = session.block(b).span.of(text);
+            let inner = session.block(b).span.of(session.text(e));
             if lookup(inner, &["text"]).is_some_and(|s| is_blank(s.of(inner))) {
                 out.push(At {
                     entry: i as u32,

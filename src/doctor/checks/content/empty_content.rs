@@ -24,11 +24,11 @@ pub(crate) fn entries(session: &Session) -> Vec<usize> {
     let all = session.entries().iter().enumerate();
     all.filter(|(i, e)| e.is_message() && is_live(session, *i))
         .filter(|(_, e)| {
-            let raw = e.content.of(session.text(e));
+            let raw = || e.content.of(session.text(e));
             if e.flags.string_content() {
-                super::blank_text::is_blank(raw)
+                super::blank_text::is_blank(raw())
             } else {
-                raw.is_empty() || raw.starts_with(b"[") && session.blocks(e).is_empty()
+                session.blocks(e).is_empty() && (e.content.is_empty() || raw().starts_with(b"["))
             }
         })
         .map(|(i, _)| i)

@@ -55,11 +55,11 @@ pub(crate) fn media(session: &Session) -> Vec<Medium> {
         if !e.is_message() || !is_live(session, i) {
             continue;
         }
-        let text = session.text(e);
-        for block in session.blocks(e) {
+        for block in session.blocks(e).iter().filter(|b| b.may_hold_media()) {
+            let text = session.text(e);
             match block.kind {
                 BlockKind::Image | BlockKind::Document => out.extend(medium(text, i, block.span)),
-                BlockKind::ToolResult if block.is_nested() => {
+                BlockKind::ToolResult => {
                     let inner = block.span.of(text);
                     let Some(list) =
                         lookup(inner, &["content"]).filter(|s| s.of(inner).starts_with(b"["))
