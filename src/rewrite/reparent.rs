@@ -3,11 +3,13 @@
 //! A transform says which lines go. Every reference to one of them, in every line that stays, is
 //! then moved to the entry that stands in for it.
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::jsonl::{Edit, Span, between_quotes, elements, encode, lookup, remove_elements};
-use crate::session::{Entry, Id, Kind, Place, Session, visit_ids};
+use crate::session::{Entry, Id, Kind, Place, Session, hash_of_id, visit_ids};
 
 use super::plan::{Action, Plan};
 
@@ -26,53 +28,34 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
     if stand_ins.gone.is_empty() {
         return Mended::default();
     }
-    let found: Vec<(usize, Vec<Reference>)> = session
+    let found: Vec<(usize, Vec<Moved>)> = session
         .entries()
         .par_iter()
         .enumerate()
         .with_min_len(64)
         .filter(|(_, e)| !plan.drops(e.line))
-        .filter_map(|(i, e)| {
-            let references = stand_ins.references(session, e);
-            (!references.is_empty()).then_some((i, references))
+        .map_init(Vec::new, |room, (i, e)| {
+            let text = session.document().text_in(e.line as usize, room);
+            (i, stand_ins.moved(i, e, text))
         })
+        .filter(|(_, moved)| !moved.is_empty())
         .collect();
+    drop(stand_ins);
     let mut mended = Mended::default();
-    for (i, references) in found {
+    for (i, moved) in found {
         let entry = &session.entries()[i];
-        for reference in references {
-            let edits = match reference {
-                Reference::Moves {
-                    span,
-                    id,
-                    parent,
-                    head,
-                } => {
-                    let stand_in = match (parent, stand_ins.rest_of_message(session, plan, i, id)) {
-                        (true, Some(line)) => Some(StandIn::Entry(line)),
-                        _ => stand_ins.resolve(session, plan, id, head),
-                    };
-                    let stand_in = stand_in.filter(|s| parent || matches!(s, StandIn::Entry(_)));
-                    let edit = replacement(session, span, stand_in);
-                    if parent && plan.touches(entry.line, edit.span) {
-                        // The transform chose this entry's parent itself.
-                        continue;
-                    }
-                    if parent {
-                        mended.parents += 1;
-                        let grown = edit.with.len() as i64 - edit.span.len() as i64;
-                        plan.note(session, entry, Action::Edit, "parent", grown, 0, "");
-                    } else {
-                        mended.others += 1;
-                    }
-                    vec![edit]
-                }
-                Reference::LeavesList { edits } => {
-                    mended.others += 1;
-                    edits
-                }
-            };
-            plan.edit_line(entry.line, edits);
+        for Moved { edit, parent } in moved {
+            if !parent {
+                mended.others += 1;
+            } else if plan.touches(entry.line, edit.span) {
+                // The transform chose this entry's parent itself.
+                continue;
+            } else {
+                mended.parents += 1;
+                let grown = edit.with.len() as i64 - edit.span.len() as i64;
+                plan.note(session, entry, Action::Edit, "parent", grown, 0, "");
+            }
+            plan.edit_line(entry.line, [edit]);
         }
     }
     mended.parents += keep_bridges(session, plan);
@@ -139,16 +122,20 @@ fn replacement(session: &Session, span: Span, stand_in: Option<StandIn>) -> Edit
     )
 }
 
-enum Reference {
-    Moves {
-        span: Span,
-        id: Id,
-        parent: bool,
-        head: bool,
-    },
-    LeavesList {
-        edits: Vec<Edit>,
-    },
+/// A reference that is moved.
+struct Moved {
+    edit: Edit,
+    /// It is who the entry's parent is.
+    parent: bool,
+}
+
+/// What a line names of what goes.
+enum Named {
+    Nothing,
+    /// Its parent, here, and nothing else.
+    Parent(Span),
+    /// Something, perhaps.
+    Perhaps,
 }
 
 /// What is named instead of an entry that goes.
@@ -160,15 +147,108 @@ enum StandIn {
     LostParentOf(usize),
 }
 
-/// Who stands in for whom.
-struct StandIns {
-    gone: FxHashSet<Id>,
-    /// All that go have UUIDs.
+/// The entries that go.
+struct Gone<'a> {
+    session: &'a Session,
+    plan: &'a Plan,
+    /// How many there are.
+    count: usize,
+    /// All of them have UUIDs.
     plain: bool,
-    /// How these begin.
+    /// Of duplicates, those that stay go on being named; a copy may go unmourned.
+    spared: FxHashSet<Id>,
+}
+
+impl<'a> Gone<'a> {
+    fn of(session: &'a Session, plan: &'a Plan) -> Self {
+        let entries = session.entries();
+        let mut gone = Self {
+            session,
+            plan,
+            count: 0,
+            plain: true,
+            spared: FxHashSet::default(),
+        };
+        if !session.graph().is_distinct() {
+            let chained = entries.iter().filter(|e| e.is_chained());
+            let staying = chained.filter(|e| !plan.drops(e.line)).map(|e| e.uuid);
+            gone.spared = staying.filter(|&id| gone.contains(id)).collect();
+        }
+        for id in gone.ids() {
+            gone.count += 1;
+            gone.plain &= id.is_uuid();
+        }
+        gone
+    }
+
+    fn ids(&self) -> impl Iterator<Item = Id> + use<'a> {
+        let (session, plan) = (self.session, self.plan);
+        let lines = plan.dropped().map(|line| session.lines()[line as usize]);
+        let entries = lines.filter_map(|l| Some(&session.entries()[l.entry()?]));
+        entries.filter(|e| e.is_chained()).map(|e| e.uuid)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ids().all(|id| self.spared.contains(&id))
+    }
+
+    fn contains(&self, id: Id) -> bool {
+        let entry = self.session.find(id).map(|i| &self.session.entries()[i]);
+        entry.is_some_and(|e| self.plan.drops(e.line)) && !self.spared.contains(&id)
+    }
+}
+
+/// The lines of each message, in file order; linked, so that there is no list for each.
+struct Messages<'a> {
+    entries: &'a [Entry],
+    first: HashTable<u32>,
+    next: Vec<u32>,
+}
+
+impl<'a> Messages<'a> {
+    fn of(entries: &'a [Entry]) -> Self {
+        let mut all = Self {
+            entries,
+            first: HashTable::new(),
+            next: vec![u32::MAX; entries.len()],
+        };
+        for (i, e) in entries.iter().enumerate().rev() {
+            if e.kind != Kind::Assistant || !e.message_id.is_some() {
+                continue;
+            }
+            let message = |&i: &u32| entries[i as usize].message_id;
+            let is_it = |i: &u32| message(i) == e.message_id;
+            let rehash = |i: &u32| hash_of_id(message(i));
+            let slot = all.first.entry(hash_of_id(e.message_id), is_it, rehash);
+            match slot {
+                Slot::Occupied(mut first) => {
+                    all.next[i] = std::mem::replace(first.get_mut(), i as u32);
+                }
+                Slot::Vacant(free) => drop(free.insert(i as u32)),
+            }
+        }
+        all
+    }
+
+    /// The entries that are lines of this message.
+    fn lines(&self, message: Id) -> impl Iterator<Item = usize> + Clone {
+        let is_it = |&i: &u32| self.entries[i as usize].message_id == message;
+        let first = self.first.find(hash_of_id(message), is_it).copied();
+        std::iter::successors(first, |&i| {
+            Some(self.next[i as usize]).filter(|&next| next != u32::MAX)
+        })
+        .map(|i| i as usize)
+    }
+}
+
+/// Who stands in for whom.
+struct StandIns<'a> {
+    session: &'a Session,
+    plan: &'a Plan,
+    gone: Gone<'a>,
+    /// How their ids begin.
     hints: Hints,
-    /// The lines of one message, in file order.
-    messages: FxHashMap<Id, Vec<u32>>,
+    messages: Messages<'a>,
 }
 
 /// Tells most texts that are no id of a set from those that may be one by their first eight bytes, without reading
@@ -179,13 +259,13 @@ struct Hints {
 }
 
 impl Hints {
-    fn new(ids: &FxHashSet<Id>) -> Self {
-        let len = (ids.len() * 16).next_power_of_two().max(1 << 12);
+    fn new(gone: &Gone<'_>) -> Self {
+        let len = (gone.count * 16).next_power_of_two().max(1 << 12);
         let mut hints = Self {
             bits: vec![0; len / 64],
             shift: 64 - len.trailing_zeros(),
         };
-        for uuid in ids.iter().filter_map(|id| id.uuid()) {
+        for uuid in gone.ids().filter_map(Id::uuid) {
             let mut text = [0; 36];
             uuid.hyphenated().encode_lower(&mut text);
             if let Some(at) = hints.place(&text) {
@@ -206,77 +286,77 @@ impl Hints {
     }
 }
 
-impl StandIns {
-    fn new(session: &Session, plan: &Plan) -> Self {
-        let chained = || session.entries().iter().filter(|e| e.is_chained());
-        let mut gone: FxHashSet<Id> = chained()
-            .filter(|e| plan.drops(e.line))
-            .map(|e| e.uuid)
-            .collect();
-        // Of duplicates, those that stay go on being named; a copy may go unmourned.
-        if !gone.is_empty() {
-            for e in chained().filter(|e| !plan.drops(e.line)) {
-                gone.remove(&e.uuid);
-            }
-        }
-        let mut messages: FxHashMap<Id, Vec<u32>> = FxHashMap::default();
-        if !gone.is_empty() {
-            for (i, e) in session.entries().iter().enumerate() {
-                if e.kind == Kind::Assistant && e.message_id.is_some() {
-                    messages.entry(e.message_id).or_default().push(i as u32);
-                }
-            }
-        }
+impl<'a> StandIns<'a> {
+    fn new(session: &'a Session, plan: &'a Plan) -> Self {
+        let gone = Gone::of(session, plan);
+        let entries = session.entries();
+        let told = if gone.is_empty() { &[] } else { entries };
         Self {
-            plain: gone.iter().all(|id| id.is_uuid()),
+            session,
+            plan,
             hints: Hints::new(&gone),
             gone,
-            messages,
+            messages: Messages::of(told),
         }
     }
 
-    /// Whether a line could name an entry that goes: most do not, and need not be walked.
-    fn could_name(&self, e: &Entry, text: &[u8]) -> bool {
+    /// What a line names, as far as its quotes tell: most name nothing that goes, and need not be walked.
+    fn look(&self, e: &Entry, text: &[u8]) -> Named {
         // An id of another form, or one spelt with escapes, takes a closer look.
-        !self.plain
-            || e.flags.numbered_characters()
-            || e.around_words(text).iter().any(|(_, part)| {
-                between_quotes(part, 36).any(|at| {
-                    let text = &part[at..at + 36];
-                    self.hints.may_hold(text)
-                        && Id::of_uuid(text).is_some_and(|id| self.gone.contains(&id))
-                })
+        if !self.gone.plain || e.flags.numbered_characters() {
+            return Named::Perhaps;
+        }
+        let parts = e.around_words(text);
+        let mut hits = parts.iter().flat_map(|&(from, part)| {
+            between_quotes(part, 36).filter_map(move |at| {
+                let text = &part[at..at + 36];
+                if !self.hints.may_hold(text) {
+                    return None;
+                }
+                let id = Id::of_uuid(text)?;
+                let start = from + at as u32;
+                let end = start + 36;
+                self.gone.contains(id).then_some((id, Span { start, end }))
             })
+        });
+        match (hits.next(), hits.next()) {
+            (None, _) => Named::Nothing,
+            // It names its parent somewhere, and this is the only name.
+            (Some((id, span)), None) if id == e.parent => Named::Parent(span),
+            _ => Named::Perhaps,
+        }
     }
 
-    /// The references of an entry that stays to entries that go.
-    fn references(&self, session: &Session, e: &Entry) -> Vec<Reference> {
-        let text = session.text(e);
-        if !self.could_name(e, text) {
-            return Vec::new();
+    /// The references of an entry that stays to entries that go, moved.
+    fn moved(&self, number: usize, e: &Entry, text: &[u8]) -> Vec<Moved> {
+        match self.look(e, text) {
+            Named::Nothing => return Vec::new(),
+            Named::Parent(span) => return vec![self.moved_parent(number, span, e.parent)],
+            Named::Perhaps => {}
         }
         let mut lists: Vec<&[u8]> = Vec::new();
         let mut found = Vec::new();
         // A line that cannot be walked is opaque and has no entry.
         let _ = visit_ids(text, e.words(), |used| {
-            if self.plain && used.span.len() != 36 && !used.is_escaped(text) {
+            if self.gone.plain && used.span.len() != 36 && !used.is_escaped(text) {
                 return;
             }
             let id = used.id(text);
-            if !self.gone.contains(&id) || used.key == b"uuid" && used.depth == 1 {
+            if !self.gone.contains(id) || used.key == b"uuid" && used.depth == 1 {
                 return;
             }
             if used.element {
                 if !lists.contains(&used.key) {
                     lists.push(used.key);
                 }
+            } else if used.key == b"parentUuid" && used.depth == 1 {
+                found.push(self.moved_parent(number, used.span, id));
             } else {
-                let parent = used.key == b"parentUuid" && used.depth == 1;
-                found.push(Reference::Moves {
-                    span: used.span,
-                    id,
-                    parent,
-                    head: used.key == b"headUuid",
+                let stand_in = self.resolve(id, used.key == b"headUuid");
+                let stand_in = stand_in.filter(|s| matches!(s, StandIn::Entry(_)));
+                found.push(Moved {
+                    edit: replacement(self.session, used.span, stand_in),
+                    parent: false,
                 });
             }
         });
@@ -286,8 +366,22 @@ impl StandIns {
         found
     }
 
+    fn moved_parent(&self, number: usize, span: Span, id: Id) -> Moved {
+        let rest = self.rest_of_message(number, id).map(StandIn::Entry);
+        let stand_in = rest.or_else(|| self.resolve(id, false));
+        Moved {
+            edit: replacement(self.session, span, stand_in),
+            parent: true,
+        }
+    }
+
+    /// Whether an entry stays.
+    fn stays(&self, entry: usize) -> bool {
+        !self.plan.drops(self.session.entries()[entry].line)
+    }
+
     /// Lists of entries at a known place lose those that go.
-    fn shortened_lists(&self, text: &[u8], key: &[u8]) -> Vec<Reference> {
+    fn shortened_lists(&self, text: &[u8], key: &[u8]) -> Vec<Moved> {
         let Ok(key) = std::str::from_utf8(key) else {
             return Vec::new();
         };
@@ -296,27 +390,25 @@ impl StandIns {
             &["compactMetadata", key],
             &[key],
         ];
-        places
-            .iter()
-            .filter_map(|path| lookup(text, path))
-            .filter_map(|list| {
-                let inner = list.of(text);
-                let all = elements(inner).ok()?;
-                let gone: Vec<usize> = (0..all.len())
-                    .filter(|&i| {
-                        let raw = all[i].of(inner);
-                        raw.len() > 2
-                            && raw[0] == b'"'
-                            && self.gone.contains(&Id::of(&raw[1..raw.len() - 1]))
-                    })
-                    .collect();
-                let edits = remove_elements(&all, &gone)
-                    .into_iter()
-                    .map(|e| Edit::new(e.span.shift(list.start), e.with))
-                    .collect();
-                (!gone.is_empty()).then_some(Reference::LeavesList { edits })
-            })
-            .collect()
+        let lists = places.iter().filter_map(|path| lookup(text, path));
+        let edits = lists.filter_map(|list| {
+            let inner = list.of(text);
+            let all = elements(inner).ok()?;
+            let goes = |&i: &usize| {
+                let raw = all[i].of(inner);
+                raw.len() > 2
+                    && raw[0] == b'"'
+                    && self.gone.contains(Id::of(&raw[1..raw.len() - 1]))
+            };
+            let gone: Vec<usize> = (0..all.len()).filter(goes).collect();
+            let edits = remove_elements(&all, &gone).into_iter();
+            Some(edits.map(move |e| Edit::new(e.span.shift(list.start), e.with)))
+        });
+        let moved = |edit| Moved {
+            edit,
+            parent: false,
+        };
+        edits.flatten().map(moved).collect()
     }
 
     /// The entry that stands in for `id`.
@@ -324,28 +416,28 @@ impl StandIns {
     /// Mostly the nearest ancestor that stays. The head of a preserved segment moves down instead.
     /// For the result of a parallel call it is the last result that stays of the same message, so
     /// that what followed still follows all of them.
-    fn resolve(&self, session: &Session, plan: &Plan, id: Id, head: bool) -> Option<StandIn> {
-        let graph = session.graph();
+    fn resolve(&self, id: Id, head: bool) -> Option<StandIn> {
+        let (session, graph) = (self.session, self.session.graph());
         let mut at = session.find(id)?;
         if head {
-            return self.first_kept_below(session, plan, at).map(StandIn::Entry);
+            return self.first_kept_below(at).map(StandIn::Entry);
         }
         let mut seen = FxHashSet::default();
         loop {
             if !seen.insert(at) {
                 return None;
             }
-            if let Some(sibling) = self.sibling_result(session, plan, at) {
+            if let Some(sibling) = self.sibling_result(at) {
                 return Some(StandIn::Entry(sibling));
             }
             let Some(above) = graph.parent(at) else {
                 let lost = session.entries()[at].parent.is_some();
-                return bridged(session, plan, at)
+                return bridged(session, self.plan, at)
                     .map(StandIn::Entry)
                     .or(lost.then_some(StandIn::LostParentOf(at)));
             };
             at = above;
-            if !plan.drops(session.entries()[at].line) {
+            if self.stays(at) {
                 return Some(StandIn::Entry(at));
             }
         }
@@ -356,74 +448,61 @@ impl StandIns {
     ///
     /// Who rewinds can go on in the middle of a message. Clients show all of a message that one line on the
     /// path is of; where that line goes, the others take its place, or the message would be lost.
-    fn rest_of_message(
-        &self,
-        session: &Session,
-        plan: &Plan,
-        child: usize,
-        id: Id,
-    ) -> Option<usize> {
-        let (entries, graph) = (session.entries(), session.graph());
-        let at = session.find(id)?;
+    fn rest_of_message(&self, child: usize, id: Id) -> Option<usize> {
+        let (entries, graph) = (self.session.entries(), self.session.graph());
+        let at = self.session.find(id)?;
         let message = entries[at].message_id.some()?;
         if entries[child].message_id == message || entries[at].kind != Kind::Assistant {
             return None;
         }
-        let lines = self.messages.get(&message)?.iter().map(|&i| i as usize);
-        let mut staying = lines.filter(|&i| !plan.drops(entries[i].line));
+        let staying = self.messages.lines(message).filter(|&i| self.stays(i));
         if staying.clone().any(|i| graph.descends(at, i)) {
             return None;
         }
-        staying.rfind(|&i| graph.descends(i, at) && !graph.descends(i, child))
+        staying
+            .filter(|&i| graph.descends(i, at) && !graph.descends(i, child))
+            .last()
     }
 
     /// For a result that goes: the last that stays of its message's results, or else its message's last line that stays.
-    fn sibling_result(&self, session: &Session, plan: &Plan, at: usize) -> Option<usize> {
-        let e = &session.entries()[at];
+    fn sibling_result(&self, at: usize) -> Option<usize> {
+        let (session, calls) = (self.session, self.session.calls());
+        let entries = session.entries();
+        let e = &entries[at];
         let result = session
             .blocks(e)
             .iter()
             .find(|b| b.kind.is_result() && e.kind == Kind::User)?;
-        let call = session.calls().find(result.tool)?.uses.first()?;
-        let message = session.entries()[call.entry as usize].message_id.some()?;
-        let lines: Vec<u32> = self
-            .messages
-            .get(&message)?
-            .iter()
-            .copied()
-            .filter(|&i| !plan.drops(session.entries()[i as usize].line))
-            .collect();
+        let call = calls.find(result.tool)?.uses.first()?;
+        let message = entries[call.entry as usize].message_id.some()?;
+        let lines = self.messages.lines(message).filter(|&i| self.stays(i));
         let results = lines
-            .iter()
-            .flat_map(|&i| session.blocks(&session.entries()[i as usize]))
+            .clone()
+            .flat_map(|i| session.blocks(&entries[i]))
             .filter(|b| b.kind.is_call())
-            .filter_map(|b| session.calls().find(b.tool))
-            .flat_map(|c| c.results.iter().map(|r| r.entry))
-            .filter(|&i| {
-                session.entries()[i as usize].kind == Kind::User
-                    && !plan.drops(session.entries()[i as usize].line)
-            });
+            .filter_map(|b| calls.find(b.tool))
+            .flat_map(|c| c.results.iter().map(|r| r.entry as usize))
+            .filter(|&i| entries[i].kind == Kind::User && self.stays(i));
         // Where results are chained one behind the other, one that hangs on this one cannot stand in for it.
-        let free = |&i: &u32| !session.graph().descends(i as usize, at);
+        let free = |&i: &usize| !session.graph().descends(i, at);
         results
             .filter(free)
             .max()
-            .or_else(|| lines.iter().copied().filter(free).max())
-            .map(|i| i as usize)
+            .or_else(|| lines.filter(free).max())
     }
 
     /// The first entry that stays at or below one that goes.
-    fn first_kept_below(&self, session: &Session, plan: &Plan, at: usize) -> Option<usize> {
+    fn first_kept_below(&self, at: usize) -> Option<usize> {
         let mut stack = vec![at];
         let mut seen = FxHashSet::default();
         while let Some(i) = stack.pop() {
             if !seen.insert(i) {
                 continue;
             }
-            if !plan.drops(session.entries()[i].line) {
+            if self.stays(i) {
                 return Some(i);
             }
-            let mut children: Vec<usize> = session.graph().children(i).collect();
+            let mut children: Vec<usize> = self.session.graph().children(i).collect();
             children.reverse();
             stack.extend(children);
         }

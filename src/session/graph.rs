@@ -102,6 +102,11 @@ impl Graph {
         found.map(|&i| i as usize)
     }
 
+    /// Whether no two entries have one uuid.
+    pub fn is_distinct(&self) -> bool {
+        self.distinct
+    }
+
     /// The entry that clients know by the uuid of this one: mostly itself, of duplicates the last.
     pub fn known_as(&self, entries: &[Entry], entry: usize) -> usize {
         if self.distinct {

@@ -59,7 +59,7 @@ impl Id {
 }
 
 /// A number for tables of ids.
-pub(super) fn hash(id: Id) -> u64 {
+pub(crate) fn hash(id: Id) -> u64 {
     rustc_hash::FxBuildHasher.hash_one(id)
 }
 

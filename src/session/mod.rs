@@ -33,6 +33,7 @@ pub use gist::CallGist;
 pub use glance::{Glance, prompt_words, spoken};
 pub use graph::{Graph, Place};
 pub use id::Id;
+pub(crate) use id::hash as hash_of_id;
 pub use image::{Picture, images};
 pub use index::Session;
 pub use ledger::{Ledger, line_weight};
