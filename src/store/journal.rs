@@ -15,6 +15,7 @@ use crate::jsonl::Source;
 
 use super::atomic::{Candidate, PublishError, create_private_dirs};
 use super::disk;
+use super::sum::Sum;
 
 /// How far an operation has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,8 +39,9 @@ impl State {
 /// What a file was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
-    /// Hash of its bytes.
-    pub blake3: String,
+    /// The sum of its bytes.
+    #[serde(alias = "blake3")]
+    pub sum: Sum,
     /// Its size.
     pub len: u64,
     /// When it was last written, in nanoseconds of the epoch.
@@ -55,13 +57,12 @@ impl FileState {
     pub fn of(path: &Path) -> io::Result<Self> {
         let metadata = fs_err::metadata(path)?;
         let source = Source::open(path)?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_rayon(source.bytes());
-        Self::new(&metadata, &hasher)
+        let bytes = source.bytes();
+        Self::new(&metadata, Sum::of(bytes), bytes.len() as u64)
     }
 
-    /// That of a file of which all bytes went through the hasher.
-    pub(super) fn new(metadata: &std::fs::Metadata, hasher: &blake3::Hasher) -> io::Result<Self> {
+    /// That of a file whose bytes are known.
+    pub(super) fn new(metadata: &std::fs::Metadata, sum: Sum, len: u64) -> io::Result<Self> {
         let modified = metadata
             .modified()?
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -71,8 +72,8 @@ impl FileState {
         #[cfg(not(unix))]
         let mode = None;
         Ok(Self {
-            blake3: hasher.finalize().to_hex().to_string(),
-            len: hasher.count(),
+            sum,
+            len,
             modified: modified.and_then(|d| u64::try_from(d.as_nanos()).ok()),
             mode,
         })

@@ -17,6 +17,7 @@ mod read_back;
 mod recover;
 mod replace;
 mod sidecars;
+mod sum;
 mod swap;
 mod undo;
 
@@ -34,4 +35,5 @@ pub use locate::{Found, LocateError, Locator};
 pub use publish::{CommitError, Make, NewFile, NewSession, create, export};
 pub use replace::{Replacement, replace};
 pub use sidecars::{Sidecar, SidecarKind, sidecars};
+pub use sum::Sum;
 pub use undo::{UndoError, check_undo, redo, undo};

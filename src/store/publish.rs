@@ -203,12 +203,10 @@ pub(super) fn write_transcript(
             candidate.mode_of(replaced)?;
         }
         candidate.sync()?;
-        let hasher = match written {
-            Some(written) => written.hash_if_as_sent()?.ok_or_else(not_as_meant)?,
-            None => return Err(not_as_meant()),
-        };
+        let written = written.ok_or_else(not_as_meant)?;
+        let (sum, len) = written.sum_if_as_sent()?.ok_or_else(not_as_meant)?;
         let metadata = fs_err::metadata(candidate.path())?;
-        let state = FileState::new(&metadata, &hasher)?;
+        let state = FileState::new(&metadata, sum, len)?;
         Ok((candidate, state))
     })
 }

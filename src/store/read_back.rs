@@ -8,6 +8,8 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use twox_hash::XxHash3_128;
 
+use super::sum::Sum;
+
 /// How many bytes are written before the disk is set to work on them, while more are made.
 const FLUSH: usize = 8 << 20;
 
@@ -18,9 +20,6 @@ const STRIDE: usize = 4 << 20;
 const LOOK: usize = 1 << 18;
 
 /// A file that is being written: what goes out is summed up, the disk begins early, and a reader follows.
-///
-/// The sum is told apart by chance alone in one of 2^128 cases, and takes a quarter of the time of the journal's hash; it
-/// is in the way of every byte.
 pub(super) struct Written<'a, 'scope> {
     file: &'a mut File,
     sum: XxHash3_128,
@@ -32,15 +31,16 @@ pub(super) struct Written<'a, 'scope> {
     reader: ScopedJoinHandle<'scope, io::Result<Found>>,
 }
 
-/// What is in a file.
+/// What was read of a file.
 struct Found {
-    hasher: blake3::Hasher,
     sum: XxHash3_128,
+    len: u64,
 }
 
 /// A file of which all bytes are written, and nearly all read back.
 pub(super) struct Sent<'scope> {
     sum: XxHash3_128,
+    len: u64,
     reader: ScopedJoinHandle<'scope, io::Result<Found>>,
 }
 
@@ -73,6 +73,7 @@ impl<'a, 'scope> Written<'a, 'scope> {
         joined(self.flusher)?;
         Ok(Sent {
             sum: self.sum,
+            len: self.len,
             reader: self.reader,
         })
     }
@@ -100,32 +101,34 @@ impl Write for Written<'_, '_> {
 }
 
 impl Sent<'_> {
-    /// The hash of what is in the file, for the journal; `None` where that is not what was sent.
-    pub(super) fn hash_if_as_sent(self) -> io::Result<Option<blake3::Hasher>> {
-        let Found { hasher, sum } = joined(self.reader)?;
-        Ok((sum.finish_128() == self.sum.finish_128()).then_some(hasher))
+    /// What is in the file, for the journal: its sum and length. `None` where that is not what was sent.
+    pub(super) fn sum_if_as_sent(self) -> io::Result<Option<(Sum, u64)>> {
+        let Found { sum, len } = joined(self.reader)?;
+        let found = sum.finish_128();
+        let same = found == self.sum.finish_128() && len == self.len;
+        Ok(same.then_some((Sum::Xxh3(found), len)))
     }
 }
 
 /// Reads a file as far as it is told to be written, and in the end whatever else it holds.
 fn follow(mut file: fs_err::File, told: &Receiver<u64>) -> io::Result<Found> {
     let mut found = Found {
-        hasher: blake3::Hasher::new(),
         sum: XxHash3_128::new(),
+        len: 0,
     };
     let mut room = vec![0; LOOK];
     let mut look = |most: u64, found: &mut Found| {
         let most = room.len().min(most as usize);
         let read = file.read(&mut room[..most])?;
-        found.hasher.update(&room[..read]);
         found.sum.write(&room[..read]);
+        found.len += read as u64;
         io::Result::Ok(read)
     };
     for len in told {
-        while found.hasher.count() < len {
-            let left = len - found.hasher.count();
+        while found.len < len {
+            let left = len - found.len;
             if look(left, &mut found)? == 0 {
-                // It is shorter than what was written, which its sum tells.
+                // It is shorter than what was written, as its length will tell.
                 return Ok(found);
             }
         }
@@ -146,26 +149,26 @@ mod tests {
     use super::*;
 
     /// Writes pieces, spoils the file, and reads it back.
-    fn is_found(pieces: &[Vec<u8>], spoil: impl FnOnce(&Path)) -> Option<String> {
+    fn is_found(pieces: &[Vec<u8>], spoil: impl FnOnce(&Path)) -> Option<(Sum, u64)> {
         let temp = tempfile::NamedTempFile::new().expect("a file");
         let (mut file, path) = temp.into_parts();
-        let hasher = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let mut written = Written::new(scope, &mut file, &path).expect("a reader");
             for piece in pieces {
                 written.write_all(piece).expect("to be written");
             }
             spoil(&path);
             let sent = written.end().expect("to be flushed");
-            sent.hash_if_as_sent().expect("to be read")
-        });
-        hasher.map(|h| h.finalize().to_hex().to_string())
+            sent.sum_if_as_sent().expect("to be read")
+        })
     }
 
     #[test]
     fn what_is_there_is_what_was_sent() {
         let pieces = [vec![b'a'; 10], Vec::new(), vec![b'b'; 2 * STRIDE + 3]];
-        let whole = blake3::hash(&pieces.concat()).to_hex().to_string();
-        assert_eq!(is_found(&pieces, |_| ()), Some(whole));
+        let whole = pieces.concat();
+        let sum = (Sum::of(&whole), whole.len() as u64);
+        assert_eq!(is_found(&pieces, |_| ()), Some(sum));
         assert!(is_found(&[], |_| ()).is_some());
     }
 

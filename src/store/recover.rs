@@ -268,7 +268,7 @@ fn look_at(replaced: &Replaced) -> io::Result<Now> {
 /// Whether bytes begin with those of a file.
 pub(super) fn begins_with(bytes: &[u8], state: &FileState) -> bool {
     let head = usize::try_from(state.len).ok().and_then(|n| bytes.get(..n));
-    head.is_some_and(|head| blake3::hash(head).to_hex().as_str() == state.blake3)
+    head.is_some_and(|head| state.sum.is_of(head))
 }
 
 /// A temp file with the bytes of `from` and lines behind them.

@@ -284,8 +284,8 @@ fn unchanged(path: &Path, expected: Option<&FileState>) -> Result<(), UndoError>
     let Some(expected) = expected else {
         return Ok(());
     };
-    let now = match FileState::of(path) {
-        Ok(now) => now,
+    let source = match crate::jsonl::Source::open(path) {
+        Ok(source) => source,
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             return Err(UndoError::Gone {
                 path: path.to_owned(),
@@ -293,14 +293,12 @@ fn unchanged(path: &Path, expected: Option<&FileState>) -> Result<(), UndoError>
         }
         Err(e) => return Err(e.into()),
     };
-    if now.blake3 == expected.blake3 {
+    let bytes = source.bytes();
+    let begins = begins_with(bytes, expected);
+    if begins && bytes.len() as u64 == expected.len {
         return Ok(());
     }
-    let bytes = fs_err::read(path)?;
-    let added = bytes
-        .get(..expected.len as usize)
-        .filter(|head| blake3::hash(head).to_hex().as_str() == expected.blake3)
-        .map(|head| bytes[head.len()..].to_vec());
+    let added = begins.then(|| bytes[expected.len as usize..].to_vec());
     Err(UndoError::Changed {
         path: path.to_owned(),
         added,

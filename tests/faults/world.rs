@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use ccsurgery::store::FileState;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -258,15 +259,12 @@ pub(crate) fn assert_tidy(home: &Home, what: &str) {
         for replaced in record["replaced"].as_array().into_iter().flatten() {
             let backup = replaced["backup"].as_str().expect("a path");
             let bytes = fs_err::read(backup).expect("the old bytes");
-            let hash = blake3_of(&bytes, replaced["before"]["len"].as_u64());
-            assert_eq!(hash, replaced["before"]["blake3"], "{what}: {backup}");
+            let before: FileState =
+                serde_json::from_value(replaced["before"].clone()).expect("a state");
+            let whole = before.sum.is_of(&bytes[..before.len as usize]);
+            assert!(whole, "{what}: {backup}");
         }
     }
-}
-
-fn blake3_of(bytes: &[u8], len: Option<u64>) -> String {
-    let len = len.map_or(bytes.len(), |n| n as usize);
-    blake3::hash(&bytes[..len]).to_hex().to_string()
 }
 
 fn is_temp(name: &str) -> bool {
