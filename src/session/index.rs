@@ -178,14 +178,19 @@ impl Session {
     /// The same, where nobody needs this session any more: next to nothing of it is held twice.
     #[must_use]
     pub fn into_successor(self, document: Document) -> Self {
-        if self.continues(&document) {
+        if let Some(edited) = self.edited_in(&document) {
             let more = self.read_more(&document);
-            let index = Index {
+            let mut index = Index {
                 lines: self.lines,
                 entries: self.entries,
                 blocks: Vec::new(),
                 said: self.said,
             };
+            for (entry, text, repeated) in edited {
+                index.said.complete = false;
+                index.said.take(text, repeated);
+                index.entries[entry.0] = entry.1;
+            }
             let linked = Linked {
                 blocks: self.blocks,
                 graph: self.graph,
@@ -232,10 +237,33 @@ impl Session {
         next.index().finish(document)
     }
 
-    /// Whether a document has this session's lines, and at most some more behind them.
-    fn continues(&self, document: &Document) -> bool {
+    /// What differs in a document that has this session's lines where they were, and at most some more behind them; `None`
+    /// for any other, and where a line is linked otherwise than it was.
+    fn edited_in<'a>(&self, document: &'a Document) -> Option<Vec<Edited<'a>>> {
         let known = self.document.lines();
-        document.lines().get(..known.len()) == Some(known)
+        let lines = document.lines().get(..known.len())?;
+        let mut edited = Vec::new();
+        for i in (0..known.len()).filter(|&i| lines[i] != known[i]) {
+            let number = self.lines[i].entry()?;
+            let (entry, text) = (&self.entries[number], document.text(i));
+            if document.made_from(i)? != known[i] || text.starts_with(BYTE_ORDER_MARK) {
+                return None;
+            }
+            let other = (self.document.text(i), entry, self.blocks(entry));
+            let (mut now, repeated, same_blocks) = parse_made(text, other, &mut Vec::new()).ok()?;
+            now.line = entry.line;
+            // Only what nothing else was found out by may differ; of a last prompt, more counts than its entry tells.
+            let links = Entry {
+                result: entry.result,
+                window: entry.window,
+                ..now
+            };
+            if !same_blocks || links != *entry || entry.kind == Kind::LastPrompt {
+                return None;
+            }
+            edited.push(((number, now), text, repeated));
+        }
+        Some(edited)
     }
 
     /// Reads the lines that a document has more.
@@ -327,17 +355,20 @@ impl Session {
             for e in entries {
                 let text = self.text(e);
                 // The bytes behind the key tell a new value from an old one without reading the line.
-                let mut parts = e.around_words(text).into_iter().map(|(_, part)| part);
-                let behind = |part| finder.find(part).map(|at| at + finder.needle().len());
-                let Some(value) = parts.find_map(|part| behind(part).map(|at| &part[at..])) else {
-                    continue;
-                };
-                if seen.iter().any(|s| value.starts_with(s)) {
+                let parts = e.around_words(text);
+                let values = parts.iter().flat_map(|(_, part)| {
+                    let found = finder.find_iter(part);
+                    found.map(|at| &part[at + finder.needle().len()..])
+                });
+                let mut fresh = values.filter(|v| !seen.iter().any(|s| v.starts_with(s)));
+                if fresh.next().is_none() {
                     continue;
                 }
-                let end = memchr::memchr(b'"', value).map_or(value.len(), |i| i + 1);
-                seen.push(&value[..end]);
-                out.extend(self.string(e, &[key]));
+                let raw = self.lookup(e, &[key]).map_or(&[][..], |s| s.of(text));
+                if raw.starts_with(b"\"") {
+                    seen.push(&raw[1..]);
+                    out.push(decode(raw).into_owned());
+                }
             }
             out
         };
@@ -393,6 +424,9 @@ impl Session {
             .map(|(id, _)| id)
     }
 }
+
+/// An entry by its number, its line, and what that repeats.
+type Edited<'a> = ((usize, Entry), &'a [u8], Repeated);
 
 /// A line of a document that is not as it was in the one before.
 struct Touched {
@@ -818,7 +852,7 @@ mod tests {
     ];
 
     /// What is known of each entry, its blocks in the place of their numbers.
-    const EDITS: [&str; 9] = [
+    const EDITS: [&str; 11] = [
         "",
         "x",
         "é",
@@ -828,6 +862,8 @@ mod tests {
         r#","parentUuid":"w""#,
         r#","message":{"content":[]}"#,
         r#","message":{"content":"y"},"cwd":"/c""#,
+        r#","version":"9""#,
+        r#","explicit":true"#,
     ];
 
     fn told(session: &Session) -> Vec<(Entry, Vec<Block>)> {
@@ -839,6 +875,28 @@ mod tests {
         entries
             .map(|e| (plain(e), session.blocks(e).to_vec()))
             .collect()
+    }
+
+    fn are_alike(made: &Session, read: &Session) -> Result<(), TestCaseError> {
+        prop_assert_eq!(&made.lines, &read.lines);
+        prop_assert_eq!(told(made), told(read));
+        prop_assert_eq!(made.graph.path(), read.graph.path());
+        let places = |s: &Session| {
+            let all = 0..s.entries.len();
+            all.map(|i| s.graph.place(i)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(places(made), places(read));
+        prop_assert_eq!(made.turns.all(), read.turns.all());
+        let calls = |s: &Session| {
+            let all = s.calls.iter();
+            all.map(|c| (c.id, c.uses.len(), c.results.len()))
+                .collect::<Vec<_>>()
+        };
+        prop_assert_eq!(calls(made), calls(read));
+        for key in ["cwd", "version", "slug"] {
+            prop_assert_eq!(made.distinct(key), read.distinct(key));
+        }
+        Ok(())
     }
 
     proptest! {
@@ -881,16 +939,7 @@ mod tests {
             let document = next.finish();
             let read = Session::new(document.clone());
             for made in [before.successor(document.clone()), before.into_successor(document)] {
-                prop_assert_eq!(&made.lines, &read.lines);
-                prop_assert_eq!(told(&made), told(&read));
-                prop_assert_eq!(made.graph.path(), read.graph.path());
-                let places = |s: &Session| (0..s.entries.len()).map(|i| s.graph.place(i)).collect::<Vec<_>>();
-                prop_assert_eq!(places(&made), places(&read));
-                prop_assert_eq!(made.turns.all(), read.turns.all());
-                prop_assert_eq!(made.calls.len(), read.calls.len());
-                for key in ["cwd", "version", "slug"] {
-                    prop_assert_eq!(made.distinct(key), read.distinct(key));
-                }
+                are_alike(&made, &read)?;
             }
         }
 
@@ -905,7 +954,6 @@ mod tests {
                 let mut next = made.document.successor();
                 for (i, &(fate, at, len, with)) in (0..made.lines.len()).zip(edits.iter().cycle()) {
                     let text = made.document.text(i);
-                    // Where nothing is hit by chance, the beginning, where ids are.
                     let start = at % (text.len() + 1);
                     let span = Span::new(start, (start + len).min(text.len()));
                     match fate {
@@ -923,8 +971,7 @@ mod tests {
                 prop_assert_eq!(document.len(), written.len() as u64);
                 let read = Session::new(Document::from_bytes(written));
                 made = made.into_successor(document);
-                prop_assert_eq!(&made.lines, &read.lines);
-                prop_assert_eq!(told(&made), told(&read));
+                are_alike(&made, &read)?;
             }
         }
     }
