@@ -164,21 +164,20 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
         return nothing_to_do(context, &job, &glance, &destination, &result.warnings);
     }
     progress.phase("checking");
-    // Where only metadata was added, the conversation is the same entry for entry, and so are its faults.
-    if !result.only_adds_metadata() {
-        result.faults_before.judge(&result.after)?;
-    }
+    let renaming = matches!(destination, Destination::New { .. }) || is_clone;
+    let (verdict, copy) = std::thread::scope(|scope| {
+        // Where only metadata was added, the conversation is the same entry for entry, and so are its faults.
+        let judge = || result.faults_before.judge(&result.after);
+        let judge = (!result.only_adds_metadata()).then(|| scope.spawn(judge));
+        let copy = renaming.then(|| CopySet::new(context, &job, &destination, &result));
+        (judge.map(joined).transpose(), copy.transpose())
+    });
+    verdict?;
+    let copy = copy?;
     let mut figures = (
         result.measured,
         Measure::of(&result.after, result.windows.1),
     );
-
-    let renaming = matches!(destination, Destination::New { .. }) || is_clone;
-    let copy = if renaming {
-        Some(CopySet::new(context, &job, &destination, &result)?)
-    } else {
-        None
-    };
     figures.1.bytes = emitted_len(&result.after, copy.as_ref().map(|c| &c.renames));
     let files = copy
         .as_ref()

@@ -13,8 +13,11 @@ use uuid::Uuid;
 use crate::jsonl::{Span, between_quotes, decode, encode, lookup};
 use crate::session::{Entry, Id, Kind, LONGEST_ID, LineState, Session, reread, visit_ids};
 
-/// How many bytes of lines one worker renames at a time.
-const PIECE: usize = 1 << 20;
+/// How many bytes of lines one worker renames at a time: few, so that none waits long for another.
+const PIECE: usize = 1 << 18;
+
+/// How many such pieces each worker makes before they are handed on.
+const PIECES: usize = 8;
 
 /// The note on where an entry came from: around the session's id and the entry's.
 const FORK: [&str; 3] = [r#","forkedFrom":{"sessionId":"#, r#","messageUuid":"#, "}"];
@@ -517,7 +520,7 @@ pub fn emit(
     let spare = &spare;
     let pieces = document.pieces(PIECE);
     std::thread::scope(|scope| {
-        let (send, receive) = sync_channel::<Vec<u8>>(4);
+        let (send, receive) = sync_channel::<Vec<u8>>(2 * PIECES);
         let writer = scope.spawn(move || -> io::Result<()> {
             while let Ok(bytes) = receive.recv() {
                 out.write_all(&bytes)?;
@@ -528,7 +531,7 @@ pub fn emit(
             }
             Ok(())
         });
-        for window in pieces.chunks(rayon::current_num_threads().max(1) * 2) {
+        for window in pieces.chunks(rayon::current_num_threads().max(1) * PIECES) {
             let done: Vec<Vec<u8>> = window
                 .par_iter()
                 .map(|piece| {

@@ -1,6 +1,6 @@
 //! What of an attachment the model is shown.
 
-use crate::jsonl::{Field, elements, fields, lookup};
+use crate::jsonl::{Cursor, Field, Malformed, Span, Token, elements, lookup};
 
 use super::entry::{Entry, Kind};
 use super::payload::Role;
@@ -63,10 +63,9 @@ pub(super) fn attached<'a>(line: &'a [u8], e: &Entry) -> Option<Attached<'a>> {
     if e.kind != Kind::Attachment {
         return None;
     }
-    let all = fields(line).ok()?;
-    let attachment = value(line, &all, "attachment")?;
-    let own = fields(attachment).unwrap_or_default();
-    let kind = value(attachment, &own, "type").unwrap_or_default();
+    let (all, own) = fields_with_attachment(line).ok()?;
+    value(line, &all, "attachment")?;
+    let kind = value(line, &own, "type").unwrap_or_default();
     if HIDDEN[2..].contains(&kind) && kind != b"\"hook_success\"" {
         return None;
     }
@@ -91,7 +90,7 @@ pub(super) fn attached<'a>(line: &'a [u8], e: &Entry) -> Option<Attached<'a>> {
     }
     let mut texts = Vec::new();
     for (key, path) in WORDS {
-        let found = value(attachment, &own, key)
+        let found = value(line, &own, key)
             // Only an object has more in it.
             .filter(|v| path.is_empty() || v.starts_with(b"{"))
             .and_then(|v| lookup(v, path).map(|s| s.of(v)));
@@ -106,10 +105,41 @@ pub(super) fn attached<'a>(line: &'a [u8], e: &Entry) -> Option<Attached<'a>> {
     })
 }
 
-/// The value of the last of an object's fields with this key.
-fn value<'a>(object: &'a [u8], fields: &[Field], key: &str) -> Option<&'a [u8]> {
-    let named = |f: &&Field| f.key.of(object) == key.as_bytes();
-    fields.iter().rfind(named).map(|f| f.value.of(object))
+/// The fields of a line, and those of its attachment, in one walk: attachments are long.
+fn fields_with_attachment(line: &[u8]) -> Result<(Vec<Field>, Vec<Field>), Malformed> {
+    let (mut all, mut own) = (Vec::new(), Vec::new());
+    let mut cursor = Cursor::new(line);
+    let mut first = true;
+    cursor.enter_object()?;
+    while let Some(key) = cursor.next_key(&mut first)? {
+        if key.of(line) != b"attachment" {
+            let value = cursor.skip()?;
+            all.push(Field { key, value });
+            continue;
+        }
+        own.clear();
+        let object = cursor.peek()? == Token::Object;
+        let start = cursor.position();
+        if object {
+            let mut first = true;
+            cursor.enter_object()?;
+            while let Some(key) = cursor.next_key(&mut first)? {
+                let value = cursor.skip()?;
+                own.push(Field { key, value });
+            }
+        } else {
+            cursor.skip()?;
+        }
+        let value = Span::new(start, cursor.position());
+        all.push(Field { key, value });
+    }
+    Ok((all, own))
+}
+
+/// The value of the last of these fields of a line with this key.
+fn value<'a>(line: &'a [u8], fields: &[Field], key: &str) -> Option<&'a [u8]> {
+    let named = |f: &&Field| f.key.of(line) == key.as_bytes();
+    fields.iter().rfind(named).map(|f| f.value.of(line))
 }
 
 /// A string, or the texts of a list of blocks.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use rayon::prelude::*;
 
 use crate::jsonl::{
@@ -407,21 +408,15 @@ impl Session {
 
     /// The session id that most entries carry.
     pub fn session_id(&self) -> Option<Id> {
-        let mut counts: rustc_hash::FxHashMap<Id, (usize, usize)> =
-            rustc_hash::FxHashMap::default();
-        for (i, e) in self
-            .entries
-            .iter()
-            .enumerate()
-            .filter(|(_, e)| e.session.is_some())
-        {
-            counts.entry(e.session).or_insert((0, i)).0 += 1;
+        // Nearly all carry one, so they are counted by stretches.
+        let mut counts: IndexMap<Id, usize> = IndexMap::new();
+        let stretches = self.entries.chunk_by(|a, b| a.session == b.session);
+        for stretch in stretches.filter(|s| s[0].session.is_some()) {
+            *counts.entry(stretch[0].session).or_default() += stretch.len();
         }
-        // Of equals the one seen first, so that the answer does not depend on the map's order.
-        counts
-            .into_iter()
-            .max_by_key(|&(_, (n, first))| (n, std::cmp::Reverse(first)))
-            .map(|(id, _)| id)
+        // Of equals the one seen first.
+        let most = counts.into_iter().rev().max_by_key(|&(_, n)| n);
+        most.map(|(id, _)| id)
     }
 }
 

@@ -182,7 +182,7 @@ pub(super) fn write_transcript(
         let mut written = None;
         let candidate = Candidate::write(target, |file, path| {
             let writing = Written::new(scope, file, path)?;
-            let mut out = BufWriter::with_capacity(1 << 20, writing);
+            let mut out = BufWriter::with_capacity(1 << 17, writing);
             emit(session, renames, &mut out)?;
             let writing = out.into_inner().map_err(io::IntoInnerError::into_error)?;
             written = Some(writing.end()?);
