@@ -256,20 +256,50 @@ mod wide_registers {
 /// without looking at one quote after the other.
 ///
 /// The quotes may be escaped, and others may stand between them.
-pub fn between_quotes(text: &[u8], width: usize) -> impl Iterator<Item = usize> + '_ {
-    let gap = width + 1;
-    assert!(gap < BLOCK, "both quotes lie in two neighbouring blocks");
-    let mut next = all_quotes(text, 0);
-    (0..text.len().div_ceil(BLOCK)).flat_map(move |block| {
-        let here = next;
-        next = all_quotes(text, block + 1);
-        let mut pairs = here & (here >> gap | next << (BLOCK - gap));
-        std::iter::from_fn(move || {
-            let bit = (pairs != 0).then(|| pairs.trailing_zeros() as usize)?;
-            pairs &= pairs - 1;
-            Some(block * BLOCK + bit + 1)
-        })
-    })
+pub fn between_quotes(text: &[u8], width: usize) -> BetweenQuotes<'_> {
+    assert!(
+        width + 1 < BLOCK,
+        "both quotes lie in two neighbouring blocks"
+    );
+    BetweenQuotes {
+        text,
+        gap: width + 1,
+        block: 0,
+        pairs: 0,
+        next: all_quotes(text, 0),
+    }
+}
+
+/// See [`between_quotes`].
+#[derive(Debug, Clone)]
+pub struct BetweenQuotes<'a> {
+    text: &'a [u8],
+    gap: usize,
+    /// The block that is next, and its quotes.
+    block: usize,
+    next: u64,
+    /// What was found in the one before, and not yet told.
+    pairs: u64,
+}
+
+impl Iterator for BetweenQuotes<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.pairs == 0 {
+            if self.block * BLOCK >= self.text.len() {
+                return None;
+            }
+            let here = self.next;
+            self.block += 1;
+            self.next = all_quotes(self.text, self.block);
+            self.pairs = here & (here >> self.gap | self.next << (BLOCK - self.gap));
+        }
+        let bit = self.pairs.trailing_zeros() as usize;
+        self.pairs &= self.pairs - 1;
+        Some((self.block - 1) * BLOCK + bit + 1)
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Fresh ids for a copy: the one walk that renames entries, sessions, paths and plans as lines go out.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::sync::mpsc::sync_channel;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use memchr::memmem::Finder;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
@@ -16,8 +17,8 @@ use crate::session::{Entry, Id, Kind, LONGEST_ID, LineState, Session, reread, vi
 /// How many bytes of lines one worker renames at a time: few, so that none waits long for another.
 const PIECE: usize = 1 << 18;
 
-/// How many such pieces each worker makes before they are handed on.
-const PIECES: usize = 8;
+/// How many such pieces there are for each worker before the first of them is written.
+const BUFFERS: usize = 8;
 
 /// The note on where an entry came from: around the session's id and the entry's.
 const FORK: [&str; 3] = [r#","forkedFrom":{"sessionId":"#, r#","messageUuid":"#, "}"];
@@ -504,55 +505,62 @@ pub struct NotAsMeant {
     pub line: usize,
 }
 
-/// Writes a transcript, renamed where `renames` is given: both cores rename, and read again what they made,
-/// while a third thread writes. Fails with [`NotAsMeant`] inside where a line is not the entry that it was.
-pub fn emit(
-    session: &Session,
-    renames: Option<&Renames>,
-    out: &mut (impl Write + Send),
-) -> io::Result<()> {
+/// Writes a transcript, renamed where `renames` is given: all cores rename, and read again what they made, while one more
+/// thread writes. Fails with [`NotAsMeant`] inside where a line is not the entry that it was.
+pub fn emit(session: &Session, renames: Option<&Renames>, out: &mut impl Write) -> io::Result<()> {
     let document = session.document();
     let Some(renames) = renames else {
         return document.write(0, document.lines().len(), out);
     };
-    // What was written is filled again, so that no more memory is asked for than a few pieces take.
-    let spare: Mutex<Vec<Vec<u8>>> = Mutex::default();
-    let spare = &spare;
     let pieces = document.pieces(PIECE);
-    std::thread::scope(|scope| {
-        let (send, receive) = sync_channel::<Vec<u8>>(2 * PIECES);
-        let writer = scope.spawn(move || -> io::Result<()> {
-            while let Ok(bytes) = receive.recv() {
-                out.write_all(&bytes)?;
-                spare
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(bytes);
-            }
-            Ok(())
-        });
-        for window in pieces.chunks(rayon::current_num_threads().max(1) * PIECES) {
-            let done: Vec<Vec<u8>> = window
-                .par_iter()
-                .map(|piece| {
-                    let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                    let mut buffer = taken.unwrap_or_default();
-                    buffer.clear();
-                    buffer.reserve(PIECE + PIECE / 4);
-                    renames.lines(session, piece.clone(), &mut buffer)?;
-                    Ok(buffer)
-                })
-                .collect::<Result<_, NotAsMeant>>()
-                .map_err(io::Error::other)?;
-            // A writer that failed has hung up, and says why below.
-            if done.into_iter().any(|bytes| send.send(bytes).is_err()) {
+    let workers = rayon::current_num_threads().min(pieces.len());
+    // A worker takes an empty buffer before it takes the next piece, so that none runs far ahead of what is written.
+    let (empty, buffers) = channel();
+    for _ in 0..workers * BUFFERS {
+        let _ = empty.send(Vec::new());
+    }
+    let (buffers, next) = (Mutex::new(buffers), AtomicUsize::new(0));
+    let work = |made: Sender<(usize, Result<Vec<u8>, NotAsMeant>)>| {
+        let buffer = || {
+            buffers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .recv()
+        };
+        while let Ok(mut buffer) = buffer() {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = pieces.get(number) else {
+                break;
+            };
+            buffer.clear();
+            buffer.reserve(PIECE + PIECE / 4);
+            let renamed = renames.lines(session, piece.clone(), &mut buffer);
+            if made.send((number, renamed.map(|()| buffer))).is_err() {
                 break;
             }
         }
+    };
+    std::thread::scope(|scope| {
+        let (send, made) = channel();
+        for _ in 0..workers {
+            let send = send.clone();
+            scope.spawn(|| work(send));
+        }
         drop(send);
-        writer
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        // Pieces come as they are done, and go out in order. Where one fails, both ends hang up.
+        let mut waiting = BTreeMap::new();
+        for number in 0..pieces.len() {
+            while !waiting.contains_key(&number) {
+                let (number, piece) = made.recv().map_err(io::Error::other)?;
+                waiting.insert(number, piece.map_err(io::Error::other)?);
+            }
+            if let Some(bytes) = waiting.remove(&number) {
+                out.write_all(&bytes)?;
+                let _ = empty.send(bytes);
+            }
+        }
+        drop(empty);
+        Ok(())
     })
 }
 

@@ -306,25 +306,28 @@ impl<'a> StandIns<'a> {
         if !self.gone.plain || e.flags.numbered_characters() {
             return Named::Perhaps;
         }
-        let parts = e.around_words(text);
-        let mut hits = parts.iter().flat_map(|&(from, part)| {
-            between_quotes(part, 36).filter_map(move |at| {
+        let mut hit = None;
+        for (from, part) in e.around_words(text) {
+            for at in between_quotes(part, 36) {
                 let text = &part[at..at + 36];
                 if !self.hints.may_hold(text) {
-                    return None;
+                    continue;
                 }
-                let id = Id::of_uuid(text)?;
+                let Some(id) = Id::of_uuid(text).filter(|&id| self.gone.contains(id)) else {
+                    continue;
+                };
+                // It names its parent somewhere: if this is all that it names, then here.
+                if hit.is_some() || id != e.parent {
+                    return Named::Perhaps;
+                }
                 let start = from + at as u32;
-                let end = start + 36;
-                self.gone.contains(id).then_some((id, Span { start, end }))
-            })
-        });
-        match (hits.next(), hits.next()) {
-            (None, _) => Named::Nothing,
-            // It names its parent somewhere, and this is the only name.
-            (Some((id, span)), None) if id == e.parent => Named::Parent(span),
-            _ => Named::Perhaps,
+                hit = Some(Span {
+                    start,
+                    end: start + 36,
+                });
+            }
         }
+        hit.map_or(Named::Nothing, Named::Parent)
     }
 
     /// The references of an entry that stays to entries that go, moved.
