@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::ops::{Compact, DropTools, Forecast, SizeSpec, StripThinking};
-use crate::rewrite::Transform;
+use crate::rewrite::{Say, Transform};
 use crate::session::{Calibration, Ledger, Part, Session};
 
 /// An operation, and what it would save.
@@ -99,7 +99,7 @@ impl Advisor<'_> {
     }
 
     fn saved(&self, (command, what, transform): Trial) -> Option<Advice> {
-        let plan = transform.trial(self.session).ok();
+        let plan = transform.plan_saying(self.session, Say::Nothing).ok();
         let plan = plan.filter(|p| !p.is_empty())?;
         let forecast = Forecast::of(self.session, self.ledger, &plan);
         let tokens = (-self.calibration.tokens(forecast.window)).max(0.0) as u64;

@@ -11,7 +11,9 @@ use uuid::Uuid;
 use crate::jsonl::Document;
 use crate::ops::{Finish, Taken, title_for};
 use crate::render::{YELLOW, paint};
-use crate::rewrite::{Action, Change, Faults, Measure, Plan, Transform, emit, emitted_len, verify};
+use crate::rewrite::{
+    Action, Change, Faults, Measure, Plan, Say, Transform, emit, emitted_len, verify,
+};
 use crate::session::{Calibration, Glance, Kind, Overstated, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
 
@@ -304,7 +306,7 @@ fn plan(
         before,
         faults,
         measured,
-    } = fold(job, &mut said)?;
+    } = fold(context, job, &mut said)?;
     let mut touched = current.is_some();
     let faults_before = match &revealed {
         Some(revealed) => faults.revealed(revealed),
@@ -368,7 +370,12 @@ struct Folded {
 }
 
 /// Carries out one transform after the other.
-fn fold(job: &mut Job<'_>, said: &mut Plan) -> Result<Folded, CliError> {
+fn fold(context: &Context, job: &mut Job<'_>, said: &mut Plan) -> Result<Folded, CliError> {
+    let say = if context.json || context.verbose {
+        Say::Each
+    } else {
+        Say::Sums
+    };
     let keeps = is_looked_at_again(job);
     let mut transforms = job.transforms.iter();
     // What the session weighs and what is wrong with it is found out while the first one is at work.
@@ -376,7 +383,7 @@ fn fold(job: &mut Job<'_>, said: &mut Plan) -> Result<Folded, CliError> {
         let session = &job.session;
         let weighed = scope.spawn(|| Calibration::of(session));
         let mut faults = None;
-        let first = next_made(session, &mut transforms, said, || {
+        let first = next_made(session, &mut transforms, (say, said), || {
             faults = Some(scope.spawn(|| Faults::of(session)));
         });
         let faults = faults.map(joined).unwrap_or_default();
@@ -396,7 +403,7 @@ fn fold(job: &mut Job<'_>, said: &mut Plan) -> Result<Folded, CliError> {
         if step.reveals || next.graph().window() < step.window {
             revealed = Some(next.successor(next.document().clone()));
         }
-        made = next_made(&next, &mut transforms, said, || ())?;
+        made = next_made(&next, &mut transforms, (say, said), || ())?;
         current = Some(next);
     }
     Ok(Folded {
@@ -421,11 +428,11 @@ struct Made {
 fn next_made<'t, 'a: 't>(
     session: &Session,
     transforms: &mut impl Iterator<Item = &'t Box<dyn Transform + 'a>>,
-    said: &mut Plan,
+    (say, said): (Say, &mut Plan),
     begins: impl FnOnce(),
 ) -> Result<Option<Made>, CliError> {
     for transform in transforms {
-        let mut plan = transform.plan(session)?;
+        let mut plan = transform.plan_saying(session, say)?;
         if plan.is_empty() {
             said.warnings.append(&mut plan.warnings);
             continue;
@@ -504,6 +511,7 @@ fn operate_on_subagents(
             turn: None,
             gist: agent.into(),
             shown: 0,
+            count: 1,
         });
         changed.push((sidecar.path, stamp, after));
     }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
 use crate::jsonl::{decode, fields_around, lookup_around, remove_field};
-use crate::rewrite::{Action, Gist, Plan, Refusal, Transform, What, Words};
+use crate::rewrite::{Action, Gist, Plan, Refusal, Say, Transform, What, Words};
 use crate::session::{At, Block, BlockKind, Call, Entry, Id, Kind, Session, TurnRange};
 
 use super::agents::agents_gone;
@@ -102,16 +102,11 @@ impl Transform for DropTools {
     }
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        self.plan_into(session, Plan::default())
+        self.plan_saying(session, Say::Each)
     }
 
-    fn trial(&self, session: &Session) -> Result<Plan, Refusal> {
-        self.plan_into(session, Plan::unsaid())
-    }
-}
-
-impl DropTools {
-    fn plan_into(&self, session: &Session, mut plan: Plan) -> Result<Plan, Refusal> {
+    fn plan_saying(&self, session: &Session, say: Say) -> Result<Plan, Refusal> {
+        let mut plan = Plan::saying(say);
         let chosen = self.choose(session, &mut plan)?;
         if self.stub {
             plan_stubs(
@@ -129,7 +124,9 @@ impl DropTools {
         plan.dropped_agents = agents_gone(session, &plan);
         Ok(plan)
     }
+}
 
+impl DropTools {
     /// The calls that match everything that was asked for.
     fn choose<'a>(&self, session: &'a Session, plan: &mut Plan) -> Result<Vec<&'a Call>, Refusal> {
         let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
-use crate::rewrite::{Gist, Plan, Refusal, Transform, Words};
+use crate::rewrite::{Gist, Plan, Refusal, Say, Transform, Words};
 use crate::session::{BlockKind, Id, Kind, Session, TurnRange};
 
 use super::agents::launched;
@@ -37,9 +37,13 @@ impl Transform for StripThinking {
     }
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+        self.plan_saying(session, Say::Each)
+    }
+
+    fn plan_saying(&self, session: &Session, say: Say) -> Result<Plan, Refusal> {
         let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
         let unfinished = unfinished_turn(session);
-        let mut plan = Plan::default();
+        let mut plan = Plan::saying(say);
         let mut doomed = Doomed::default();
         let mut ids: FxHashSet<Id> = FxHashSet::default();
         let copied = may_hold_copies(session);

@@ -1,7 +1,7 @@
 //! The least harmful way under a budget of tokens.
 
 use crate::human::tokens;
-use crate::rewrite::{PlanError, Refusal, Why};
+use crate::rewrite::{PlanError, Refusal, Say, Why};
 use crate::session::{Calibration, Kind, Ledger, Session};
 
 use super::forecast::Forecast;
@@ -271,7 +271,7 @@ impl<'a> Search<'a> {
     fn take(&self, session: &Session, step: &Step) -> Result<Option<Made>, Refusal> {
         let Some(mut plan) = step
             .transform()
-            .trial(session)
+            .plan_saying(session, Say::Nothing)
             .ok()
             .filter(|p| !p.is_empty())
         else {

@@ -159,20 +159,20 @@ impl Preview<'_> {
     }
 
     fn rows(&self, out: &mut String) {
-        let mut counted: BTreeMap<(u8, &str), (usize, i64)> = BTreeMap::new();
+        let mut counted: BTreeMap<(u8, &str), (u32, i64)> = BTreeMap::new();
         let mut named = Vec::new();
         for change in self.changes {
             if change.what == "usage" {
                 // A note says it in words.
             } else if change.what == "parent" {
-                counted.entry((1, "re-parented")).or_default().0 += 1;
+                counted.entry((1, "re-parented")).or_default().0 += change.count;
             } else if self.is_spoken(change) {
                 named.push(change);
             } else {
                 let slot = counted
                     .entry((change.action as u8, &*change.what))
                     .or_default();
-                slot.0 += 1;
+                slot.0 += change.count;
                 slot.1 += change.bytes;
             }
         }
@@ -194,11 +194,10 @@ impl Preview<'_> {
             .map(|c| width(&clean(&c.what)))
             .max()
             .unwrap_or(0) as i32;
-        let turn_width = if shown.iter().any(|c| c.turn.is_some_and(|t| t > 0)) {
-            9
-        } else {
-            0
-        };
+        let turns = shown.iter().filter_map(|c| turn_of(c));
+        // So wide that rows of most sessions stand alike.
+        let widest = turns.map(|t| width(&t)).max();
+        let turn_width = widest.map_or(0, |w| w.max(9)) as i32;
         for change in &shown {
             let _ = writeln!(out, "  {}", self.row(change, turn_width, what_width));
         }
@@ -223,7 +222,7 @@ impl Preview<'_> {
             } else {
                 format!("  {}", signed_bytes(size))
             };
-            let _ = writeln!(out, "  {sign} {} {what}{size}", count(n as u64));
+            let _ = writeln!(out, "  {sign} {} {what}{size}", count(n.into()));
         }
         if self.renamed > 0 {
             let _ = writeln!(
@@ -241,11 +240,7 @@ impl Preview<'_> {
             Action::Edit => (YELLOW, "~"),
             Action::Insert => (GREEN, "+"),
         };
-        let turn = change
-            .turn
-            .filter(|&t| t > 0)
-            .map(|t| format!("turn {t}"))
-            .unwrap_or_default();
+        let turn = turn_of(change).unwrap_or_default();
         let window = (change.shown.unsigned_abs() as f64 / 3.6) as u64;
         let weight = if window > 0 {
             format!("~{} tokens", tokens(window))
@@ -340,45 +335,44 @@ impl Preview<'_> {
 
     /// One row for all changes of a kind in a turn: a session of thousands of entries is still one screen.
     fn by_turn(&self, changes: &[&Change]) -> Vec<Change> {
-        let mut groups: Vec<(Change, usize)> = Vec::new();
+        let mut groups: Vec<Change> = Vec::new();
         for change in changes {
             let same = |c: &Change| {
                 (c.turn, c.action, &*c.what) == (change.turn, change.action, &*change.what)
             };
-            match groups.iter_mut().rev().take(32).find(|(c, _)| same(c)) {
-                Some((group, n)) => {
+            match groups.iter_mut().rev().take(32).find(|c| same(c)) {
+                Some(group) => {
                     group.bytes += change.bytes;
                     group.shown += change.shown;
                     if group.gist.is_none() {
                         group.gist = change.gist.read(self.source).into();
                     }
-                    *n += 1;
+                    group.count += change.count;
                 }
                 None => {
                     let gist = change.gist.read(self.source).into();
-                    groups.push((
-                        Change {
-                            gist,
-                            ..(*change).clone()
-                        },
-                        1,
-                    ));
+                    groups.push(Change {
+                        gist,
+                        ..(*change).clone()
+                    });
                 }
             }
         }
-        let count_up = |(mut group, n): (Change, usize)| {
-            if n > 1 {
-                group.what = format!("{n} × {}", &*group.what).into();
-            }
-            group
-        };
-        groups.into_iter().map(count_up).collect()
+        for group in groups.iter_mut().filter(|g| g.count > 1) {
+            group.what = format!("{} × {}", group.count, &*group.what).into();
+        }
+        groups
     }
 
     /// Whether a change is worth a row of its own: something of the conversation.
     fn is_spoken(&self, change: &Change) -> bool {
         change.shown != 0 || !change.gist.read(self.source).is_empty()
     }
+}
+
+/// The turn of a change, in words.
+fn turn_of(change: &Change) -> Option<String> {
+    change.turn.filter(|&t| t > 0).map(|t| format!("turn {t}"))
 }
 
 fn difference(before: u64, after: u64, say: &dyn Fn(u64) -> String) -> String {

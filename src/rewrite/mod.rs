@@ -9,7 +9,7 @@ mod verify;
 mod what;
 
 pub use gist::{Gist, Words};
-pub use plan::{Action, Change, Fate, Name, Place, Plan, PlanError, Refusal, Transform, Why};
+pub use plan::{Action, Change, Fate, Name, Place, Plan, PlanError, Refusal, Say, Transform, Why};
 pub use rename::{NotAsMeant, Renames, emit, emitted_len};
 pub use reparent::{Mended, reparent};
 pub use report::Measure;

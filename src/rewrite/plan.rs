@@ -25,10 +25,22 @@ pub trait Transform {
     /// Says what goes and what is edited; never who becomes whose parent.
     fn plan(&self, session: &Session) -> Result<Plan, Refusal>;
 
-    /// The same, where only what comes of it is asked for: its changes may be left out.
-    fn trial(&self, session: &Session) -> Result<Plan, Refusal> {
+    /// The same, where not everything that it does need be said. Who does little at a time says it all the same.
+    fn plan_saying(&self, session: &Session, _: Say) -> Result<Plan, Refusal> {
         self.plan(session)
     }
+}
+
+/// How much a plan says of what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Say {
+    /// Every change by itself.
+    #[default]
+    Each,
+    /// What people are shown: where there are many, those of a kind in a turn are one.
+    Sums,
+    /// Nothing: only what comes of it is asked for.
+    Nothing,
 }
 
 /// What is declined on purpose, with a way out.
@@ -214,13 +226,31 @@ pub struct Change {
     /// By how many bytes what the model is shown grows.
     #[serde(skip)]
     pub shown: i64,
+    /// For how many changes of its kind it stands.
+    #[serde(skip)]
+    pub count: u32,
+}
+
+/// From how many changes on those of a kind are said as one, where sums will do.
+const MANY: usize = 1000;
+
+/// Among how many of the last ones their like is looked for.
+const RECENT: usize = 32;
+
+impl Change {
+    /// Whether people are shown both in one row.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.turn, self.action, self.shown == 0) == (other.turn, other.action, other.shown == 0)
+            && self.what == other.what
+            && self.gist.is_none() == other.gist.is_none()
+    }
 }
 
 /// The fate of each line, and why.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     fates: Fates,
-    unsaid: bool,
+    say: Say,
     inserts: BTreeMap<Place, Vec<Vec<u8>>>,
     /// Everything that it does, in words.
     pub changes: Vec<Change>,
@@ -284,18 +314,18 @@ impl Plan {
         self.inserts.entry(place).or_default().push(text.into());
     }
 
-    /// A plan that nobody reads what it does of, in words: `changes` stays empty.
+    /// A plan that says so much of what it does.
     #[must_use]
-    pub fn unsaid() -> Self {
+    pub fn saying(say: Say) -> Self {
         Self {
-            unsaid: true,
+            say,
             ..Self::default()
         }
     }
 
     /// Whether nobody reads what it does in words.
     pub fn is_unsaid(&self) -> bool {
-        self.unsaid
+        self.say == Say::Nothing
     }
 
     /// Records what is done to an entry.
@@ -309,7 +339,7 @@ impl Plan {
         shown: i64,
         gist: impl Into<Gist>,
     ) {
-        if self.unsaid {
+        if self.is_unsaid() {
             return;
         }
         let graph = session.graph();
@@ -317,7 +347,7 @@ impl Plan {
             LineState::Entry(at) => at as usize,
             LineState::Blank | LineState::Opaque => session.entries().len(),
         };
-        self.changes.push(Change {
+        self.say(Change {
             line: session
                 .document()
                 .origin(entry.line as usize)
@@ -332,7 +362,21 @@ impl Plan {
             turn: session.turns().of(graph, at),
             gist: gist.into(),
             shown,
+            count: 1,
         });
+    }
+
+    fn say(&mut self, change: Change) {
+        if self.say == Say::Sums && self.changes.len() >= MANY {
+            let recent = self.changes.iter_mut().rev().take(RECENT);
+            if let Some(other) = recent.into_iter().find(|c| c.is_like(&change)) {
+                other.bytes += change.bytes;
+                other.shown += change.shown;
+                other.count += change.count;
+                return;
+            }
+        }
+        self.changes.push(change);
     }
 
     /// Records a line that is put in.
@@ -352,6 +396,7 @@ impl Plan {
             turn: None,
             gist: gist.into(),
             shown: shown as i64,
+            count: 1,
         });
     }
 

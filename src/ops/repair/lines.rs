@@ -125,6 +125,7 @@ impl Lines {
             turn: None,
             gist: Gist::None,
             shown: 0,
+            count: 1,
         });
     }
 
