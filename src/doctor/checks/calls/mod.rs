@@ -9,19 +9,19 @@ pub(crate) mod tool_reference;
 pub(crate) mod unanswered_call;
 pub(crate) mod unfinished_call;
 
-use crate::session::{At, Kind, PromptKind, Session};
+use crate::session::{At, Kind, Places, PromptKind, Session};
 
 use super::super::check::is_live;
 
 /// One id of a call with the blocks that are part of the conversation.
 pub(crate) struct Shown {
-    pub(crate) uses: Vec<At>,
-    pub(crate) results: Vec<At>,
+    pub(crate) uses: Places,
+    pub(crate) results: Places,
 }
 
 /// Every call of the conversation.
 pub(crate) fn shown(session: &Session) -> impl Iterator<Item = Shown> + '_ {
-    let of = move |blocks: &[At]| -> Vec<At> {
+    let of = move |blocks: &[At]| -> Places {
         blocks
             .iter()
             .copied()

@@ -35,7 +35,7 @@ pub(crate) fn pairs(session: &Session) -> Vec<(At, Vec<At>)> {
             .any(|&r| r.entry == made.entry || message(r).is_some() && message(r) == message(made));
         let open = call.results.is_empty() && super::is_last_message(session, made.entry);
         if !joined && !open {
-            out.push((made, call.results));
+            out.push((made, call.results.into_vec()));
         }
     }
     out

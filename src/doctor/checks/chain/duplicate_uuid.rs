@@ -22,8 +22,11 @@ pub(crate) static CHECK: Check = Check {
 
 /// Entries whose uuid occurred before, each with the first that had it and whether it is the same.
 pub(crate) fn entries(session: &Session) -> Vec<(usize, usize, bool)> {
-    let mut seen: FxHashMap<Id, usize> = FxHashMap::default();
     let mut out = Vec::new();
+    if session.graph().is_distinct() {
+        return out;
+    }
+    let mut seen: FxHashMap<Id, usize> = FxHashMap::default();
     for (i, e) in session
         .entries()
         .iter()
