@@ -122,7 +122,7 @@ fn gather(session: &Session, upto: u32) -> Facts<'_> {
             let raw = lookup(inner, &["input", "command"])?.of(inner);
             let raw = raw.starts_with(b"\"").then_some(raw)?;
             let failed = |call: &Call| call.failed(session);
-            let failed = session.calls().find(block.tool).is_some_and(failed);
+            let failed = session.calls().of(block).is_some_and(failed);
             Some((decode(raw).into_owned(), failed))
         })
         .collect();

@@ -476,14 +476,14 @@ impl<'a> StandIns<'a> {
             .blocks(e)
             .iter()
             .find(|b| b.kind.is_result() && e.kind == Kind::User)?;
-        let call = calls.find(result.tool)?.uses.first()?;
+        let call = calls.of(result)?.uses.first()?;
         let message = entries[call.entry as usize].message_id.some()?;
         let lines = self.messages.lines(message).filter(|&i| self.stays(i));
         let results = lines
             .clone()
             .flat_map(|i| session.blocks(&entries[i]))
             .filter(|b| b.kind.is_call())
-            .filter_map(|b| calls.find(b.tool))
+            .filter_map(|b| calls.of(b))
             .flat_map(|c| c.results.iter().map(|r| r.entry as usize))
             .filter(|&i| entries[i].kind == Kind::User && self.stays(i));
         // Where results are chained one behind the other, one that hangs on this one cannot stand in for it.

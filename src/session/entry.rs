@@ -183,6 +183,8 @@ impl BlockKind {
 pub struct Block {
     /// The call that it is or answers.
     pub tool: Id,
+    /// The number of that call; see [`Calls`](super::Calls).
+    pub(super) call: u32,
     /// Where it lies in its line.
     pub span: Span,
     /// Where in its line the string `name` begins, and how long it is, up to 255.
@@ -195,6 +197,9 @@ pub struct Block {
     /// What else is true of it; each a bit.
     facts: u8,
 }
+
+/// The number of no call.
+pub(super) const NO_CALL: u32 = u32::MAX;
 
 /// `content` is there and no string, so that it may hold other blocks.
 const NESTED: u8 = 1;
@@ -718,6 +723,7 @@ impl Reader<'_> {
         let start = c.position();
         let mut block = Block {
             tool: Id::NONE,
+            call: NO_CALL,
             span: Span::default(),
             name_at: 0,
             name_len: 0,

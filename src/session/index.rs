@@ -779,13 +779,13 @@ impl Index {
         let Self {
             lines,
             entries,
-            blocks,
+            mut blocks,
             said,
         } = self;
         let explicit = explicit_leaf(&document, &entries);
         let (graph, calls) = rayon::join(
             || Graph::build(&entries, explicit),
-            || Calls::build(&entries, &blocks),
+            || Calls::build(&entries, &mut blocks),
         );
         let turns = Turns::build(&entries, &graph);
         Session {

@@ -5,8 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::jsonl::lookup;
 
 use super::attachment::attached;
-use super::entry::{BlockKind, Entry, Kind, Subtype};
-use super::id::Id;
+use super::entry::{Block, BlockKind, Entry, Kind, Subtype};
 use super::index::Session;
 use super::rows::rows;
 use super::shown::{Shown, made_up_result};
@@ -101,7 +100,7 @@ impl<'a, F: FnMut(Message<'a>)> Messages<'a, F> {
 struct Assembly<'a, 'r> {
     session: &'a Session,
     rows: &'r [u32],
-    firsts: Firsts<'a>,
+    firsts: Firsts,
     /// The model in use, as JSON: thinking of another one's is left out.
     model: Option<&'a [u8]>,
     /// It is known that no other has said anything.
@@ -111,35 +110,33 @@ struct Assembly<'a, 'r> {
 }
 
 /// The first block among the rows that makes each call, and the first that answers it.
-struct Firsts<'a> {
-    calls: &'a Calls,
+struct Firsts {
     /// By the call's number; the last is of blocks without an id.
     blocks: Vec<(Option<u32>, Option<u32>)>,
 }
 
-impl<'a> Firsts<'a> {
-    fn new(calls: &'a Calls) -> Self {
+impl Firsts {
+    fn new(calls: &Calls) -> Self {
         Self {
-            calls,
             blocks: vec![(None, None); calls.len() + 1],
         }
     }
 
-    fn place(&self, call: Id) -> usize {
-        self.calls.number(call).unwrap_or(self.calls.len())
+    fn place(&self, block: &Block) -> usize {
+        (block.call as usize).min(self.blocks.len() - 1)
     }
 
-    fn of(&mut self, call: Id) -> &mut (Option<u32>, Option<u32>) {
-        let place = self.place(call);
+    fn of(&mut self, block: &Block) -> &mut (Option<u32>, Option<u32>) {
+        let place = self.place(block);
         &mut self.blocks[place]
     }
 
-    fn call(&self, call: Id) -> Option<u32> {
-        self.blocks[self.place(call)].0
+    fn call(&self, block: &Block) -> Option<u32> {
+        self.blocks[self.place(block)].0
     }
 
-    fn result(&self, call: Id) -> Option<u32> {
-        self.blocks[self.place(call)].1
+    fn result(&self, block: &Block) -> Option<u32> {
+        self.blocks[self.place(block)].1
     }
 }
 
@@ -162,10 +159,10 @@ impl<'a, 'r> Assembly<'a, 'r> {
                 let block = session.block(number);
                 match block.kind {
                     BlockKind::ToolUse if e.kind == Kind::Assistant => {
-                        firsts.of(block.tool).0.get_or_insert(number);
+                        firsts.of(block).0.get_or_insert(number);
                     }
                     BlockKind::ToolResult if e.kind == Kind::User => {
-                        firsts.of(block.tool).1.get_or_insert(number);
+                        firsts.of(block).1.get_or_insert(number);
                     }
                     _ => {}
                 }
@@ -249,7 +246,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             }
             let numbers = e.blocks.0..e.blocks.1;
             let is_call = |n: &u32| session.block(*n).kind == BlockKind::ToolUse;
-            let answered = |n: u32| self.firsts.result(session.block(n).tool).is_some();
+            let answered = |n: u32| self.firsts.result(session.block(n)).is_some();
             let unanswered = numbers.clone().filter(is_call).all(|n| !answered(n))
                 && numbers.clone().any(|n| is_call(&n));
             if unanswered && !self.open_end.contains(&row) {
@@ -266,11 +263,11 @@ impl<'a, 'r> Assembly<'a, 'r> {
                     continue;
                 }
                 if block.kind == BlockKind::ToolUse {
-                    if self.firsts.call(block.tool) != Some(n) {
+                    if self.firsts.call(block) != Some(n) {
                         continue;
                     }
                     if !answered(n) {
-                        made_up.extend(made_up_result(row, block.tool, block.span.of(text)));
+                        made_up.extend(made_up_result(row, block, text));
                     }
                 }
                 blocks.push(Shown::block(row, block, text));
@@ -296,8 +293,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
                 for n in e.blocks.0..e.blocks.1 {
                     let block = self.session.block(n);
                     if block.kind == BlockKind::ToolResult {
-                        if self.firsts.result(block.tool) != Some(n)
-                            || self.firsts.call(block.tool).is_none()
+                        if self.firsts.result(block) != Some(n) || self.firsts.call(block).is_none()
                         {
                             continue;
                         }

@@ -151,7 +151,7 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
             .flat_map(|&g| session.blocks(&entries[g as usize]))
             .filter(|b| b.kind == BlockKind::ToolUse);
         let mut results: SmallVec<[u32; 8]> = calls
-            .filter_map(|b| session.calls().find(b.tool))
+            .filter_map(|b| session.calls().of(b))
             .flat_map(|c| c.results.iter().map(|at| at.entry))
             .filter(|&r| !done[r as usize] && (on_path[r as usize] || beside(r)))
             .collect();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::jsonl::{Edit, apply_edits, begins_with_words, encode, lookup};
 
-use super::entry::{Block, BlockKind};
+use super::entry::{Block, BlockKind, NO_CALL};
 use super::id::Id;
 use super::tokens::Weight;
 
@@ -21,6 +21,8 @@ pub struct Shown<'a> {
     pub kind: BlockKind,
     /// The call that it is or answers.
     pub tool: Id,
+    /// The number of that call.
+    pub(super) call: u32,
     /// Whether the client ends its text with a line break, to set it off from the next.
     pub(super) newline: bool,
     /// Whether pictures or documents may be in it.
@@ -50,6 +52,7 @@ impl<'a> Shown<'a> {
             entry,
             kind: block.kind,
             tool: block.tool,
+            call: block.call,
             newline: false,
             media: block.may_hold_media(),
             wordy: block.has_words(),
@@ -72,6 +75,7 @@ impl<'a> Shown<'a> {
             entry,
             kind: BlockKind::Text,
             tool: Id::NONE,
+            call: NO_CALL,
             newline: false,
             media: false,
             wordy,
@@ -168,7 +172,8 @@ impl<'a> Shown<'a> {
 }
 
 /// A result in the place of one that was never written. The client's own words are longer.
-pub(super) fn made_up_result(entry: u32, tool: Id, call: &[u8]) -> Option<Shown<'static>> {
+pub(super) fn made_up_result(entry: u32, block: &Block, line: &[u8]) -> Option<Shown<'static>> {
+    let call = block.span.of(line);
     let id = lookup(call, &["id"])?.of(call);
     let words = encode("[no result was recorded; the client makes one up]");
     let made = [
@@ -182,7 +187,8 @@ pub(super) fn made_up_result(entry: u32, tool: Id, call: &[u8]) -> Option<Shown<
     Some(Shown {
         entry,
         kind: BlockKind::ToolResult,
-        tool,
+        tool: block.tool,
+        call: block.call,
         newline: false,
         media: false,
         wordy: false,

@@ -158,7 +158,7 @@ fn blocks(session: &Session, e: &Entry, out: &mut Vec<Item>, text: impl Fn(Strin
             kind if kind.is_call() => call(session, block, raw, out),
             kind if kind.is_result() => {
                 // A result is told with its call; one without stands alone.
-                let known = session.calls().find(block.tool);
+                let known = session.calls().of(block);
                 if known.is_none_or(|c| c.uses.is_empty()) {
                     result(raw, out);
                 }

@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 use smallvec::SmallVec;
 
-use super::entry::{Block, Entry};
+use super::entry::{Block, Entry, NO_CALL};
 use super::id::{Id, hash};
 use super::index::Session;
 
@@ -48,15 +48,20 @@ pub struct Calls {
 
 impl Calls {
     /// Gathers calls and results over the whole file, wherever each half is.
-    pub(super) fn build(entries: &[Entry], blocks: &[Block]) -> Self {
+    ///
+    /// Each block is told the number of its call: who looks for a call has mostly a block of it, and where there are many,
+    /// looking for one by its id takes long.
+    pub(super) fn build(entries: &[Entry], blocks: &mut [Block]) -> Self {
         let mut all = Self::default();
         for (i, e) in entries.iter().enumerate() {
             for b in e.blocks.0..e.blocks.1 {
-                let block = blocks[b as usize];
+                let block = &mut blocks[b as usize];
+                block.call = NO_CALL;
                 if !block.tool.is_some() || !(block.kind.is_call() || block.kind.is_result()) {
                     continue;
                 }
-                let call = all.call(block.tool);
+                block.call = all.number(block.tool);
+                let call = &mut all.calls[block.call as usize];
                 let at = At {
                     entry: i as u32,
                     block: b,
@@ -71,8 +76,8 @@ impl Calls {
         all
     }
 
-    /// The call with this id, new if there was none.
-    fn call(&mut self, id: Id) -> &mut Call {
+    /// The number of the call with this id, new if there was none.
+    fn number(&mut self, id: Id) -> u32 {
         let Self { calls, by_id } = self;
         let number = *by_id
             .entry(
@@ -88,7 +93,7 @@ impl Calls {
                 ..Call::default()
             });
         }
-        &mut calls[number as usize]
+        number
     }
 
     /// All of them.
@@ -98,18 +103,18 @@ impl Calls {
 
     /// The one with this id.
     pub fn find(&self, id: Id) -> Option<&Call> {
-        self.number(id).map(|i| &self.calls[i])
+        let is_it = |&i: &u32| self.calls[i as usize].id == id;
+        let found = self.by_id.find(hash(id), is_it);
+        found.map(|&i| &self.calls[i as usize])
+    }
+
+    /// The one that a block makes or answers.
+    pub fn of(&self, block: &Block) -> Option<&Call> {
+        self.calls.get(block.call as usize)
     }
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.calls.len()
-    }
-
-    /// The number of the one with this id, counted from 0.
-    pub(super) fn number(&self, id: Id) -> Option<usize> {
-        let is_it = |&i: &u32| self.calls[i as usize].id == id;
-        let found = self.by_id.find(hash(id), is_it);
-        found.map(|&i| i as usize)
     }
 }

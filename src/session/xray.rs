@@ -7,15 +7,13 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::entry::{BlockKind, Entry, Kind, LineState};
-use super::id::Id;
+use super::entry::{BlockKind, Entry, Kind, LineState, NO_CALL};
 use super::image::heavy;
 use super::index::Session;
 use super::ledger::Ledger;
 use super::payload::{Role, each_message};
 use super::prompt::PromptKind;
 use super::tokens::{Calibration, Weight};
-use super::tools::Calls;
 
 /// What something is, for a person who wonders where it all goes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -69,18 +67,16 @@ impl Part {
 
 /// The tools of a session's calls, each by its number.
 #[derive(Debug, Clone)]
-pub struct Tools<'a> {
-    calls: &'a Calls,
+pub struct Tools {
     names: Vec<String>,
     /// For each call; `None` for one that is nowhere made.
     of_calls: Vec<Option<NonZeroU32>>,
 }
 
-impl<'a> Tools<'a> {
+impl Tools {
     /// Looks at every call.
-    pub fn of(session: &'a Session) -> Self {
+    pub fn of(session: &Session) -> Self {
         let mut out = Self {
-            calls: session.calls(),
             names: Vec::new(),
             of_calls: Vec::with_capacity(session.calls().len()),
         };
@@ -101,9 +97,9 @@ impl<'a> Tools<'a> {
         out
     }
 
-    /// The tool of a call, counted from 1.
-    fn number(&self, call: Id) -> Option<NonZeroU32> {
-        self.of_calls[self.calls.number(call)?]
+    /// The tool of the call with this number, counted from 1.
+    fn number(&self, call: u32) -> Option<NonZeroU32> {
+        self.of_calls.get(call as usize).copied().flatten()
     }
 
     fn name(&self, number: Option<NonZeroU32>) -> &str {
@@ -136,7 +132,7 @@ impl<T: Default + std::ops::AddAssign + Copy> Sums<T> {
         self
     }
 
-    fn named(self, tools: &Tools<'_>) -> BTreeMap<Part, T> {
+    fn named(self, tools: &Tools) -> BTreeMap<Part, T> {
         let mut parts = self.parts;
         for (tool, of) in self.results {
             let part = Named::Results(tool).part(tools);
@@ -154,7 +150,7 @@ enum Named {
 }
 
 impl Named {
-    fn part(self, tools: &Tools<'_>) -> Part {
+    fn part(self, tools: &Tools) -> Part {
         match self {
             Named::Part(part) => part,
             Named::Results(tool) => Part::Results(tools.name(tool).to_owned()),
@@ -166,7 +162,7 @@ impl Named {
 pub fn window_parts(
     session: &Session,
     calibration: &Calibration,
-    tools: &Tools<'_>,
+    tools: &Tools,
 ) -> Vec<(Part, u64)> {
     let mut sums = Sums::<Weight>::default();
     each_message(session, None, |message| {
@@ -175,7 +171,7 @@ pub fn window_parts(
             let part = if message.role == Role::System {
                 Named::Part(Part::Reminders)
             } else {
-                part_of(block.kind, block.tool, e, tools)
+                part_of(block.kind, block.call, e, tools)
             };
             let mut weight = block.weight();
             if weight.images > 0.0 {
@@ -216,7 +212,7 @@ pub fn window_parts(
 }
 
 /// Where the file's bytes go: parts that add up to its length, largest first.
-pub fn file_parts(session: &Session, tools: &Tools<'_>) -> Vec<(Part, u64)> {
+pub fn file_parts(session: &Session, tools: &Tools) -> Vec<(Part, u64)> {
     let lines = session.document().lines();
     let sums = (0..lines.len())
         .into_par_iter()
@@ -240,7 +236,7 @@ pub fn file_parts(session: &Session, tools: &Tools<'_>) -> Vec<(Part, u64)> {
 }
 
 /// Tells the bytes of a line that are more than metadata.
-fn entry_parts(session: &Session, e: &Entry, tools: &Tools<'_>, tell: &mut dyn FnMut(Named, u64)) {
+fn entry_parts(session: &Session, e: &Entry, tools: &Tools, tell: &mut dyn FnMut(Named, u64)) {
     let text = session.text(e);
     match e.kind {
         Kind::Attachment => tell(Named::Part(Part::Reminders), text.len() as u64),
@@ -249,7 +245,7 @@ fn entry_parts(session: &Session, e: &Entry, tools: &Tools<'_>, tell: &mut dyn F
         }
         Kind::User | Kind::Assistant => {
             if e.flags.string_content() {
-                let part = part_of(BlockKind::Text, Id::NONE, e, tools);
+                let part = part_of(BlockKind::Text, NO_CALL, e, tools);
                 tell(part, e.content.len() as u64);
             }
             for block in session.blocks(e) {
@@ -262,7 +258,7 @@ fn entry_parts(session: &Session, e: &Entry, tools: &Tools<'_>, tell: &mut dyn F
                 if pictures > 0 {
                     tell(Named::Part(Part::Images), pictures);
                 }
-                let part = part_of(block.kind, block.tool, e, tools);
+                let part = part_of(block.kind, block.call, e, tools);
                 tell(part, raw.len() as u64 - pictures);
             }
             if e.flags.tool_use_result() {
@@ -273,12 +269,12 @@ fn entry_parts(session: &Session, e: &Entry, tools: &Tools<'_>, tell: &mut dyn F
     }
 }
 
-fn part_of(kind: BlockKind, tool: Id, e: &Entry, tools: &Tools<'_>) -> Named {
+fn part_of(kind: BlockKind, call: u32, e: &Entry, tools: &Tools) -> Named {
     Named::Part(match kind {
         BlockKind::Thinking | BlockKind::RedactedThinking => Part::Thinking,
         BlockKind::ToolUse | BlockKind::ServerToolUse => Part::Calls,
         BlockKind::ToolResult | BlockKind::ServerToolResult => {
-            return Named::Results(tools.number(tool));
+            return Named::Results(tools.number(call));
         }
         BlockKind::Image | BlockKind::Document => Part::Images,
         BlockKind::Text | BlockKind::Other => match (e.kind, e.prompt) {
@@ -318,7 +314,7 @@ pub fn largest(
     session: &Session,
     calibration: &Calibration,
     ledger: &Ledger,
-    tools: &Tools<'_>,
+    tools: &Tools,
     count: usize,
 ) -> Vec<Large> {
     let entries = session.entries();

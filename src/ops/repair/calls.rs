@@ -243,7 +243,7 @@ fn behind(session: &Session, call: usize) -> usize {
             .blocks(e)
             .iter()
             .filter(|b| b.kind.is_result())
-            .filter_map(|b| session.calls().find(b.tool))
+            .filter_map(|b| session.calls().of(b))
             .flat_map(|c| &c.uses);
         message.is_some()
             && (e.message_id == message
