@@ -5,7 +5,10 @@ mod common;
 use ccsurgery::doctor::examine;
 use ccsurgery::jsonl::Document;
 use ccsurgery::ops::{StripThinking, Truncate};
-use ccsurgery::rewrite::{Action, Measure, Renames, Transform as _, emit, emitted_len, verify};
+use ccsurgery::render::Preview;
+use ccsurgery::rewrite::{
+    Action, Measure, Renames, Say, Transform as _, emit, emitted_len, verify,
+};
 use ccsurgery::session::{Calibration, Id, Session};
 use common::{Home, SESSION, Transcript};
 use serde_json::json;
@@ -125,4 +128,83 @@ fn ids_are_renamed_as_the_lines_go_out() {
         clone.string(first, &["forkedFrom", "sessionId"]).as_deref(),
         Some(SESSION)
     );
+}
+
+/// A session of turns with answers of nothing but thinking, cut by a boundary: so many before, so many after.
+fn of_thinking(before: usize, after: usize) -> Session {
+    let mut lines = Vec::new();
+    let mut parent = "null".to_owned();
+    let mut add = |kind: &str, rest: &str, number: &mut usize| {
+        let uuid = format!("\"00000000-0000-4000-8000-{number:012}\"");
+        lines.push(format!(
+            r#"{{"parentUuid":{parent},"uuid":{uuid},"type":"{kind}","sessionId":"s",{rest}}}"#
+        ));
+        parent = uuid;
+        *number += 1;
+    };
+    let mut number = 1;
+    for (part, answers) in [before, after].into_iter().enumerate() {
+        if part == 1 {
+            let boundary = r#""subtype":"compact_boundary","content":"cut""#;
+            add("system", boundary, &mut number);
+        }
+        for answer in 0..answers {
+            if answer % 60 == 0 {
+                add(
+                    "user",
+                    r#""message":{"role":"user","content":"go"}"#,
+                    &mut number,
+                );
+            }
+            let block = match answer % 4 {
+                0 => r#"{"type":"redacted_thinking","data":"x"}"#.to_owned(),
+                1 => r#"{"type":"thinking","thinking":"","signature":"s"}"#.to_owned(),
+                _ => format!(
+                    r#"{{"type":"thinking","thinking":"thought {answer}","signature":"s"}}"#
+                ),
+            };
+            let message = format!(r#""message":{{"id":"m{number}","content":[{block}]}}"#);
+            add("assistant", &message, &mut number);
+        }
+    }
+    add(
+        "user",
+        r#""message":{"role":"user","content":"and on"}"#,
+        &mut number,
+    );
+    Session::new(Document::from_bytes(lines.join("\n") + "\n"))
+}
+
+#[test]
+fn sums_are_shown_as_what_they_sum_up() {
+    for (before, after) in [(0, 8), (0, 900), (1300, 8), (1300, 40), (3000, 2000)] {
+        let session = of_thinking(before, after);
+        let shown = |say| {
+            let plan = StripThinking::default().plan_saying(&session, say);
+            let mut plan = plan.expect("a plan");
+            plan.carry_out(&session).expect("a sound plan");
+            let measure = Measure::of(&session, 0);
+            let preview = Preview {
+                operation: "strip-thinking",
+                session_id: "s",
+                title: "",
+                project: "",
+                before: measure,
+                after: measure,
+                changes: &plan.changes,
+                source: session.document().source(),
+                renamed: 0,
+                files: &[],
+                warnings: &[],
+                home: None,
+                columns: 100,
+                verbose: false,
+                show_secrets: false,
+            };
+            (preview.render(), plan.changes.len())
+        };
+        let (each, sums) = (shown(Say::Each), shown(Say::Sums));
+        assert!(sums.1 < 1500, "{} changes are said", sums.1);
+        assert_eq!(sums.0, each.0, "{before} before and {after} after");
+    }
 }

@@ -176,7 +176,8 @@ impl Preview<'_> {
                 slot.1 += change.bytes;
             }
         }
-        let grouped = if self.verbose || named.len() <= ROWS {
+        let many = named.iter().map(|c| c.count as usize).sum::<usize>() > ROWS;
+        let grouped = if self.verbose || !many {
             named.into_iter().cloned().collect()
         } else {
             self.by_turn(&named)

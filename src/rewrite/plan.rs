@@ -238,6 +238,12 @@ const MANY: usize = 1000;
 const RECENT: usize = 32;
 
 impl Change {
+    fn silence_if_empty(&mut self, source: &[u8]) {
+        if self.gist.read(source).is_empty() {
+            self.gist = Gist::None;
+        }
+    }
+
     /// Whether people are shown both in one row.
     fn is_like(&self, other: &Self) -> bool {
         (self.turn, self.action, self.shown == 0) == (other.turn, other.action, other.shown == 0)
@@ -347,7 +353,7 @@ impl Plan {
             LineState::Entry(at) => at as usize,
             LineState::Blank | LineState::Opaque => session.entries().len(),
         };
-        self.say(Change {
+        let change = Change {
             line: session
                 .document()
                 .origin(entry.line as usize)
@@ -363,18 +369,25 @@ impl Plan {
             gist: gist.into(),
             shown,
             count: 1,
-        });
+        };
+        self.say(change, session.document().source());
     }
 
-    fn say(&mut self, change: Change) {
+    fn say(&mut self, mut change: Change, source: &[u8]) {
         if self.say == Say::Sums && self.changes.len() >= MANY {
-            let recent = self.changes.iter_mut().rev().take(RECENT);
-            if let Some(other) = recent.into_iter().find(|c| c.is_like(&change)) {
+            // Where nothing else tells whether there is something to be said, the words must.
+            if change.shown == 0 {
+                change.silence_if_empty(source);
+            }
+            let mut recent = self.changes[MANY..].iter_mut().rev().take(RECENT);
+            if let Some(other) = recent.find(|c| c.is_like(&change)) {
                 other.bytes += change.bytes;
                 other.shown += change.shown;
                 other.count += change.count;
                 return;
             }
+            // It will speak for others: words that turn out to be none must not stand for theirs.
+            change.silence_if_empty(source);
         }
         self.changes.push(change);
     }

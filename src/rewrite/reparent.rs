@@ -108,10 +108,11 @@ fn replacement(session: &Session, span: Span, stand_in: Option<StandIn>) -> Edit
         } else {
             entry.parent
         };
-        let line = session.text(entry);
-        id.text()
-            .map(|text| encode(&text).into_bytes())
-            .or_else(|| lookup(line, &[key]).map(|s| s.of(line).to_vec()))
+        let known = id.text().map(|text| encode(&text).into_bytes());
+        known.or_else(|| {
+            let line = session.text(entry);
+            lookup(line, &[key]).map(|s| s.of(line).to_vec())
+        })
     });
     Edit::new(
         Span {
@@ -189,7 +190,7 @@ impl<'a> Gone<'a> {
     }
 
     fn is_empty(&self) -> bool {
-        self.ids().all(|id| self.spared.contains(&id))
+        !self.ids().any(|id| self.contains(id))
     }
 
     fn contains(&self, id: Id) -> bool {
@@ -557,6 +558,20 @@ mod tests {
         pairs
             .map(|e| format!("{}<{}", field(e, "parentUuid"), field(e, "uuid")))
             .collect()
+    }
+
+    #[test]
+    fn a_copy_that_goes_is_not_mourned() {
+        let lines = [
+            r#"{"parentUuid":null,"type":"user","message":{"content":"go"},"uuid":"p","timestamp":"2026-01-01T00:00:00.000Z"}"#,
+            r#"{"parentUuid":"p","type":"assistant","message":{"id":"m","content":[]},"uuid":"x","timestamp":"2026-01-01T00:00:02.000Z"}"#,
+            r#"{"parentUuid":"p","type":"assistant","message":{"id":"m","content":[]},"uuid":"x","timestamp":"2026-01-01T00:00:01.000Z"}"#,
+            r#"{"parentUuid":"lost","type":"user","message":{"content":"on"},"uuid":"y","timestamp":"2026-01-01T00:00:03.000Z"}"#,
+        ];
+        let session = Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()));
+        let mut plan = Plan::default();
+        plan.drop_line(1);
+        assert_eq!(reparent(&session, &mut plan), Mended::default());
     }
 
     #[test]

@@ -427,6 +427,19 @@ pub(super) fn parse_made(
     let end = |c: &mut Cursor<'_>| c.finish().map(|()| (line.len(), ()));
     let known_line = Some((other, known));
     let (mut entry, repeated, same, ()) = read(line, Cursor::new(line), blocks, known_line, end)?;
+    // Whose words they are was judged by more than the words.
+    let judged = |e: &Entry| {
+        let flags = e.flags;
+        (
+            e.kind,
+            flags.meta(),
+            flags.compact_summary(),
+            flags.not_by_person(),
+        )
+    };
+    if same && judged(&entry) != judged(known) {
+        return parse(line, blocks).map(|(entry, repeated)| (entry, repeated, false));
+    }
     let stay = same && entry.content.start == known.content.start;
     if same && !stay {
         let by = i64::from(entry.content.start) - i64::from(known.content.start);

@@ -424,6 +424,7 @@ impl Session {
 type Edited<'a> = ((usize, Entry), &'a [u8], Repeated);
 
 /// A line of a document that is not as it was in the one before.
+#[derive(Debug, Clone, Copy)]
 struct Touched {
     line: u32,
     /// The line that it was made from, if it is known.
@@ -444,12 +445,11 @@ fn touched(before: &Document, document: &Document) -> Vec<Touched> {
             continue;
         }
         let from = document.made_from(i).filter(|_| added && !marked(i));
-        let from = from.map(|from| {
-            old += before.lines()[old..]
-                .iter()
-                .position(|l| l.start() == from.start())
-                .expect("a line is made from one of those before, in their order");
-            old as u32
+        // Lines keep their order. One that was made in between is made from none of these.
+        let from = from.and_then(|from| {
+            let mut rest = before.lines()[old..].iter();
+            old += rest.position(|l| l.start() == from.start())?;
+            Some(old as u32)
         });
         out.push(Touched {
             line: i as u32,
@@ -461,7 +461,7 @@ fn touched(before: &Document, document: &Document) -> Vec<Touched> {
 
 /// What touched lines turned out to be.
 struct Readings {
-    lines: Vec<(u32, Reading)>,
+    lines: Vec<(Touched, Reading)>,
     /// Those that were read anew.
     index: Index,
 }
@@ -480,7 +480,8 @@ impl Readings {
             index: Index::with_capacity(0),
         };
         let (mut room, mut other) = (Vec::new(), Vec::new());
-        for &Touched { line, from } in touched {
+        for &one in touched {
+            let Touched { line, from } = one;
             let text = document.text_in(line as usize, &mut room);
             let made_from = from.and_then(|from| {
                 let entry = known.states[from as usize].entry()?;
@@ -488,7 +489,7 @@ impl Readings {
                 Some((other, known.entries.peek(entry)?))
             });
             let reading = out.read(text, line == 0, made_from, &known.blocks);
-            out.lines.push((line, reading));
+            out.lines.push((one, reading));
         }
         out
     }
@@ -539,8 +540,14 @@ impl Merged {
         let Readings { lines, index } = readings;
         self.said.append(&index.said);
         let mut anew = index.lines.iter();
-        for (line, reading) in lines {
+        for (Touched { line, from }, reading) in lines {
             self.keep_until(line as usize, document, before);
+            // What it was made from makes room.
+            if let Some(entry) = from.and_then(|from| self.states[from as usize].entry())
+                && self.entries.peek(entry).is_some()
+            {
+                self.entries.take(entry);
+            }
             let taken = match reading {
                 Reading::Again(entry) => Ok(*entry),
                 Reading::Anew => {
@@ -847,7 +854,7 @@ mod tests {
     ];
 
     /// What is known of each entry, its blocks in the place of their numbers.
-    const EDITS: [&str; 11] = [
+    const EDITS: [&str; 18] = [
         "",
         "x",
         "é",
@@ -859,6 +866,13 @@ mod tests {
         r#","message":{"content":"y"},"cwd":"/c""#,
         r#","version":"9""#,
         r#","explicit":true"#,
+        r#","isMeta":true"#,
+        r#","isMeta":false"#,
+        r#","isCompactSummary":true"#,
+        r#","isCompactSummary":false"#,
+        r#","promptSource":"system""#,
+        r#","type":"assistant""#,
+        r#","type":"user""#,
     ];
 
     fn told(session: &Session) -> Vec<(Entry, Vec<Block>)> {
@@ -892,6 +906,22 @@ mod tests {
             prop_assert_eq!(made.distinct(key), read.distinct(key));
         }
         Ok(())
+    }
+
+    #[test]
+    fn a_document_may_be_two_steps_away() {
+        let lines = [PARTS[11], PARTS[13], PARTS[14]].join("\n");
+        let session = Session::new(Document::from_bytes(lines.into_bytes()));
+        let step = |from: &Document| {
+            let mut next = from.successor();
+            let edit = Edit::new(Span::new(1, 1), r#""version":"9","#);
+            next.edit(0, [edit].into_iter().collect()).expect("an edit");
+            (1..from.lines().len()).for_each(|i| next.keep(i));
+            next.finish()
+        };
+        let document = step(&step(session.document()));
+        let read = Session::new(Document::from_bytes(document.to_vec()));
+        are_alike(&session.successor(document), &read).expect("the same session");
     }
 
     proptest! {

@@ -119,7 +119,12 @@ fn follow(mut file: fs_err::File, told: &Receiver<u64>) -> io::Result<Found> {
     let mut room = vec![0; LOOK];
     let mut look = |most: u64, found: &mut Found| {
         let most = room.len().min(most as usize);
-        let read = file.read(&mut room[..most])?;
+        let read = loop {
+            match file.read(&mut room[..most]) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
         found.sum.write(&room[..read]);
         found.len += read as u64;
         io::Result::Ok(read)
