@@ -76,6 +76,15 @@ impl Gist {
         *self == Gist::None
     }
 
+    /// Whether there may turn out to be nothing to be said. Thinking can be sealed; what else is long says something.
+    pub(super) fn may_be_empty(&self) -> bool {
+        match self {
+            Gist::None => true,
+            Gist::Words(_) => false,
+            Gist::Block { len, of, .. } => *of == Words::Thinking || *len < 256,
+        }
+    }
+
     /// The words, of a session that was read from `source`; raw, neither cleaned nor masked.
     pub fn read(&self, source: &[u8]) -> String {
         match self {

@@ -387,7 +387,9 @@ impl Plan {
                 return;
             }
             // It will speak for others: words that turn out to be none must not stand for theirs.
-            change.silence_if_empty(source);
+            if change.gist.may_be_empty() {
+                change.silence_if_empty(source);
+            }
         }
         self.changes.push(change);
     }

@@ -661,6 +661,7 @@ impl Moving {
 
     fn end(mut self) -> Vec<Entry> {
         self.entries.truncate(self.put);
+        self.entries.shrink_to_fit();
         self.entries
     }
 }
