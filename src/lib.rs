@@ -13,6 +13,7 @@ pub mod render;
 pub mod rewrite;
 pub mod session;
 pub mod store;
+mod threads;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -16,6 +16,7 @@ use crate::rewrite::{
 };
 use crate::session::{Calibration, Glance, Kind, Overstated, Session};
 use crate::store::{self, Found, Operation, Stamp, State};
+use crate::threads::joined;
 
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::context::Context;
@@ -445,12 +446,6 @@ fn next_made<'t, 'a: 't>(
         }));
     }
     Ok(None)
-}
-
-/// What a thread came to.
-fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
-    let outcome = thread.join();
-    outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// The windows of a session and of what was made of it, and the result's last record if it is of too much.

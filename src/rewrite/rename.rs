@@ -1,13 +1,8 @@
 //! Fresh ids for a copy: the one walk that renames entries, sessions, paths and plans as lines go out.
 
-use std::collections::BTreeMap;
-use std::error::Error;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use rustc_hash::FxHashMap;
@@ -15,12 +10,10 @@ use uuid::Uuid;
 
 use crate::jsonl::{Span, between_quotes, decode, encode, lookup};
 use crate::session::{Entry, Id, Kind, LONGEST_ID, LineState, Session, reread, visit_ids};
+use crate::threads::in_order;
 
 /// How many bytes of lines one worker renames at a time: few, so that none waits long for another.
 const PIECE: usize = 1 << 18;
-
-/// How many such pieces there are for each worker before the first of them is written.
-const BUFFERS: usize = 8;
 
 /// The note on where an entry came from: around the session's id and the entry's.
 const FORK: [&str; 3] = [r#","forkedFrom":{"sessionId":"#, r#","messageUuid":"#, "}"];
@@ -507,7 +500,7 @@ pub struct NotAsMeant {
     pub line: usize,
 }
 
-/// Writes a transcript, renamed where `renames` is given: all cores rename, and read again what they made, while one more
+/// Writes a transcript, renamed where `renames` is given: all cores rename, and read again what they made, while this
 /// thread writes. Fails with [`NotAsMeant`] inside where a line is not the entry that it was.
 pub fn emit(session: &Session, renames: Option<&Renames>, out: &mut impl Write) -> io::Result<()> {
     let document = session.document();
@@ -520,65 +513,6 @@ pub fn emit(session: &Session, renames: Option<&Renames>, out: &mut impl Write) 
         renames.lines(session, pieces[piece].clone(), out)
     };
     in_order(pieces.len(), make, |bytes| out.write_all(bytes))
-}
-
-/// Makes so many pieces on all cores, and takes one after the other.
-fn in_order<E: Into<Box<dyn Error + Send + Sync>> + Send>(
-    pieces: usize,
-    make: impl Fn(usize, &mut Vec<u8>) -> Result<(), E> + Sync,
-    mut take: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let workers = rayon::current_num_threads().min(pieces);
-    // A worker takes an empty buffer before it takes the next piece, so that none runs far ahead of what is taken.
-    let (empty, buffers) = channel();
-    for _ in 0..workers * BUFFERS {
-        let _ = empty.send(Vec::new());
-    }
-    let (buffers, next) = (Mutex::new(buffers), AtomicUsize::new(0));
-    let work = |made: Sender<_>| {
-        let buffer = || {
-            buffers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .recv()
-        };
-        while let Ok(mut buffer) = buffer() {
-            let piece = next.fetch_add(1, Ordering::Relaxed);
-            if piece >= pieces {
-                break;
-            }
-            buffer.clear();
-            // Who waits for this piece must hear of a panic, too.
-            let outcome = catch_unwind(AssertUnwindSafe(|| make(piece, &mut buffer)));
-            let outcome = outcome.map(|made| made.map(|()| buffer));
-            if made.send((piece, outcome)).is_err() {
-                break;
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        let (send, made) = channel();
-        for _ in 0..workers {
-            let send = send.clone();
-            scope.spawn(|| work(send));
-        }
-        drop(send);
-        // Pieces come as they are done, and go out in order. Where one fails, both ends hang up.
-        let mut waiting = BTreeMap::new();
-        for piece in 0..pieces {
-            while !waiting.contains_key(&piece) {
-                let (piece, outcome) = made.recv().map_err(io::Error::other)?;
-                let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
-                waiting.insert(piece, outcome.map_err(io::Error::other)?);
-            }
-            if let Some(bytes) = waiting.remove(&piece) {
-                take(&bytes)?;
-                let _ = empty.send(bytes);
-            }
-        }
-        drop(empty);
-        Ok(())
-    })
 }
 
 /// How many bytes [`emit`] would write.
@@ -633,48 +567,6 @@ mod tests {
 
     fn uuid(n: u128) -> Uuid {
         Uuid::from_u128(0x4000_8000_0000_0000_0000 | n)
-    }
-
-    #[test]
-    fn pieces_go_out_in_order() {
-        let number = |piece: usize, out: &mut Vec<u8>| {
-            out.extend((piece as u32).to_le_bytes());
-            Ok::<_, NotAsMeant>(())
-        };
-        for pieces in [0, 1, 500] {
-            let mut taken = Vec::new();
-            let took = in_order(pieces, number, |bytes| {
-                taken.extend_from_slice(bytes);
-                Ok(())
-            });
-            took.expect("nothing fails");
-            let expected: Vec<u8> = (0..pieces as u32).flat_map(u32::to_le_bytes).collect();
-            assert_eq!(taken, expected);
-        }
-    }
-
-    #[test]
-    fn what_fails_ends_it() {
-        // Far more pieces than there are buffers, so that whoever still worked would wait for ever.
-        let failing = |piece: usize, _: &mut Vec<u8>| match piece {
-            3 => Err(NotAsMeant { line: 3 }),
-            _ => Ok(()),
-        };
-        let failed = in_order(1000, failing, |_| Ok(())).expect_err("the fourth fails");
-        let why = failed
-            .get_ref()
-            .and_then(|e| e.downcast_ref::<NotAsMeant>());
-        assert_eq!(why, Some(&NotAsMeant { line: 3 }));
-        let fine = |_: usize, _: &mut Vec<u8>| Ok::<_, NotAsMeant>(());
-        let full = || Err(io::ErrorKind::StorageFull.into());
-        let failed = in_order(1000, fine, |_| full()).expect_err("there is no room");
-        assert_eq!(failed.kind(), io::ErrorKind::StorageFull);
-        let panicking = |piece: usize, _: &mut Vec<u8>| {
-            assert!(piece != 3, "the fourth panics");
-            Ok::<_, NotAsMeant>(())
-        };
-        let ended = catch_unwind(|| in_order(1000, panicking, |_| Ok(())));
-        assert!(ended.is_err());
     }
 
     #[test]

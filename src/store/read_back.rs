@@ -8,6 +8,8 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use twox_hash::XxHash3_128;
 
+use crate::threads::joined;
+
 use super::sum::Sum;
 
 /// How many bytes are written before the disk is set to work on them, while more are made.
@@ -140,13 +142,6 @@ fn follow(mut file: fs_err::File, told: &Receiver<u64>) -> io::Result<Found> {
     }
     while look(u64::MAX, &mut found)? > 0 {}
     Ok(found)
-}
-
-/// What a thread came to.
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 #[cfg(test)]

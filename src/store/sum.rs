@@ -10,7 +10,7 @@ const PREFIX: &str = "xxh3:";
 
 /// A sum of bytes: 128 bits, so that two files have the same by chance in one of 2^128 cases.
 ///
-/// Nobody is kept from making two files alike on purpose; who could do that has the files anyway. It takes a fifth of
+/// Nobody is kept from making two files alike on purpose; who could do that has the files anyway. It takes a quarter of
 /// the time of a cryptographic hash, and every byte that is written passes through it twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sum {
