@@ -94,6 +94,39 @@ pub struct Cursor<'a> {
     high: bool,
     /// Some string spells a character by its number.
     numbered: bool,
+    /// Whether strings are watched for, and how long, quotes included; see [`Cursor::watch`].
+    watching: bool,
+    watched_len: usize,
+    watched: Watched,
+}
+
+/// How many strings are told of that were watched for.
+pub const WATCHED: usize = 8;
+
+/// Where strings of a certain length stand: behind the opening quote of each, in order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Watched {
+    at: [u32; WATCHED],
+    count: u32,
+}
+
+impl Watched {
+    fn add(&mut self, at: usize) {
+        if let Some(free) = self.at.get_mut(self.count as usize) {
+            *free = at as u32;
+        }
+        self.count += 1;
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    /// All of them; `None` where there are more than could be kept.
+    pub fn all(&self) -> Option<&[u32]> {
+        self.at.get(..self.count())
+    }
 }
 
 type Result<T> = std::result::Result<T, Malformed>;
@@ -120,6 +153,9 @@ impl<'a> Cursor<'a> {
             one_line: false,
             high: false,
             numbered: false,
+            watching: false,
+            watched_len: 0,
+            watched: Watched::default(),
         }
     }
 
@@ -139,6 +175,22 @@ impl<'a> Cursor<'a> {
             known,
             ..Self::new(bytes)
         }
+    }
+
+    /// Watches for strings, keys included, of so many bytes between their quotes.
+    pub fn watch(&mut self, len: usize) {
+        self.watched_len = len + 2;
+        self.watching = true;
+    }
+
+    /// Goes on watching, or not; whether it did until now.
+    pub fn keep_watching(&mut self, on: bool) -> bool {
+        std::mem::replace(&mut self.watching, on)
+    }
+
+    /// What was watched for and seen.
+    pub fn watched(&self) -> &Watched {
+        &self.watched
     }
 
     /// Whether any string that was passed, or what stands around it, has bytes that are not ASCII.
@@ -309,9 +361,36 @@ impl<'a> Cursor<'a> {
         next
     }
 
+    /// Passes over fields that begin with the key which was just read, at `start`, if they are these; they must have been read
+    /// before as such, and end with a string. `watched` is where among them those strings are that are watched for.
+    pub fn pass_from(&mut self, start: usize, fields: &[u8], watched: &[usize]) -> bool {
+        let here = self.bytes[start..].starts_with(fields);
+        if here {
+            self.pos = start + fields.len();
+            for at in watched {
+                self.watched.add(start + at);
+            }
+        }
+        here
+    }
+
+    /// Notes that bytes were passed over which are not ASCII.
+    pub fn see_high_bytes(&mut self) {
+        self.high = true;
+    }
+
     /// Passes over a string; its span, quotes included.
     #[inline]
     pub fn string(&mut self) -> Result<Span> {
+        let span = self.any_string()?;
+        if span.len() == self.watched_len && self.watching {
+            self.watched.add(span.start as usize + 1);
+        }
+        Ok(span)
+    }
+
+    #[inline]
+    fn any_string(&mut self) -> Result<Span> {
         let start = self.pos;
         if self.bytes.get(start) != Some(&b'"') {
             return Err(self.bad());

@@ -61,18 +61,19 @@ impl Source {
     }
 }
 
-/// Cuts bytes behind newlines, into stretches of about a size that one core reads at a time.
-fn stretches(bytes: &[u8]) -> Vec<Range<usize>> {
-    let mut out = Vec::new();
-    let mut start = 0;
-    while start < bytes.len() {
-        // A line may be longer than a stretch; it is looked through once.
-        let from = (start + SPLIT).min(bytes.len());
-        let end = memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |i| from + i + 1);
-        out.push(start..end);
-        start = end;
-    }
-    out
+/// The lines that begin in one part of the bytes, of about a size that one core reads at a time.
+fn stretch(bytes: &[u8], number: usize) -> Range<usize> {
+    let (from, to) = (number * SPLIT, ((number + 1) * SPLIT).min(bytes.len()));
+    // A line may go on for several parts; it is looked through once, where it begins.
+    let start = match from {
+        0 => 0,
+        from => match memchr(b'\n', &bytes[from - 1..to - 1]) {
+            Some(i) => from + i,
+            None => return to..to,
+        },
+    };
+    let end = memchr(b'\n', &bytes[to - 1..]).map_or(bytes.len(), |i| to + i);
+    start..end
 }
 
 /// A stretch of whole lines that is being split.
@@ -157,9 +158,10 @@ impl Document {
         read: impl Fn(&mut Stretch<'_>) -> T + Sync,
         mut take: impl FnMut(T) + Send,
     ) -> Self {
-        let stretches = stretches(source.bytes());
+        let stretches: Vec<usize> = (0..source.bytes().len().div_ceil(SPLIT)).collect();
         let mut lines = Vec::new();
-        let read = |range: &Range<usize>| {
+        let read = |number: &usize| {
+            let range = stretch(source.bytes(), *number);
             let mut stretch = Stretch {
                 bytes: &source.bytes()[..range.end],
                 at: range.start,
@@ -296,6 +298,14 @@ impl Document {
         match self.made(self.lines[index].number()?) {
             Made::Whole(_) => None,
             Made::Edited { from, .. } => Some(*from),
+        }
+    }
+
+    /// The edits by which line `index` was made from another, in order.
+    pub fn edits(&self, index: usize) -> Option<&[Edit]> {
+        match self.made(self.lines[index].number()?) {
+            Made::Whole(_) => None,
+            Made::Edited { edits, .. } => Some(edits),
         }
     }
 
@@ -472,6 +482,37 @@ impl Successor<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn every_line_is_in_the_stretch_in_which_it_begins() {
+        let lengths = [
+            SPLIT - 2,
+            0,
+            0,
+            3 * SPLIT,
+            5,
+            SPLIT - 1,
+            SPLIT,
+            2 * SPLIT - 9,
+            7,
+        ];
+        let lines = lengths.map(|n| [vec![b'a'; n], b"\n".to_vec()].concat());
+        for cut in 0..2 {
+            let mut bytes = lines.concat();
+            bytes.truncate(bytes.len() - cut);
+            let parts = bytes.len().div_ceil(SPLIT);
+            let mut at = 0;
+            for range in (0..parts)
+                .map(|n| stretch(&bytes, n))
+                .filter(|r| !r.is_empty())
+            {
+                assert_eq!(range.start, at);
+                at = range.end;
+            }
+            assert_eq!(at, bytes.len());
+            assert_eq!(Document::from_bytes(bytes).lines().len(), lengths.len());
+        }
+    }
 
     #[test]
     fn endings_are_told_apart() {

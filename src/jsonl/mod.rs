@@ -9,7 +9,7 @@ mod splice;
 mod text;
 
 pub(crate) use cursor::BYTE_ORDER_MARK;
-pub use cursor::{Cursor, Malformed, Span, Token};
+pub use cursor::{Cursor, Malformed, Span, Token, WATCHED, Watched};
 pub use document::{Document, Source, Stretch, Successor};
 pub use fields::{Field, elements, fields, fields_around, lookup, lookup_around};
 pub use line::{Ending, Line};

@@ -6,7 +6,7 @@ use super::entry::{Entry, Kind};
 use super::payload::Role;
 
 /// Attachments that the newest client does not show again, whatever they hold.
-const HIDDEN: [&[u8]; 16] = [
+pub(super) const HIDDEN: [&[u8]; 16] = [
     b"\"session_context\"",
     b"\"prompt_snapshot\"",
     b"\"hook_success\"",

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 
 use crate::jsonl::{
-    Cursor, Malformed, Span, Token, begins_with_words, decode, decode_head, lookup, lookup_around,
+    Cursor, Edit, Malformed, Span, Token, WATCHED, Watched, begins_with_words, decode, decode_head,
+    lookup, lookup_around,
 };
 
-use super::attachment::ANNOUNCED;
+use super::attachment::{ANNOUNCED, HIDDEN};
 use super::id::Id;
 use super::prompt::{PromptKind, classify, combine};
 use super::usage;
+use super::usual::{Reading, Usual};
 
 /// The model of what the client says in the model's name, as JSON.
 pub(super) const SYNTHETIC: &[u8] = b"\"<synthetic>\"";
@@ -125,6 +127,14 @@ flags! {
     agent set_agent 15
     /// `message.model` is a string.
     modelled set_modelled 16
+    /// Some of [`Entry::ids`] stand in a field's own fields; those of `message` do not count.
+    deep_ids set_deep_ids 17
+    /// `toolUseResult` says where more of it is: it has a `persistedOutputPath`.
+    persisted set_persisted 18
+    /// It names a call to which it belongs, by `toolUseID` or the like, itself or in its attachment.
+    companion set_companion 19
+    /// There is more than one `parentUuid`.
+    several_parents set_several_parents 20
 }
 
 /// What a content block is.
@@ -207,6 +217,8 @@ const NESTED: u8 = 1;
 const WORDY: u8 = 2;
 /// `signature` is a string, and not empty.
 const SIGNED: u8 = 4;
+/// `thinking` is a string, and not empty.
+const SPOKEN: u8 = 8;
 
 impl Block {
     /// The name of the tool that it calls, as JSON in its line; empty where it has none.
@@ -246,6 +258,11 @@ impl Block {
         self.facts & WORDY != 0
     }
 
+    /// Whether it is thinking that can be read.
+    pub fn is_spoken(&self) -> bool {
+        self.facts & SPOKEN != 0
+    }
+
     /// Whether it has a signature.
     pub fn is_signed(&self) -> bool {
         self.facts & SIGNED != 0
@@ -273,6 +290,61 @@ impl Block {
     }
 }
 
+/// How many bytes an id has, nearly always.
+pub const ID_LEN: usize = 36;
+
+/// Where strings of [`ID_LEN`] bytes stand in a line, but for the words of the conversation: in all likelihood its ids.
+///
+/// They are near the beginning or the end of the line, and so fifteen bits suffice, with one more for which of them it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdsAt([u16; WATCHED]);
+
+impl IdsAt {
+    /// No more follow.
+    const END: u16 = 0x7fff;
+    /// It is not told where all of them are.
+    const UNTOLD: Self = Self([u16::MAX; WATCHED]);
+    const FROM_END: u16 = 0x8000;
+
+    fn of(watched: &Watched, len: usize) -> Self {
+        let mut all = [Self::END; WATCHED];
+        let Some(places) = watched.all() else {
+            return Self::UNTOLD;
+        };
+        for (slot, &at) in all.iter_mut().zip(places) {
+            let from_end = len - at as usize;
+            *slot = match (at as usize, from_end) {
+                (at, _) if at < usize::from(Self::END) => at as u16,
+                (_, at) if at < usize::from(Self::END) => at as u16 | Self::FROM_END,
+                _ => return Self::UNTOLD,
+            };
+        }
+        Self(all)
+    }
+
+    /// How many there are, if that is told.
+    pub fn count(&self) -> Option<usize> {
+        let end = self.0.iter().position(|at| *at == Self::END);
+        (*self != Self::UNTOLD).then_some(end.unwrap_or(WATCHED))
+    }
+
+    /// Where each begins in the line, which has so many bytes; `None` where that is not told of all.
+    pub fn places(&self, len: usize) -> Option<impl Iterator<Item = usize> + '_> {
+        let place = move |&at: &u16| match at & Self::FROM_END {
+            0 => usize::from(at),
+            _ => len - usize::from(at ^ Self::FROM_END),
+        };
+        let told = self.0.iter().take_while(|at| **at != Self::END);
+        (*self != Self::UNTOLD).then(|| told.map(place))
+    }
+}
+
+impl Default for IdsAt {
+    fn default() -> Self {
+        Self([Self::END; WATCHED])
+    }
+}
+
 /// One record of the transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Entry {
@@ -285,7 +357,7 @@ pub struct Entry {
     /// `message.id`, shared by the lines of one answer of the model's.
     pub message_id: Id,
     /// What else it names: `logicalParentUuid` of a boundary, `leafUuid` of a last prompt or
-    /// summary, `messageId` of file history.
+    /// summary, `messageId` of file history, `sourceToolAssistantUUID` of a result.
     pub names: Id,
     /// `timestamp`, in milliseconds of the epoch; `i64::MIN` where there is none.
     pub time: i64,
@@ -297,8 +369,11 @@ pub struct Entry {
     pub blocks: (u32, u32),
     /// The line's index in the document.
     pub line: u32,
-    /// The tokens of the request that it answers, by `message.usage`; see [`usage`](super::usage).
+    /// The tokens of the request that it answers, by `message.usage`; see [`usage`](super::usage). Of an attachment, the
+    /// bytes that it shows to the model, or [`usage::LOOK`] where that takes a closer look.
     pub(super) window: u32,
+    /// Where its ids stand in the line.
+    pub ids: IdsAt,
     /// What it is.
     pub kind: Kind,
     /// What it is, more closely.
@@ -393,21 +468,23 @@ pub(super) struct Repeated {
 /// Reads a line that holds one JSON object; its blocks go behind those that are in `blocks`.
 pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<(Entry, Repeated), Malformed> {
     let end = |c: &mut Cursor<'_>| c.finish().map(|()| (line.len(), ()));
-    let (entry, repeated, _, ()) = read(line, Cursor::new(line), blocks, None, end)?;
+    let (entry, repeated, _, ()) = read(line, Cursor::new(line), blocks, Known::Nothing, end)?;
     Ok((entry, repeated))
 }
 
-/// Reads the first line of `rest`, whose end need not be known. With it comes where its newline is, if it has one.
+/// Reads the first line of `rest`, whose end need not be known, and what is usual in its session. With it comes where its newline is, if it has one.
 pub(super) fn parse_first(
     rest: &[u8],
     blocks: &mut Vec<Block>,
+    usual: &mut Usual,
 ) -> Result<(Entry, Repeated, Option<usize>), Malformed> {
     let rest = &rest[..rest.len().min(u32::MAX as usize)];
     let end = |c: &mut Cursor<'_>| {
         let (len, newline) = c.finish_line()?;
         Ok((len, newline.then_some(len)))
     };
-    let (entry, repeated, _, newline) = read(rest, Cursor::line(rest), blocks, None, end)?;
+    let known = Known::Usual(usual);
+    let (entry, repeated, _, newline) = read(rest, Cursor::line(rest), blocks, known, end)?;
     Ok((entry, repeated, newline))
 }
 
@@ -425,7 +502,7 @@ pub(super) fn parse_made(
     }
     let first = blocks.len();
     let end = |c: &mut Cursor<'_>| c.finish().map(|()| (line.len(), ()));
-    let known_line = Some((other, known));
+    let known_line = Known::Line(other, known);
     let (mut entry, repeated, same, ()) = read(line, Cursor::new(line), blocks, known_line, end)?;
     // Whose words they are was judged by more than the words.
     let judged = |e: &Entry| {
@@ -449,13 +526,41 @@ pub(super) fn parse_made(
     Ok((entry, repeated, stay))
 }
 
+/// The entry that a line is which was made from another by these edits alone, if they give it another parent and nothing else:
+/// then it need not be read. Clients write the parent first.
+pub(super) fn with_other_parent(edits: &[Edit], made_from: (&[u8], &Entry)) -> Option<Entry> {
+    const HEAD: &[u8] = b"{\"parentUuid\":";
+    let (line, known) = made_from;
+    let [edit] = edits else {
+        return None;
+    };
+    let quoted = Span::new(HEAD.len(), HEAD.len() + ID_LEN + 2);
+    let id = |quoted: &[u8]| Id::of_uuid(unquoted(quoted));
+    if edit.span != quoted || known.flags.several_parents() || !line.starts_with(HEAD) {
+        return None;
+    }
+    let was = line.get(quoted.range()).and_then(id)?;
+    let parent = id(&edit.with)?;
+    (was == known.parent).then_some(Entry { parent, ..*known })
+}
+
 /// Reads a line that was made from another. Words of the conversation that are the same are not read again,
 /// and their blocks not told again.
 pub fn reread(line: &[u8], made_from: (&[u8], &Entry)) -> Result<Entry, Malformed> {
     let end = |c: &mut Cursor<'_>| c.finish().map(|()| (line.len(), ()));
     let mut blocks = Vec::new();
-    let read = read(line, Cursor::new(line), &mut blocks, Some(made_from), end)?;
+    let known = Known::Line(made_from.0, made_from.1);
+    let read = read(line, Cursor::new(line), &mut blocks, known, end)?;
     Ok(read.0)
+}
+
+/// What is known before a line is read.
+enum Known<'a> {
+    Nothing,
+    /// The line that this one was made from.
+    Line(&'a [u8], &'a Entry),
+    /// What lines before it had.
+    Usual(&'a mut Usual),
 }
 
 /// Reads the object that `text` begins with; `end` tells how long its line is, and whatever else is wanted. Told, too, is
@@ -464,7 +569,7 @@ fn read<'a, T>(
     text: &'a [u8],
     mut cursor: Cursor<'a>,
     blocks: &mut Vec<Block>,
-    known: Option<(&[u8], &Entry)>,
+    known: Known<'_>,
     end: impl FnOnce(&mut Cursor<'a>) -> Result<(usize, T), Malformed>,
 ) -> Result<(Entry, Repeated, bool, T), Malformed> {
     if text.len() > u32::MAX as usize {
@@ -481,10 +586,20 @@ fn read<'a, T>(
         },
         blocks,
         first,
-        known,
+        known: match known {
+            Known::Line(line, entry) => Some((line, entry)),
+            Known::Nothing | Known::Usual(_) => None,
+        },
+        usual: match known {
+            Known::Usual(usual) => Some(usual),
+            Known::Nothing | Known::Line(..) => None,
+        },
         same_content: false,
         repeated: Repeated::default(),
+        shows: usage::LOOK,
+        rendered: false,
     };
+    cursor.watch(ID_LEN);
     let ended = reader.top(&mut cursor).and_then(|()| end(&mut cursor));
     let (mut entry, repeated, same) = (reader.entry, reader.repeated, reader.same_content);
     let (len, more) = ended.inspect_err(|_| blocks.truncate(first))?;
@@ -495,6 +610,7 @@ fn read<'a, T>(
     entry.flags.set_not_utf8(not_utf8);
     let numbered = cursor.saw_numbered_characters();
     entry.flags.set_numbered_characters(numbered);
+    entry.ids = IdsAt::of(cursor.watched(), len);
     Ok((entry, repeated, same, more))
 }
 
@@ -506,9 +622,14 @@ struct Reader<'a> {
     first: usize,
     /// The line that this one was made from.
     known: Option<(&'a [u8], &'a Entry)>,
+    usual: Option<&'a mut Usual>,
     /// Its content is that of the known line.
     same_content: bool,
     repeated: Repeated,
+    /// How many bytes its attachment shows, were it not rendered; see [`Entry::window`].
+    shows: u32,
+    /// There is a `rendered`.
+    rendered: bool,
 }
 
 type Step = Result<(), Malformed>;
@@ -516,12 +637,22 @@ type Step = Result<(), Malformed>;
 impl Reader<'_> {
     fn top(&mut self, c: &mut Cursor<'_>) -> Step {
         let mut first = true;
+        let mut run: Option<Reading> = None;
+        let mut source = Id::NONE;
         c.enter_object()?;
         while let Some(key) = c.next_key(&mut first)? {
+            if self.usual.is_some() && run.is_none() && Reading::begins(key.of(self.line)) {
+                if self.pass_usual(key, c) {
+                    continue;
+                }
+                run = Some(Reading::new(key, c));
+            }
             match key.of(self.line) {
                 b"type" => self.entry.kind = self.name(c, Kind::of)?,
                 b"uuid" => self.entry.uuid = self.id(c)?,
                 b"parentUuid" => {
+                    let again = self.entry.flags.has_parent_field();
+                    self.entry.flags.set_several_parents(again);
                     self.entry.flags.set_has_parent_field(true);
                     self.entry.parent = self.id(c)?;
                 }
@@ -529,6 +660,7 @@ impl Reader<'_> {
                 b"logicalParentUuid" | b"leafUuid" | b"messageId" => {
                     self.entry.names = self.id(c)?;
                 }
+                b"sourceToolAssistantUUID" => source = self.id(c)?,
                 b"timestamp" => self.entry.time = self.time(c)?,
                 b"subtype" => {
                     self.entry.subtype = self.name(c, |n| match n {
@@ -553,7 +685,11 @@ impl Reader<'_> {
                     )?;
                 }
                 b"origin" => self.origin_kind(c)?,
-                b"attachment" => self.attachment(c)?,
+                b"attachment" => {
+                    let before = c.watched().count();
+                    self.attachment(c)?;
+                    self.note_deep_ids(c, before);
+                }
                 b"message" => self.message(c)?,
                 b"isSidechain" => self.truth(c, Flags::set_sidechain)?,
                 b"isMeta" => self.truth(c, Flags::set_meta)?,
@@ -562,19 +698,40 @@ impl Reader<'_> {
                 b"isApiErrorMessage" => self.truth(c, Flags::set_api_error)?,
                 b"permissionMode" => self.present(c, Flags::set_permission_mode)?,
                 b"toolUseResult" => {
+                    let watched = c.keep_watching(false);
                     self.result(c)?;
+                    c.keep_watching(watched);
                     let there = self.entry.result.of(self.line) != b"null";
                     self.entry.flags.set_tool_use_result(there);
+                }
+                b"toolUseID" | b"parentToolUseID" | b"sourceToolUseID" => {
+                    c.skip()?;
+                    self.entry.flags.set_companion(true);
+                }
+                b"rendered" => {
+                    let before = c.watched().count();
+                    c.skip()?;
+                    self.note_deep_ids(c, before);
+                    self.rendered = true;
                 }
                 b"cwd" => self.repeated.cwd = c.skip()?,
                 b"slug" => self.repeated.slug = c.skip()?,
                 b"version" => self.repeated.version = c.skip()?,
                 b"forkedFrom" => self.present(c, Flags::set_forked)?,
                 _ => {
-                    c.skip()?;
+                    let before = c.watched().count();
+                    if !c.skip()?.of(self.line).starts_with(b"\"") {
+                        self.note_deep_ids(c, before);
+                    }
                 }
             }
+            if let Some(reading) = &mut run
+                && !reading.take(self.line, key, c)
+            {
+                self.learn(run.take(), c);
+            }
         }
+        self.learn(run, c);
         if self.entry.kind != Kind::User || self.entry.flags.meta() {
             self.entry.prompt = PromptKind::None;
         } else if self.entry.flags.compact_summary()
@@ -582,7 +739,38 @@ impl Reader<'_> {
         {
             self.entry.prompt = PromptKind::Machine;
         }
+        if self.entry.kind == Kind::User && self.entry.is_chained() && !self.entry.names.is_some() {
+            self.entry.names = source;
+        }
+        if self.entry.kind == Kind::Attachment {
+            self.entry.window = if self.rendered {
+                usage::LOOK
+            } else {
+                self.shows
+            };
+        }
         Ok(())
+    }
+
+    /// Passes over what most lines have from the key on that was just read; false where this one has something else.
+    fn pass_usual(&mut self, key: Span, c: &mut Cursor<'_>) -> bool {
+        let Some(usual) = &self.usual else {
+            return false;
+        };
+        usual.pass(key, c, &mut self.entry, &mut self.repeated)
+    }
+
+    fn learn(&mut self, reading: Option<Reading>, c: &Cursor<'_>) {
+        if let (Some(usual), Some(reading)) = (&mut self.usual, reading) {
+            usual.learn(self.line, reading, c, &self.entry, &self.repeated);
+        }
+    }
+
+    /// Notes whether there are more ids than `before`, which are those of a field's own fields.
+    fn note_deep_ids(&mut self, c: &Cursor<'_>, before: usize) {
+        if c.watched().count() > before {
+            self.entry.flags.set_deep_ids(true);
+        }
     }
 
     /// Passes over the client's own copy of a result.
@@ -590,16 +778,20 @@ impl Reader<'_> {
         let token = c.peek()?;
         let start = c.position();
         self.entry.flags.set_agent(false);
+        self.entry.flags.set_persisted(false);
         if let Some((line, known)) = self.known
             && c.pass(known.result.of(line))
         {
             self.entry.flags.set_agent(known.flags.agent());
+            self.entry.flags.set_persisted(known.flags.persisted());
         } else if token == Token::Object {
             let mut first = true;
             c.enter_object()?;
             while let Some(key) = c.next_key(&mut first)? {
-                if key.of(self.line) == b"agentId" {
-                    self.entry.flags.set_agent(true);
+                match key.of(self.line) {
+                    b"agentId" => self.entry.flags.set_agent(true),
+                    b"persistedOutputPath" => self.entry.flags.set_persisted(true),
+                    _ => {}
                 }
                 c.skip()?;
             }
@@ -630,23 +822,41 @@ impl Reader<'_> {
     }
 
     fn attachment(&mut self, c: &mut Cursor<'_>) -> Step {
+        self.shows = usage::LOOK;
         if c.peek()? != Token::Object {
             c.skip()?;
             return Ok(());
         }
         let mut first = true;
+        let (mut hidden, mut content) = (false, Span::default());
         c.enter_object()?;
         while let Some(key) = c.next_key(&mut first)? {
-            if key.of(self.line) == b"type" {
-                let (subtype, announced) = self.name(c, |n| match n {
-                    b"queued_command" => (Subtype::QueuedCommand, false),
-                    _ => (Subtype::Other, ANNOUNCED.contains(&n)),
-                })?;
-                self.entry.subtype = subtype;
-                self.entry.flags.set_announced(announced);
-            } else {
-                c.skip()?;
+            match key.of(self.line) {
+                b"type" => {
+                    let kind = c.skip()?;
+                    hidden = HIDDEN.contains(&kind.of(self.line));
+                    let (subtype, announced) = match unquoted(kind.of(self.line)) {
+                        b"queued_command" => (Subtype::QueuedCommand, false),
+                        name => (Subtype::Other, ANNOUNCED.contains(&name)),
+                    };
+                    self.entry.subtype = subtype;
+                    self.entry.flags.set_announced(announced);
+                }
+                b"content" => content = c.skip()?,
+                b"toolUseID" => {
+                    c.skip()?;
+                    self.entry.flags.set_companion(true);
+                }
+                _ => {
+                    c.skip()?;
+                }
             }
+        }
+        let words = content.of(self.line);
+        if hidden {
+            self.shows = 0;
+        } else if says(words) {
+            self.shows = words.len() as u32;
         }
         Ok(())
     }
@@ -679,7 +889,11 @@ impl Reader<'_> {
                         0
                     };
                 }
-                b"content" => self.content(c)?,
+                b"content" => {
+                    let watched = c.keep_watching(false);
+                    self.content(c)?;
+                    c.keep_watching(watched);
+                }
                 _ => {
                     c.skip()?;
                 }
@@ -757,10 +971,8 @@ impl Reader<'_> {
                         block.set(WORDY, begins_with_words(words.of(self.line)));
                         text = Some(words);
                     }
-                    b"signature" => {
-                        let signature = c.skip()?.of(self.line);
-                        block.set(SIGNED, signature.starts_with(b"\"") && signature.len() > 2);
-                    }
+                    b"signature" => block.set(SIGNED, says(c.skip()?.of(self.line))),
+                    b"thinking" => block.set(SPOKEN, says(c.skip()?.of(self.line))),
                     b"name" => {
                         let span = c.skip()?;
                         block.name_at = span.start;
@@ -805,11 +1017,7 @@ impl Reader<'_> {
 
     fn name<T>(&self, c: &mut Cursor<'_>, of: impl Fn(&[u8]) -> T) -> Result<T, Malformed> {
         let span = c.skip()?;
-        let raw = span.of(self.line);
-        Ok(of(raw
-            .strip_prefix(b"\"")
-            .and_then(|r| r.strip_suffix(b"\""))
-            .unwrap_or_default()))
+        Ok(of(unquoted(span.of(self.line))))
     }
 
     fn id(&self, c: &mut Cursor<'_>) -> Result<Id, Malformed> {
@@ -821,17 +1029,25 @@ impl Reader<'_> {
         Ok(id_of_string(span.of(self.line)))
     }
 
-    fn time(&self, c: &mut Cursor<'_>) -> Result<i64, Malformed> {
+    fn time(&mut self, c: &mut Cursor<'_>) -> Result<i64, Malformed> {
         static PARSER: jiff::fmt::temporal::DateTimeParser =
             jiff::fmt::temporal::DateTimeParser::new();
         let span = c.skip()?;
         let raw = span.of(self.line);
         let plain = raw.strip_prefix(b"\"").and_then(|r| r.strip_suffix(b"\""));
+        let known = |usual: &&mut Usual| usual.time(plain?);
+        if let Some(time) = self.usual.as_ref().and_then(known) {
+            return Ok(time);
+        }
         let time = match plain {
             Some(plain) if memchr::memchr(b'\\', plain).is_none() => PARSER.parse_timestamp(plain),
             _ => decode(raw).parse(),
         };
-        Ok(time.map_or(i64::MIN, jiff::Timestamp::as_millisecond))
+        let time = time.map(jiff::Timestamp::as_millisecond);
+        if let (Some(usual), Some(plain), Ok(time)) = (&mut self.usual, plain, &time) {
+            usual.learn_day(plain, *time);
+        }
+        Ok(time.unwrap_or(i64::MIN))
     }
 
     fn truth(&mut self, c: &mut Cursor<'_>, set: fn(&mut Flags, bool)) -> Step {
@@ -845,6 +1061,17 @@ impl Reader<'_> {
         set(&mut self.entry.flags, span.of(self.line) != b"null");
         Ok(())
     }
+}
+
+/// What stands between the quotes of a string; nothing where it is none.
+fn unquoted(raw: &[u8]) -> &[u8] {
+    let inner = raw.strip_prefix(b"\"").and_then(|r| r.strip_suffix(b"\""));
+    inner.unwrap_or_default()
+}
+
+/// Whether it is a string, and not empty.
+fn says(raw: &[u8]) -> bool {
+    raw.starts_with(b"\"") && raw.len() > 2
 }
 
 /// The id that a JSON string (quotes included) spells.

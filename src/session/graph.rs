@@ -13,6 +13,9 @@ use super::prompt::PromptKind;
 /// Marks the absence of an entry in the index arrays.
 const NOBODY: u32 = u32::MAX;
 
+/// How many entries before another are looked at one by one for its parent.
+const NEAR: usize = 8;
+
 /// How an entry relates to the live path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -83,7 +86,11 @@ impl Graph {
                 continue;
             }
             graph.place[i] = Place::Apart;
-            if let Some(p) = e.parent.some().and_then(|p| graph.find(entries, p)) {
+            if let Some(p) = e
+                .parent
+                .some()
+                .and_then(|p| graph.find_above(entries, i, p))
+            {
                 graph.parent[i] = p as u32;
                 // Linking from the back leaves children in file order.
                 graph.next_sibling[i] = graph.first_child[p];
@@ -100,6 +107,20 @@ impl Graph {
         let is_it = |&i: &u32| entries[i as usize].uuid == uuid;
         let found = self.by_uuid.find(hash(uuid), is_it);
         found.map(|&i| i as usize)
+    }
+
+    /// The same, where an entry is looked for that another names: mostly it stands shortly before it.
+    pub(super) fn find_above(&self, entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
+        let near = entries[..child].iter().rev().take(NEAR);
+        let near = near
+            .take_while(|_| self.distinct)
+            .position(|e| e.uuid == uuid && e.is_chained());
+        near.map_or_else(|| self.find(entries, uuid), |back| Some(child - 1 - back))
+    }
+
+    /// How many different uuids its entries have.
+    pub fn count(&self) -> usize {
+        self.by_uuid.len()
     }
 
     /// Whether no two entries have one uuid.

@@ -2,6 +2,11 @@
 
 use std::hash::BuildHasher as _;
 
+use twox_hash::XxHash3_128;
+
+/// Where a UUID has its version, the number that none in use has.
+const MARK: u128 = 0xf << 76;
+
 /// An opaque id, comparable and hashable without its text.
 ///
 /// The canonical form of a UUID is its value. Any other text is a hash of it, marked by a version
@@ -18,11 +23,8 @@ impl Id {
     /// The id that these bytes spell.
     pub fn of(text: &[u8]) -> Self {
         canonical(text).unwrap_or_else(|| {
-            let hash = blake3::hash(text);
-            let mut first = [0; 16];
-            first.copy_from_slice(&hash.as_bytes()[..16]);
-            first[6] = 0xf0 | (first[6] & 0x0f);
-            Id(u128::from_be_bytes(first))
+            let hash = XxHash3_128::oneshot(text);
+            Id(hash | MARK)
         })
     }
 
@@ -52,6 +54,11 @@ impl Id {
             .then(|| uuid::Uuid::from_u128(self.0).to_string())
     }
 
+    /// Its sixteen bytes.
+    pub fn bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
     /// `None` for [`Id::NONE`].
     pub fn some(self) -> Option<Self> {
         self.is_some().then_some(self)
@@ -74,42 +81,58 @@ impl From<uuid::Uuid> for Id {
     }
 }
 
-/// The value of each hexadecimal digit in lower case; 0xff for what is none.
-const DIGITS: [u8; 256] = {
-    let mut table = [0xff; 256];
-    let mut i = 0;
-    while i < 16 {
-        table[b"0123456789abcdef"[i] as usize] = i as u8;
-        i += 1;
-    }
-    table
-};
-
 /// Reads the 36 characters of a lower-case hyphenated UUID.
 fn canonical(text: &[u8]) -> Option<Id> {
     let text: &[u8; 36] = text.try_into().ok()?;
     if [text[8], text[13], text[18], text[23]] != [b'-'; 4] {
         return None;
     }
-    let mut value: u128 = 0;
-    let mut any = 0;
+    let mut digits = [0; 32];
+    let mut at = 0;
     for range in [0..8, 9..13, 14..18, 19..23, 24..36] {
-        let mut part: u64 = 0;
-        let len = range.len();
-        for &byte in &text[range] {
-            let digit = DIGITS[byte as usize];
-            any |= digit;
-            part = part << 4 | u64::from(digit & 0xf);
-        }
-        value = value << (4 * len) | u128::from(part);
+        digits[at..at + range.len()].copy_from_slice(&text[range.clone()]);
+        at += range.len();
+    }
+    let mut value: u128 = 0;
+    for eight in digits.as_chunks().0 {
+        value = value << 32 | u128::from(hexadecimal(*eight)?);
     }
     // The version nibble of hashes is kept for them; nil means none.
-    (any < 0x10 && value != 0 && value >> 76 & 0xf != 0xf).then_some(Id(value))
+    (value != 0 && value >> 76 & 0xf != 0xf).then_some(Id(value))
+}
+
+/// The number that eight digits spell, letters in lower case; all at once, for every line has several ids.
+fn hexadecimal(digits: [u8; 8]) -> Option<u32> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let text = u64::from_be_bytes(digits);
+    // Letters have a bit that figures have not, and begin at one.
+    let letters = text >> 6 & EACH;
+    let values = (text & (0x0f * EACH)) + 9 * letters;
+    // Whatever else was there comes out otherwise when it is spelt again.
+    let is_letter = (values + 0x76 * EACH) >> 7 & EACH;
+    let spelt = values + 0x30 * EACH + 0x27 * is_letter;
+    if spelt != text || values & (0xf0 * EACH) != 0 {
+        return None;
+    }
+    // Two digits to a byte, two bytes to four digits, and so on.
+    let pairs = (values >> 4 | values) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs >> 8 | pairs) & 0x0000_ffff_0000_ffff;
+    Some((fours >> 16 | fours) as u32)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn only_digits_are_a_number(digits in proptest::array::uniform8(prop_oneof![Just(b'0'), b'0'..=b'9', b'a'..=b'f', any::<u8>()])) {
+            let plain = digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f'));
+            let number = std::str::from_utf8(&digits).ok().and_then(|t| u32::from_str_radix(t, 16).ok());
+            prop_assert_eq!(hexadecimal(digits), number.filter(|_| plain));
+        }
+    }
 
     #[test]
     fn spelling_is_identity() {

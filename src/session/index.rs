@@ -14,17 +14,22 @@ use crate::jsonl::{
 
 use super::entry::{
     Block, Entry, Kind, LineState, Repeated, SYNTHETIC, parse, parse_first, parse_made,
+    with_other_parent,
 };
 use super::graph::Graph;
 use super::id::Id;
 use super::tools::Calls;
 use super::turns::Turns;
+use super::usual::Usual;
 
 /// How many bytes of lines are read at a time: many pieces keep all cores busy, however long lines are.
 const PIECE: usize = 1 << 18;
 
 /// How many entries are asked first what most of them repeat.
 const FIRST: usize = 64;
+
+/// How many entries one core counts at a time.
+const COUNTED: usize = 1 << 14;
 
 /// How many lines that a plan touched one core reads at a time.
 const TOUCHED: usize = 64;
@@ -119,11 +124,11 @@ impl Session {
         let document = Document::read(
             source,
             |stretch| {
-                let mut index = Index::with_capacity(0);
+                let (mut index, mut usual) = (Index::with_capacity(0), Usual::default());
                 while let Some(rest) = stretch.rest() {
                     let first = stretch.is_first();
                     // Most lines are whole, and who reads them sees where they end.
-                    let read = index.read_whole(rest, first);
+                    let read = index.read_whole(rest, first, &mut usual);
                     let text = stretch.end_line(read.unwrap_or_default());
                     if read.is_err() {
                         index.read(text.unwrap_or_default(), first);
@@ -257,6 +262,7 @@ impl Session {
             let links = Entry {
                 result: entry.result,
                 window: entry.window,
+                ids: entry.ids,
                 ..now
             };
             if !same_blocks || links != *entry || entry.kind == Kind::LastPrompt {
@@ -319,6 +325,11 @@ impl Session {
     /// The entry of the graph with this uuid; of duplicates the last.
     pub fn find(&self, uuid: Id) -> Option<usize> {
         self.graph.find(&self.entries, uuid)
+    }
+
+    /// The same, for a uuid that an entry names: mostly its owner stands shortly before.
+    pub fn find_near(&self, entry: usize, uuid: Id) -> Option<usize> {
+        self.graph.find_above(&self.entries, entry, uuid)
     }
 
     /// The line of an entry.
@@ -409,10 +420,15 @@ impl Session {
     /// The session id that most entries carry.
     pub fn session_id(&self) -> Option<Id> {
         // Nearly all carry one, so they are counted by stretches.
+        let count = |entries: &[Entry]| {
+            let stretches = entries.chunk_by(|a, b| a.session == b.session);
+            let named = stretches.filter(|s| s[0].session.is_some());
+            named.map(|s| (s[0].session, s.len())).collect()
+        };
+        let counted: Vec<Vec<(Id, usize)>> = self.entries.par_chunks(COUNTED).map(count).collect();
         let mut counts: IndexMap<Id, usize> = IndexMap::new();
-        let stretches = self.entries.chunk_by(|a, b| a.session == b.session);
-        for stretch in stretches.filter(|s| s[0].session.is_some()) {
-            *counts.entry(stretch[0].session).or_default() += stretch.len();
+        for (id, count) in counted.into_iter().flatten() {
+            *counts.entry(id).or_default() += count;
         }
         // Of equals the one seen first.
         let most = counts.into_iter().rev().max_by_key(|&(_, n)| n);
@@ -482,12 +498,18 @@ impl Readings {
         let (mut room, mut other) = (Vec::new(), Vec::new());
         for &one in touched {
             let Touched { line, from } = one;
-            let text = document.text_in(line as usize, &mut room);
             let made_from = from.and_then(|from| {
                 let entry = known.states[from as usize].entry()?;
                 let other = before.text_in(from as usize, &mut other);
                 Some((other, known.entries.peek(entry)?))
             });
+            let edits = document.edits(line as usize).unwrap_or_default();
+            let same_but_parent = made_from.and_then(|other| with_other_parent(edits, other));
+            if let Some(entry) = same_but_parent {
+                out.lines.push((one, Reading::Again(Box::new(entry))));
+                continue;
+            }
+            let text = document.text_in(line as usize, &mut room);
             let reading = out.read(text, line == 0, made_from, &known.blocks);
             out.lines.push((one, reading));
         }
@@ -693,11 +715,16 @@ impl Index {
     }
 
     /// Reads the line that `rest` begins with, if it is a record; where its newline is, if it has one.
-    fn read_whole(&mut self, rest: &[u8], first: bool) -> Result<Option<usize>, Malformed> {
+    fn read_whole(
+        &mut self,
+        rest: &[u8],
+        first: bool,
+        usual: &mut Usual,
+    ) -> Result<Option<usize>, Malformed> {
         if is_marked_wrongly(rest, first) {
             return Err(Malformed { at: 0 });
         }
-        let (entry, repeated, newline) = parse_first(rest, &mut self.blocks)?;
+        let (entry, repeated, newline) = parse_first(rest, &mut self.blocks, usual)?;
         self.take(rest, entry, repeated);
         Ok(newline)
     }
@@ -925,7 +952,55 @@ mod tests {
         are_alike(&session.successor(document), &read).expect("the same session");
     }
 
+    /// Lines with much in common, and what may be odd about that.
+    const ALIKE: [&str; 10] = [
+        r#"{"parentUuid":"11111111-2222-4333-8444-555555555555","isSidechain":false,"userType":"external","cwd":"/a","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.45","gitBranch":"main","type":"user","message":{"content":"x"},"uuid":"21111111-2222-4333-8444-555555555555","timestamp":"2026-01-02T03:04:05.678Z"}"#,
+        r#"{"parentUuid":"21111111-2222-4333-8444-555555555555","isSidechain":false,"userType":"external","cwd":"/a","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.45","gitBranch":"main","type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"c"}]},"uuid":"31111111-2222-4333-8444-555555555555","timestamp":"2026-01-02T03:04:06.000Z"}"#,
+        r#"{"parentUuid":"31111111-2222-4333-8444-555555555555","type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":"é"}]},"uuid":"41111111-2222-4333-8444-555555555555","timestamp":"2026-01-03T03:04:06.000Z","toolUseResult":{"persistedOutputPath":"/x"},"sourceToolAssistantUUID":"31111111-2222-4333-8444-555555555555","userType":"external","entrypoint":"cli","cwd":"/größe","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.325","gitBranch":"HEAD","slug":"calm"}"#,
+        r#"{"parentUuid":"41111111-2222-4333-8444-555555555555","type":"attachment","attachment":{"type":"note","content":"some","x":"51111111-2222-4333-8444-555555555555"},"uuid":"61111111-2222-4333-8444-555555555555","userType":"external","entrypoint":"cli","cwd":"/größe","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.325","gitBranch":"HEAD","slug":"calm"}"#,
+        r#"{"parentUuid":"41111111-2222-4333-8444-555555555555","userType":"external","entrypoint":{"id":"51111111-2222-4333-8444-555555555555"},"cwd":"/a","type":"system","uuid":"71111111-2222-4333-8444-555555555555"}"#,
+        r#"{"parentUuid":"41111111-2222-4333-8444-555555555555","userType":"external","cwd":"/a","version":2,"type":"system","uuid":"81111111-2222-4333-8444-555555555555"}"#,
+        r#"{"parentUuid":"41111111-2222-4333-8444-555555555555","userType":"external","cwd":"/a","version":"\u0032","type":"system","parentUuid":"61111111-2222-4333-8444-555555555555","uuid":"91111111-2222-4333-8444-555555555555"}"#,
+        r#"{"userType":"external","userType":"external","cwd":"/a","cwd":"/b","type":"user","parentUuid":"41111111-2222-4333-8444-555555555555","uuid":"a1111111-2222-4333-8444-555555555555","timestamp":"2026-01-02T03:04:05Z"}"#,
+        r#"{"parentUuid":"61111111-2222-4333-8444-555555555555","userType":"external","cwd":"/a","type":"user","message":{"content":"y"},"uuid":"b1111111-2222-4333-8444-555555555555","timestamp":"2026-99-02T03:04:05.678Z"}"#,
+        r#"{"parentUuid":null,"type":"progress","uuid":"c1111111-2222-4333-8444-555555555555","userType":"external","cwd":"/a","toolUseID":"c","data":{"message":{"uuid":"d1111111-2222-4333-8444-555555555555","content":"e1111111-2222-4333-8444-555555555555"}}}"#,
+    ];
+
     proptest! {
+        #[test]
+        fn what_is_usual_is_read_as_what_is_not(lines in proptest::collection::vec(prop::sample::select(&ALIKE[..]), 0..24)) {
+            let bytes = lines.join("\n").into_bytes();
+            let each = Session::new(Document::from_bytes(bytes.clone()));
+            let within = Session::read(Source::Owned(bytes));
+            prop_assert_eq!(&each.said.cwds, &within.said.cwds);
+            are_alike(&within, &each)?;
+        }
+
+        #[test]
+        fn a_line_with_another_parent_is_read_as_it_is_written(
+            lines in proptest::collection::vec(prop::sample::select(&ALIKE[..]), 1..12),
+            parents in proptest::collection::vec(prop::sample::select(&[
+                "\"61111111-2222-4333-8444-555555555555\"",
+                "\"6111111A-2222-4333-8444-555555555555\"",
+                "\"nobody\"",
+                "null",
+                "",
+            ][..]), 12),
+        ) {
+            let before = Session::new(Document::from_bytes(lines.join("\n").into_bytes()));
+            let mut next = before.document.successor();
+            for (i, parent) in (0..lines.len()).zip(parents) {
+                let span = Span::new(14, 52);
+                match parent {
+                    "" => next.keep(i),
+                    _ => next.edit(i, [Edit::new(span, parent)].into_iter().collect()).expect("one edit"),
+                }
+            }
+            let document = next.finish();
+            let read = Session::new(Document::from_bytes(document.to_vec()));
+            are_alike(&before.into_successor(document), &read)?;
+        }
+
         #[test]
         fn lines_may_be_split_before_or_while_they_are_read(parts in proptest::collection::vec(prop::sample::select(&PARTS[..]), 0..24)) {
             let bytes = parts.concat().into_bytes();

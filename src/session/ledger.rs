@@ -11,7 +11,7 @@ use super::graph::Place;
 use super::id::Id;
 use super::index::Session;
 use super::tokens::Weight;
-use super::usage::recorded_window;
+use super::usage::{LOOK, recorded_window};
 
 /// What there is to know of an entry.
 ///
@@ -271,6 +271,10 @@ fn weight<'a>(line: impl Fn() -> &'a [u8], blocks: &[Block], e: &Entry) -> Weigh
             }
             weight
         }
+        Kind::Attachment if e.window != LOOK => Weight {
+            bytes: f64::from(e.window),
+            images: 0.0,
+        },
         Kind::Attachment => Weight {
             bytes: attached(line(), e)
                 .map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),

@@ -24,10 +24,11 @@ mod turn_facts;
 mod turn_spec;
 mod turns;
 mod usage;
+mod usual;
 mod xray;
 
 pub use compare::{Changed, Comparison};
-pub use entry::{Block, BlockKind, Entry, Flags, Kind, LineState, Subtype, reread};
+pub use entry::{Block, BlockKind, Entry, Flags, ID_LEN, IdsAt, Kind, LineState, Subtype, reread};
 pub use entry_words::{entry_gist, entry_words};
 pub use gist::CallGist;
 pub use glance::{Glance, prompt_words, spoken};

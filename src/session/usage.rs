@@ -6,7 +6,7 @@ use super::entry::{Entry, Kind};
 use super::index::Session;
 
 /// The window of an entry that takes a closer look: what it says is of several rounds, or beyond any window.
-const LOOK: u32 = u32::MAX;
+pub(super) const LOOK: u32 = u32::MAX;
 
 /// The window at the request that an assistant line answers, if it says.
 pub(crate) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
