@@ -77,7 +77,7 @@ fn rename_and_read_again(bencher: Bencher<'_, '_>) {
     let mut renames = Renames::default();
     renames.id(ID, Uuid::from_u128(1));
     renames.session(ID, Uuid::from_u128(1));
-    renames.entries(&SESSION, Uuid::new_v4);
+    renames.main_entries(&SESSION);
     renames.mark_forks();
     all(bencher, || {
         emit(&SESSION, Some(&renames), &mut std::io::sink()).expect("a sink takes all");

@@ -94,14 +94,10 @@ fn clone(original: &Session, new_id: &str) -> Vec<u8> {
         .find_map(|e| original.string(e, &["sessionId"]))
         .expect("an id");
     let mut renames = Renames::default();
-    let mut minted = 0;
     let id = |text: &str| Uuid::try_parse(text).expect("a uuid");
     renames.id(&own, id(new_id));
     renames.session(&own, id(new_id));
-    renames.entries(original, || {
-        minted += 1;
-        id(&common::uuid(new_id, minted))
-    });
+    renames.main_entries(original);
     renames.mark_forks();
     let mut out = Vec::new();
     emit(original, Some(&renames), &mut out).expect("memory takes all");

@@ -213,7 +213,8 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
     }
     let code = report.finish(context, Some(&destination))?;
     // The program ends now, and the system takes memory back faster than piece by piece.
-    std::mem::forget((result, copy, job));
+    std::mem::forget(copy);
+    std::mem::forget((result, job));
     Ok(code)
 }
 
@@ -603,7 +604,7 @@ fn publish(
     job: &Job<'_>,
     destination: &Destination,
     result: &Outcome,
-    copy: Option<&CopySet>,
+    copy: Option<&CopySet<'_>>,
 ) -> Result<(), CliError> {
     let renames = copy.map(|c| &c.renames);
     match destination {

@@ -16,19 +16,19 @@ use super::error::CliError;
 use super::names;
 
 /// The files of a copy, and what is renamed in them.
-pub(super) struct CopySet {
+pub(super) struct CopySet<'a> {
     /// Fresh ids, and paths that lead to the copy's own files.
-    pub(super) renames: Renames,
+    pub(super) renames: Renames<'a>,
     subagents: Vec<(Sidecar, PathBuf, Session)>,
     others: Vec<(Sidecar, PathBuf)>,
 }
 
-impl CopySet {
+impl<'a> CopySet<'a> {
     pub(super) fn new(
         context: &Context,
         job: &Job<'_>,
         destination: &Destination,
-        result: &Outcome,
+        result: &'a Outcome,
     ) -> Result<Self, CliError> {
         let (new_uuid, folder) = match destination {
             Destination::New { id, folder } => (*id, Some(folder.as_path())),
@@ -50,7 +50,7 @@ impl CopySet {
             renames.id(own_id, new_uuid);
         }
         renames.session(own_id.as_deref().unwrap_or(&job.found.id), new_uuid);
-        renames.entries(session, Uuid::new_v4);
+        renames.main_entries(session);
         renames.mark_forks();
         let old_folder = job.found.folder();
         let new_folder = folder.unwrap_or(old_folder);
@@ -122,7 +122,7 @@ impl CopySet {
                     Some((_, _, after)) => after.successor(after.document().clone()),
                     None => Session::open(&sidecar.path)?,
                 };
-                self.renames.entries(&session, Uuid::new_v4);
+                self.renames.entries(&session);
                 let target = if sidecar.kind == SidecarKind::Subagent {
                     moved(
                         &sidecar.path,
@@ -227,7 +227,7 @@ impl CopySet {
         rows
     }
 
-    pub(super) fn files<'a>(&'a self, after: &'a Session, transcript: PathBuf) -> Vec<NewFile<'a>> {
+    pub(super) fn files<'b>(&'b self, after: &'b Session, transcript: PathBuf) -> Vec<NewFile<'b>> {
         let subagents = self.subagents.iter().map(|(_, target, session)| NewFile {
             target: target.clone(),
             make: Make::Transcript(session),

@@ -10,7 +10,7 @@ mod what;
 
 pub use gist::{Gist, Words};
 pub use plan::{Action, Change, Fate, Name, Place, Plan, PlanError, Refusal, Say, Transform, Why};
-pub use rename::{NotAsMeant, Renames, emit, emitted_len};
+pub use rename::{NotAsMeant, Renames, emit, emitted_len, least_emitted};
 pub use reparent::{Mended, reparent};
 pub use report::Measure;
 pub use verify::{Fault, Faults, verify};

@@ -1,18 +1,22 @@
 //! Fresh ids for a copy: the one walk that renames entries, sessions, paths and plans as lines go out.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use twox_hash::XxHash3_128;
 use uuid::Uuid;
 
-use crate::jsonl::{Span, between_quotes, decode, encode, lookup};
-use crate::session::{Entry, Id, Kind, LONGEST_ID, LineState, Session, reread, visit_ids};
+use crate::jsonl::{Span, decode, encode, lookup};
+use crate::session::{Entry, ID_LEN, Id, Kind, LONGEST_ID, Session, reread, visit_ids};
 use crate::threads::in_order;
 
-/// How many bytes of lines one worker renames at a time: few, so that none waits long for another.
+/// How many bytes of lines one worker renames at a time: few, so that none waits long for another. They are written as they
+/// come. Whole mebibytes are written faster on a machine of one's own, as few large pages; but where a host takes free memory
+/// away from its guests, just such pages have to be given back first, and that takes five times as long.
 const PIECE: usize = 1 << 18;
 
 /// The note on where an entry came from: around the session's id and the entry's.
@@ -20,11 +24,16 @@ const FORK: [&str; 3] = [r#","forkedFrom":{"sessionId":"#, r#","messageUuid":"#,
 
 /// What is renamed in a copy.
 #[derive(Debug, Default)]
-pub struct Renames {
+pub struct Renames<'a> {
+    /// The transcript whose entries are most of what is renamed. It knows them, so they are not held again.
+    main: Option<Main<'a>>,
+    /// All else that is.
     ids: FxHashMap<Id, Uuid>,
     /// Which lengths ids have, as bits: most strings are told apart by it alone.
     lengths: u128,
     session: Option<(String, Uuid)>,
+    /// Those few ids that were named one by one, mostly the session's.
+    named: Vec<(Id, Uuid)>,
     /// What stands before the entry's id in the note on its origin.
     fork_head: Vec<u8>,
     words: Vec<Word>,
@@ -33,10 +42,20 @@ pub struct Renames {
     forked_from: bool,
 }
 
+/// A transcript whose entries get fresh uuids.
+#[derive(Debug, Clone, Copy)]
+struct Main<'a> {
+    session: &'a Session,
+    /// How many of them are not among those that are renamed otherwise.
+    count: usize,
+}
+
 /// A name that is replaced wherever it stands between certain neighbours, words of the conversation
 /// included: in paths of files that the copy has its own of, and where a subagent is called by its name.
 #[derive(Debug)]
 struct Word {
+    old: Vec<u8>,
+    /// Finds its end: what is longer takes far longer to be looked for.
     finder: Finder<'static>,
     with: Vec<u8>,
     /// What must stand before and behind it; the first pair that fits counts.
@@ -74,7 +93,10 @@ static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u00
 /// How folders are set apart in a path inside a JSON string.
 const SEPARATORS: [&str; 2] = ["/", "\\\\"];
 
-impl Renames {
+/// How much of a word is looked for: `memchr` compares this many bytes with two of its registers.
+const LOOKED_FOR: usize = 32;
+
+impl<'a> Renames<'a> {
     /// Makes all entries those of session `new`, whatever they were, and has forks come from `old`.
     /// Where else `old` is named, it is an id like any other.
     pub fn session(&mut self, old: &str, new: Uuid) {
@@ -87,17 +109,37 @@ impl Renames {
         if old.len() < 128 {
             self.lengths |= 1 << old.len();
         }
-        self.ids.insert(Id::of(old.as_bytes()), new);
+        let old = Id::of(old.as_bytes());
+        self.ids.insert(old, new);
+        self.named.retain(|(id, _)| *id != old);
+        self.named.push((old, new));
     }
 
     /// Gives every entry of a transcript a fresh uuid.
-    pub fn entries(&mut self, session: &Session, mut fresh: impl FnMut() -> Uuid) {
-        self.ids.reserve(session.entries().len());
-        for e in session.entries() {
-            if !e.uuid.is_some() || self.ids.contains_key(&e.uuid) {
-                continue;
-            }
-            let mut len = 36;
+    pub fn entries(&mut self, session: &Session) {
+        let all = session.entries().iter().filter(|e| e.uuid.is_some());
+        self.fresh_for_all(session, all);
+    }
+
+    /// The same for the transcript that has most of them.
+    pub fn main_entries(&mut self, session: &'a Session) {
+        // Those of the graph are found there.
+        let is_found = |e: &&Entry| e.uuid.is_uuid() && e.is_chained();
+        let all = session.entries().par_iter();
+        let others: Vec<&Entry> = all.filter(|e| e.uuid.is_some() && !is_found(e)).collect();
+        let is_new = |e: &&Entry| !e.uuid.is_uuid() || session.find(e.uuid).is_none();
+        self.fresh_for_all(session, others.into_iter().filter(is_new));
+        let known = self.ids.keys().filter(|id| session.find(**id).is_some());
+        let count = session.graph().count() - known.count();
+        if count > 0 {
+            self.lengths |= 1 << ID_LEN;
+        }
+        self.main = Some(Main { session, count });
+    }
+
+    fn fresh_for_all<'e>(&mut self, session: &Session, entries: impl Iterator<Item = &'e Entry>) {
+        for e in entries {
+            let mut len = ID_LEN;
             if !e.uuid.is_uuid() {
                 let raw = lookup(session.text(e), &["uuid"]).map_or(0, Span::len);
                 if raw > LONGEST_ID {
@@ -106,8 +148,21 @@ impl Renames {
                 len = session.string(e, &["uuid"]).map_or(0, |u| u.len());
             }
             self.lengths |= 1 << len.min(127);
-            self.ids.insert(e.uuid, fresh());
+            let fresh = self.fresh(e.uuid);
+            self.ids.entry(e.uuid).or_insert(fresh);
         }
+    }
+
+    /// A uuid for what had this id: another for each id and each new session.
+    ///
+    /// It is made from both and not drawn, so that nobody has to remember it; the new session's own was drawn.
+    fn fresh(&self, id: Id) -> Uuid {
+        let session = self.session.as_ref().map_or(Uuid::nil(), |(_, new)| *new);
+        let mut both = [0; 32];
+        both[..16].copy_from_slice(session.as_bytes());
+        both[16..].copy_from_slice(&id.bytes());
+        let random = XxHash3_128::oneshot(&both);
+        uuid::Builder::from_random_bytes(random.to_be_bytes()).into_uuid()
     }
 
     /// Leads paths of a session's own files to the copy's, whose folders are `from` and `to`.
@@ -149,8 +204,10 @@ impl Renames {
     }
 
     fn word(&mut self, old: &str, new: &str, neighbours: Vec<Neighbours>) {
+        let old = old.as_bytes();
         self.words.push(Word {
-            finder: Finder::new(old.as_bytes()).into_owned(),
+            old: old.to_vec(),
+            finder: Finder::new(&old[old.len().saturating_sub(LOOKED_FOR)..]).into_owned(),
             with: new.as_bytes().to_vec(),
             neighbours,
         });
@@ -168,33 +225,34 @@ impl Renames {
 
     /// What an id is renamed to.
     pub fn get(&self, id: Id) -> Option<Uuid> {
-        self.ids.get(&id).copied()
+        let known = self.ids.get(&id).copied();
+        known.or_else(|| {
+            let main = self.main.filter(|_| id.is_uuid())?;
+            main.session.find(id).map(|_| self.fresh(id))
+        })
     }
 
     /// How many ids are renamed.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.ids.len() + self.main.map_or(0, |m| m.count)
     }
 
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.len() == 0
     }
 
     /// Whether whatever is renamed has as many bytes as before.
     fn keep_lengths(&self) -> bool {
         self.cwd.is_none()
             && self.slugs.iter().all(|(old, new)| old.len() == new.len())
-            && self.lengths == 1 << 36
-            && self
-                .words
-                .iter()
-                .all(|w| w.finder.needle().len() == w.with.len())
+            && self.lengths == 1 << ID_LEN
+            && self.words.iter().all(|w| w.old.len() == w.with.len())
     }
 
     /// How many bytes the note on an entry's origin takes.
     fn fork_len(&self) -> usize {
-        self.fork_head.len() + "\"\"".len() + 36 + FORK[2].len()
+        self.fork_head.len() + "\"\"".len() + ID_LEN + FORK[2].len()
     }
 
     /// Writes renamed lines, with their endings, to `out`, and reads again those that could have come out otherwise.
@@ -207,12 +265,11 @@ impl Renames {
         let document = session.document();
         let (mut patches, mut room) = (Vec::new(), Vec::new());
         for i in lines {
-            let entry = match session.lines()[i] {
-                LineState::Entry(e) => Some(&session.entries()[e as usize]),
-                LineState::Blank | LineState::Opaque => None,
-            };
+            let number = session.lines()[i].entry();
+            let entry = number.map(|e| &session.entries()[e]);
+            let kin = number.map_or(Kin::default(), |e| self.kin(session, e));
             let (text, start) = (document.text_in(i, &mut room), out.len());
-            let evident = self.line(text, entry, &mut patches, out);
+            let evident = self.line(text, entry, kin, &mut patches, out);
             // Tests read all of them, so that what is called evident is.
             if (!evident || cfg!(debug_assertions))
                 && entry.is_some_and(|e| !self.is_as_meant(text, e, &out[start..]))
@@ -222,6 +279,30 @@ impl Renames {
             out.extend_from_slice(document.lines()[i].ending().bytes());
         }
         Ok(())
+    }
+
+    /// Which ids of an entry are renamed for certain, because it is of the transcript that has most of them.
+    fn kin(&self, session: &Session, entry: usize) -> Kin {
+        let main = self.main.is_some_and(|m| std::ptr::eq(m.session, session));
+        let e = &session.entries()[entry];
+        let known = |there: bool, id: Id| Some(id).filter(|id| main && there && id.is_uuid());
+        Kin {
+            own: known(e.is_chained(), e.uuid),
+            parent: known(session.graph().parent(entry).is_some(), e.parent),
+            named: e
+                .names
+                .some()
+                .filter(|&id| known(true, id).is_some() && session.find_near(entry, id).is_some()),
+        }
+    }
+
+    /// The same as [`Renames::get`], mostly without looking for it.
+    fn get_near(&self, id: Id, kin: Kin) -> Option<Uuid> {
+        match self.named.iter().find(|(named, _)| *named == id) {
+            Some(&(_, new)) => Some(new),
+            None if kin.holds(id) => Some(self.fresh(id)),
+            None => self.get(id),
+        }
     }
 
     /// Whether a renamed line is the same entry under its new names.
@@ -251,6 +332,7 @@ impl Renames {
         &self,
         text: &[u8],
         entry: Option<&Entry>,
+        kin: Kin,
         patches: &mut Vec<Patch>,
         out: &mut Vec<u8>,
     ) -> bool {
@@ -258,7 +340,7 @@ impl Renames {
         let mut uuid = None;
         let mut seen = false;
         if let Some(entry) = entry
-            && self.patch_seen(text, entry, patches, &mut uuid)
+            && self.patch_seen(text, (entry, kin), patches, &mut uuid)
         {
             seen = true;
             self.patch_fork(text, entry, uuid, patches);
@@ -285,7 +367,7 @@ impl Renames {
                 if !possible || used.within == b"forkedFrom" {
                     return;
                 }
-                if let Some(&new) = self.ids.get(&used.id(text)) {
+                if let Some(new) = self.get(used.id(text)) {
                     patches.push(Patch::new(used.span.start, used.span.end, new));
                 }
             });
@@ -299,77 +381,77 @@ impl Renames {
         // Ids in the place of ids of the same length, all of those that the entry has, and a note at its end: between
         // the quotes that they stand in, nothing of that can make another entry of it.
         let evident = seen && patches.len() == ids;
-        patches.sort_by_key(|p| (p.start, p.end));
+        if !evident {
+            patches.sort_by_key(|p| (p.start, p.end));
+        }
         let mut at = 0;
         for patch in patches.iter() {
             if patch.start < at {
                 continue;
             }
             out.extend_from_slice(&text[at as usize..patch.start as usize]);
-            patch.with.write(out);
+            patch.with.write(&self.fork_head, text, out);
             at = patch.end;
         }
         out.extend_from_slice(&text[at as usize..]);
         evident
     }
 
-    /// Renames the ids of an entry by its quotes alone, and finds its own; false where it takes a walk.
+    /// Renames the ids of an entry where they were seen when it was read, and finds its own; false where it takes a walk.
     ///
-    /// A quote that is not escaped always bounds a string, so 36 characters between two of them are one
-    /// whole. What is passed over are the words of the conversation, which are most of the bytes.
+    /// What is passed over are the words of the conversation, which are most of the bytes.
     fn patch_seen(
         &self,
         text: &[u8],
-        entry: &Entry,
+        (entry, kin): (&Entry, Kin),
         patches: &mut Vec<Patch>,
         uuid: &mut Option<Span>,
     ) -> bool {
         let plain = match entry.kind {
             Kind::User | Kind::Assistant | Kind::System => true,
             // Some carry whole messages, with words of their own.
-            Kind::Attachment => MESSAGE.find(text).is_none(),
-            _ => false,
+            _ => !entry.flags.deep_ids() || MESSAGE.find(text).is_none(),
         };
-        if !plain || self.lengths != 1 << 36 || self.cwd.is_some() || entry.flags.forked() {
+        if !plain || self.lengths != 1 << ID_LEN || self.cwd.is_some() || entry.flags.forked() {
             return false;
         }
-        let own = [entry.uuid, entry.parent, entry.session, entry.names];
-        let mut renamed = own.map(|id| !id.is_some());
-        for (from, stretch) in entry.around_words(text) {
-            // An id may be spelt with escapes; nobody does, but the client would read it.
-            if entry.flags.numbered_characters() && ESCAPED.find(stretch).is_some() {
+        // An id may be spelt with escapes; nobody does, but the client would read it.
+        if entry.flags.numbered_characters() {
+            let mut around = entry.around_words(text).into_iter();
+            if around.any(|(_, stretch)| ESCAPED.find(stretch).is_some()) {
                 return false;
             }
-            for start in between_quotes(stretch, 36) {
-                let inner = &stretch[start..start + 36];
-                // Where all ids are of this length, those that are renamed are UUIDs, or strings that look alike.
-                if inner[8] != b'-' || inner[23] != b'-' {
-                    continue;
-                }
-                let id = Id::of(inner);
-                let at = from + start as u32;
-                let behind = |key: &[u8]| is_value_of(&stretch[..start - 1], key);
-                match self.ids.get(&id) {
-                    Some(&new) => {
-                        patches.push(Patch::new(at, at + 36, new));
-                        for (done, own) in renamed.iter_mut().zip(own) {
-                            *done |= own == id;
-                        }
+        }
+        let Some(places) = entry.ids.places(text.len()) else {
+            return false;
+        };
+        let own = [entry.uuid, entry.parent, entry.session, entry.names];
+        let mut renamed = own.map(|id| !id.is_some());
+        for start in places {
+            // Where all ids are of this length, those that are renamed are UUIDs, or strings that look alike.
+            let inner = &text[start..start + ID_LEN];
+            if inner[8] != b'-' || inner[23] != b'-' {
+                continue;
+            }
+            let id = Id::of(inner);
+            let behind = |key: &[u8]| is_value_of(&text[..start - 1], key);
+            match self.get_near(id, kin) {
+                Some(new) => {
+                    patches.push(Patch::new(start as u32, (start + ID_LEN) as u32, new));
+                    for (done, own) in renamed.iter_mut().zip(own) {
+                        *done |= own == id;
                     }
-                    None if behind(b"\"sessionId\"") => return false,
-                    None => {}
                 }
-                if id == entry.uuid && behind(b"\"uuid\"") {
-                    *uuid = Some(Span {
-                        start: at,
-                        end: at + 36,
-                    });
-                }
+                None if behind(b"\"sessionId\"") => return false,
+                None => {}
+            }
+            if id == entry.uuid && behind(b"\"uuid\"") {
+                *uuid = Some(Span::new(start, start + ID_LEN));
             }
         }
         // What names something else stays; whatever else was missed, a walk finds.
         let mut rest = own.into_iter().zip(renamed).filter(|(_, done)| !done);
-        rest.all(|(id, _)| !self.ids.contains_key(&id))
+        rest.all(|(id, _)| self.get(id).is_none())
     }
 
     fn patch_cwd(&self, text: &[u8], span: Span, patches: &mut Vec<Patch>) {
@@ -399,9 +481,7 @@ impl Renames {
         let Some(end) = memchr::memrchr(b'}', text) else {
             return;
         };
-        let quoted = &text[(uuid.start as usize - 1)..=(uuid.end as usize)];
-        let with = [&self.fork_head, quoted, FORK[2].as_bytes()].concat();
-        patches.push(Patch::new(end as u32, end as u32, with));
+        patches.push(Patch::new(end as u32, end as u32, With::Fork(uuid)));
     }
 
     /// In a line that cannot be read, ids are renamed where they stand whole between quotes, so that
@@ -412,7 +492,7 @@ impl Renames {
             let inner = &text[open..quote];
             if (2..=128).contains(&inner.len())
                 && self.lengths & (1 << inner.len().min(127)) != 0
-                && let Some(&new) = self.ids.get(&Id::of(inner))
+                && let Some(new) = self.get(Id::of(inner))
             {
                 patches.push(Patch::new(open as u32, quote as u32, new));
             }
@@ -422,8 +502,16 @@ impl Renames {
 
     fn patch_words(&self, text: &[u8], patches: &mut Vec<Patch>) {
         for word in &self.words {
-            let len = word.finder.needle().len();
+            let len = word.old.len();
+            let before = len - word.finder.needle().len();
             for at in word.finder.find_iter(text) {
+                // Words that begin and end alike are found once more where they overlap, and are none there.
+                let Some(at) = at
+                    .checked_sub(before)
+                    .filter(|at| text[*at..].starts_with(&word.old))
+                else {
+                    continue;
+                };
                 let (head, tail) = (&text[..at], &text[at + len..]);
                 let fits =
                     |n: &&Neighbours| head.ends_with(&n.before) && tail.starts_with(&n.behind);
@@ -461,21 +549,42 @@ impl Patch {
     }
 }
 
+/// Ids of an entry that are renamed for certain.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kin {
+    own: Option<Id>,
+    parent: Option<Id>,
+    named: Option<Id>,
+}
+
+impl Kin {
+    fn holds(&self, id: Id) -> bool {
+        [self.own, self.parent, self.named].contains(&Some(id))
+    }
+}
+
 /// What takes the place of a span.
 enum With {
     Id(Uuid),
     Bytes(Vec<u8>),
+    /// The note on where an entry came from that has its uuid here.
+    Fork(Span),
 }
 
 impl With {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, fork_head: &[u8], line: &[u8], out: &mut Vec<u8>) {
         match self {
             With::Id(id) => {
-                let mut text = [0; 36];
+                let mut text = [0; ID_LEN];
                 id.hyphenated().encode_lower(&mut text);
                 out.extend_from_slice(&text);
             }
             With::Bytes(bytes) => out.extend_from_slice(bytes),
+            With::Fork(uuid) => {
+                out.extend_from_slice(fork_head);
+                out.extend_from_slice(&line[(uuid.start as usize - 1)..=(uuid.end as usize)]);
+                out.extend_from_slice(FORK[2].as_bytes());
+            }
         }
     }
 }
@@ -502,10 +611,16 @@ pub struct NotAsMeant {
 
 /// Writes a transcript, renamed where `renames` is given: all cores rename, and read again what they made, while this
 /// thread writes. Fails with [`NotAsMeant`] inside where a line is not the entry that it was.
-pub fn emit(session: &Session, renames: Option<&Renames>, out: &mut impl Write) -> io::Result<()> {
+pub fn emit(
+    session: &Session,
+    renames: Option<&Renames<'_>>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let document = session.document();
     let Some(renames) = renames else {
-        return document.write(0, document.lines().len(), out);
+        let mut out = BufWriter::with_capacity(PIECE, out);
+        document.write(0, document.lines().len(), &mut out)?;
+        return out.flush();
     };
     let pieces = document.pieces(PIECE);
     let make = |piece: usize, out: &mut Vec<u8>| {
@@ -519,24 +634,29 @@ pub fn emit(session: &Session, renames: Option<&Renames>, out: &mut impl Write) 
 ///
 /// Told without writing where all that is renamed keeps its length, as it does but for odd ids, plans,
 /// paths into another project, and subagents beside the transcript.
-pub fn emitted_len(session: &Session, renames: Option<&Renames>) -> u64 {
+pub fn emitted_len(session: &Session, renames: Option<&Renames<'_>>) -> u64 {
     let len = session.document().len();
     let Some(renames) = renames else { return len };
-    if renames.keep_lengths()
-        && session
-            .entries()
-            .iter()
-            .all(|e| plain(e.uuid) && plain(e.session))
-    {
-        let forks = session
-            .entries()
-            .iter()
-            .filter(|e| renames.forked_from && e.is_chained() && !e.flags.forked())
-            .count();
-        return len + (forks * renames.fork_len()) as u64;
+    if renames.keep_lengths() {
+        let noted = |e: &Entry| renames.forked_from && e.is_chained() && !e.flags.forked();
+        let count =
+            |e: &Entry| (plain(e.uuid) && plain(e.session)).then_some(usize::from(noted(e)));
+        let forks = session.entries().par_iter().map(count);
+        let forks = forks.try_reduce(|| 0, |a, b| Some(a + b));
+        if let Some(forks) = forks {
+            return len + (forks * renames.fork_len()) as u64;
+        }
     }
     let mut counted = Counted(0);
     emit(session, Some(renames), &mut counted).map_or(len, |()| counted.0)
+}
+
+/// A number of bytes that [`emit`] writes at the least, told at once.
+pub fn least_emitted(session: &Session, renames: Option<&Renames<'_>>) -> u64 {
+    match renames {
+        Some(renames) if !renames.keep_lengths() => 0,
+        _ => session.document().len(),
+    }
 }
 
 /// Whether an id is missing, or has 36 bytes like every fresh one.
@@ -584,7 +704,8 @@ mod tests {
         renames.id(&uuid(1).to_string(), uuid(11));
         renames.id(&uuid(2).to_string(), uuid(12));
         let mut out = Vec::new();
-        renames.line(line.as_bytes(), Some(entry), &mut Vec::new(), &mut out);
+        let kin = Kin::default();
+        renames.line(line.as_bytes(), Some(entry), kin, &mut Vec::new(), &mut out);
         assert!(renames.is_as_meant(line.as_bytes(), entry, &out));
 
         let renamed = String::from_utf8(out).expect("what it was is UTF-8");

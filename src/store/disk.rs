@@ -23,6 +23,24 @@ pub(super) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder).map_err(without_path)
 }
 
+/// Asks for room for so many bytes at once, where the system can: they are written in half the time then, and where there is
+/// no room that is known before any of them is.
+pub(super) fn allocate(file: &File, len: u64) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if len > 0 {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        // Not every file system can.
+        let asked = fallocate(file, FallocateFlags::KEEP_SIZE, 0, len);
+        if let Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) = asked {
+            return Err(full.into());
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, len);
+    Ok(())
+}
+
 /// A name for a temp file in a folder, which nothing has.
 pub(super) fn temp_name(folder: &Path) -> PathBuf {
     let random = uuid::Uuid::new_v4().simple();

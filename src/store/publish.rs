@@ -1,9 +1,9 @@
 //! Carries results to the disk, so that a crash at any point leaves the old or the new, never a mixture.
 
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::rewrite::{NotAsMeant, Renames, emit};
+use crate::rewrite::{NotAsMeant, Renames, emit, least_emitted};
 use crate::session::Session;
 
 use super::atomic::{
@@ -59,7 +59,7 @@ pub struct NewSession<'a> {
     /// Its files, the last of them its transcript.
     pub files: &'a [NewFile<'a>],
     /// What is renamed in them.
-    pub renames: &'a Renames,
+    pub renames: &'a Renames<'a>,
     /// Bytes that are not part of it and are kept beside the journal, by line.
     pub quarantine: &'a [(u32, Vec<u8>)],
 }
@@ -172,7 +172,7 @@ fn make_all<'a>(
 pub(super) fn write_transcript(
     target: &Path,
     session: &Session,
-    renames: Option<&Renames>,
+    renames: Option<&Renames<'_>>,
     replaced: Option<&Path>,
 ) -> Result<(Candidate, FileState), CommitError> {
     let not_as_meant = || CommitError::ReadBack {
@@ -181,10 +181,9 @@ pub(super) fn write_transcript(
     std::thread::scope(|scope| {
         let mut written = None;
         let candidate = Candidate::write(target, |file, path| {
-            let writing = Written::new(scope, file, path)?;
-            let mut out = BufWriter::with_capacity(1 << 17, writing);
-            emit(session, renames, &mut out)?;
-            let writing = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            let least = least_emitted(session, renames);
+            let mut writing = Written::new(scope, file, path, least)?;
+            emit(session, renames, &mut writing)?;
             written = Some(writing.end()?);
             Ok(())
         });
@@ -236,7 +235,7 @@ fn missing_folders(files: &[NewFile<'_>]) -> io::Result<Vec<PathBuf>> {
 pub fn export(
     path: &Path,
     session: &Session,
-    renames: Option<&Renames>,
+    renames: Option<&Renames<'_>>,
 ) -> Result<(), CommitError> {
     // What a killed run left here.
     disk::sweep(disk::folder_of(path));

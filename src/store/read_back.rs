@@ -10,6 +10,7 @@ use twox_hash::XxHash3_128;
 
 use crate::threads::joined;
 
+use super::disk;
 use super::sum::Sum;
 
 /// How many bytes are written before the disk is set to work on them, while more are made.
@@ -47,12 +48,14 @@ pub(super) struct Sent<'scope> {
 }
 
 impl<'a, 'scope> Written<'a, 'scope> {
-    /// Begins with an empty file that is at `path`.
+    /// Begins with an empty file that is at `path`, and will have at least so many bytes.
     pub(super) fn new(
         scope: &'scope Scope<'scope, '_>,
         file: &'a mut File,
         path: &Path,
+        least: u64,
     ) -> io::Result<Self> {
+        disk::allocate(file, least)?;
         let (flush, flushes) = sync_channel(1);
         let (tell, told) = channel();
         let flushed = file.try_clone()?;
@@ -153,7 +156,7 @@ mod tests {
         let temp = tempfile::NamedTempFile::new().expect("a file");
         let (mut file, path) = temp.into_parts();
         std::thread::scope(|scope| {
-            let mut written = Written::new(scope, &mut file, &path).expect("a reader");
+            let mut written = Written::new(scope, &mut file, &path, 5).expect("a reader");
             for piece in pieces {
                 written.write_all(piece).expect("to be written");
             }

@@ -180,15 +180,10 @@ pub(crate) fn rename(data: &[u8]) {
     let session = session(data);
     let mut renames = Renames::default();
     let old = "5e551000-aaaa-4bbb-8ccc-0123456789ab";
-    let mut minted = 0u128;
-    let mut fresh = || {
-        minted += 1;
-        uuid::Uuid::from_u128(0xf000_0000_0000_4000_8000_0000_0000_0000 + minted)
-    };
-    let new = fresh();
+    let new = uuid::Uuid::from_u128(0xf000_0000_0000_4000_8000_0000_0000_0001);
     renames.id(old, new);
     renames.session(old, new);
-    renames.entries(&session, fresh);
+    renames.main_entries(&session);
     renames.mark_forks();
     renames.paths(old, &new.to_string(), "-a", "-b");
     renames.slug("calm-windy-hill", "calm-windy-abcd");
