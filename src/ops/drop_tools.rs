@@ -310,10 +310,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
             Gist::of(session, entry, block, Words::Call),
         ),
         kind if kind.is_result() => {
-            let made = session
-                .calls()
-                .find(block.tool)
-                .and_then(|c| c.uses.first());
+            let made = session.calls().of(block).and_then(|c| c.uses.first());
             let what = made.map_or(" result".into(), |made| {
                 let line = session.text(&session.entries()[made.entry as usize]);
                 halves.of(session.block(made.block), line).1
@@ -409,6 +406,7 @@ pub(super) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name:
 /// The calls to which an entry belongs, without being a half of them.
 fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
     let paths: &[&[&str]] = match e.kind {
+        _ if !e.flags.companion() => &[],
         Kind::Progress => &[&["parentToolUseID"], &["toolUseID"]],
         Kind::Attachment => &[&["attachment", "toolUseID"], &["toolUseID"]],
         Kind::User

@@ -71,11 +71,6 @@ pub(super) fn unfinished_turn(session: &Session) -> Option<u32> {
             })
             .flat_map(|(_, e)| session.blocks(e))
             .filter(|b| b.kind == BlockKind::ToolUse)
-            .any(|b| {
-                session
-                    .calls()
-                    .find(b.tool)
-                    .is_some_and(|c| c.results.is_empty())
-            });
+            .any(|b| session.calls().of(b).is_some_and(|c| c.results.is_empty()));
     (count > 0 && (awaits_model || awaits_results)).then_some(count)
 }

@@ -59,6 +59,9 @@ impl Words {
 impl Gist {
     /// The words of a block of an entry.
     pub fn of(session: &Session, entry: &Entry, block: &Block, of: Words) -> Self {
+        if of == Words::Thinking && !block.is_spoken() {
+            return Gist::None;
+        }
         let line = entry.line as usize;
         if !session.document().is_original(line) {
             // It was made by an earlier step, and is gone when the change is shown.
@@ -76,12 +79,12 @@ impl Gist {
         *self == Gist::None
     }
 
-    /// Whether there may turn out to be nothing to be said. Thinking can be sealed; what else is long says something.
+    /// Whether there may turn out to be nothing to be said. What is long says something, and sealed thinking has none.
     pub(super) fn may_be_empty(&self) -> bool {
         match self {
             Gist::None => true,
             Gist::Words(_) => false,
-            Gist::Block { len, of, .. } => *of == Words::Thinking || *len < 256,
+            Gist::Block { len, of, .. } => *of != Words::Thinking && *len < 256,
         }
     }
 

@@ -8,8 +8,8 @@ use hashbrown::hash_table::Entry as Slot;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::jsonl::{Edit, Span, between_quotes, elements, encode, lookup, remove_elements};
-use crate::session::{Entry, Id, Kind, Place, Session, hash_of_id, visit_ids};
+use crate::jsonl::{Edit, Span, elements, encode, lookup, remove_elements};
+use crate::session::{Entry, ID_LEN, Id, Kind, Place, Session, hash_of_id, visit_ids};
 
 use super::plan::{Action, Plan};
 
@@ -33,7 +33,7 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
         .par_iter()
         .enumerate()
         .with_min_len(64)
-        .filter(|(_, e)| !plan.drops(e.line))
+        .filter(|(i, e)| !plan.drops(e.line) && !stand_ins.surely_names_none(*i))
         .map_init(Vec::new, |room, (i, e)| {
             let text = session.document().text_in(e.line as usize, room);
             (i, stand_ins.moved(i, e, text))
@@ -213,19 +213,29 @@ impl<'a> Messages<'a> {
             first: HashTable::new(),
             next: vec![u32::MAX; entries.len()],
         };
-        for (i, e) in entries.iter().enumerate().rev() {
-            if e.kind != Kind::Assistant || !e.message_id.is_some() {
+        let message = |i: u32| entries[i as usize].message_id;
+        // Those that follow each other are linked at once.
+        let mut runs = entries.len();
+        while runs > 0 {
+            let (last, id) = (runs - 1, entries[runs - 1].message_id);
+            let is_line = |e: &Entry| e.kind == Kind::Assistant && e.message_id == id;
+            let run = entries[..runs].iter().rev().take_while(|e| is_line(e));
+            let first = runs - run.count().max(1);
+            runs = first;
+            if !is_line(&entries[last]) || !id.is_some() {
                 continue;
             }
-            let message = |&i: &u32| entries[i as usize].message_id;
-            let is_it = |i: &u32| message(i) == e.message_id;
-            let rehash = |i: &u32| hash_of_id(message(i));
-            let slot = all.first.entry(hash_of_id(e.message_id), is_it, rehash);
+            (first..last).for_each(|i| all.next[i] = i as u32 + 1);
+            let slot = all.first.entry(
+                hash_of_id(id),
+                |&i| message(i) == id,
+                |&i| hash_of_id(message(i)),
+            );
             match slot {
-                Slot::Occupied(mut first) => {
-                    all.next[i] = std::mem::replace(first.get_mut(), i as u32);
+                Slot::Occupied(mut known) => {
+                    all.next[last] = std::mem::replace(known.get_mut(), first as u32);
                 }
-                Slot::Vacant(free) => drop(free.insert(i as u32)),
+                Slot::Vacant(free) => drop(free.insert(first as u32)),
             }
         }
         all
@@ -249,6 +259,8 @@ struct StandIns<'a> {
     gone: Gone<'a>,
     /// How their ids begin.
     hints: Hints,
+    /// The session that nearly all entries name, and whether an entry that goes has its id.
+    usual: (Id, bool),
     messages: Messages<'a>,
 }
 
@@ -292,10 +304,12 @@ impl<'a> StandIns<'a> {
         let gone = Gone::of(session, plan);
         let entries = session.entries();
         let told = if gone.is_empty() { &[] } else { entries };
+        let usual = session.session_id().unwrap_or(Id::NONE);
         Self {
             session,
             plan,
             hints: Hints::new(&gone),
+            usual: (usual, gone.contains(usual)),
             gone,
             messages: Messages::of(told),
         }
@@ -307,28 +321,43 @@ impl<'a> StandIns<'a> {
         if !self.gone.plain || e.flags.numbered_characters() {
             return Named::Perhaps;
         }
+        let Some(places) = e.ids.places(text.len()) else {
+            return Named::Perhaps;
+        };
         let mut hit = None;
-        for (from, part) in e.around_words(text) {
-            for at in between_quotes(part, 36) {
-                let text = &part[at..at + 36];
-                if !self.hints.may_hold(text) {
-                    continue;
-                }
-                let Some(id) = Id::of_uuid(text).filter(|&id| self.gone.contains(id)) else {
-                    continue;
-                };
-                // It names its parent somewhere: if this is all that it names, then here.
-                if hit.is_some() || id != e.parent {
-                    return Named::Perhaps;
-                }
-                let start = from + at as u32;
-                hit = Some(Span {
-                    start,
-                    end: start + 36,
-                });
+        for at in places {
+            let text = &text[at..at + ID_LEN];
+            if !self.hints.may_hold(text) {
+                continue;
             }
+            let Some(id) = Id::of_uuid(text).filter(|&id| self.gone.contains(id)) else {
+                continue;
+            };
+            // It names its parent somewhere: if this is all that it names, then here.
+            if hit.is_some() || id != e.parent {
+                return Named::Perhaps;
+            }
+            hit = Some(Span::new(at, at + ID_LEN));
         }
         hit.map_or(Named::Nothing, Named::Parent)
+    }
+
+    /// Whether an entry has no ids but those that it was read for, and none of them goes: told without its line.
+    fn surely_names_none(&self, number: usize) -> bool {
+        let e = &self.session.entries()[number];
+        let known = [e.uuid, e.parent, e.session, e.names];
+        let known = known.into_iter().filter(|id| id.is_uuid()).count();
+        let parent = self.session.graph().parent(number);
+        self.gone.plain
+            && !e.flags.numbered_characters()
+            && e.ids.count() == Some(known)
+            && parent.is_none_or(|p| self.stays(p))
+            && (e.session == self.usual.0 || !self.gone.contains(e.session))
+            && !self.usual.1
+            && e.names.some().is_none_or(|id| {
+                let named = self.session.find_near(number, id);
+                named.is_none_or(|named| self.stays(named))
+            })
     }
 
     /// The references of an entry that stays to entries that go, moved.

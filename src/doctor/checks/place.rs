@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use crate::jsonl::{decode, lookup};
-use crate::session::{Kind, Session};
+use crate::session::{Entry, Kind, Session};
 
 use super::super::check::{Check, Scope, Survey, whole};
 use super::super::finding::{Finding, Severity};
@@ -178,31 +180,11 @@ fn name(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Finding
 
 /// Saved outputs and rewind data that entries name.
 fn sidecars(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Finding>) {
-    let (mut outputs, mut versions) = (0, 0);
-    for e in session.entries() {
-        let text = session.text(e);
-        let result = e.result.of(text);
-        if e.flags.tool_use_result()
-            && let Some(path) = lookup(result, &["persistedOutputPath"])
-        {
-            outputs += usize::from(!Path::new(&*decode(path.of(result))).exists());
-        }
-        if e.kind == Kind::FileHistorySnapshot
-            && let Some(backups) = lookup(text, &["snapshot", "trackedFileBackups"])
-        {
-            let inner = backups.of(text);
-            for field in crate::jsonl::fields(inner).unwrap_or_default() {
-                let value = field.value.of(inner);
-                let Some(name) = lookup(value, &["backupFileName"])
-                    .map(|s| s.of(value))
-                    .filter(|n| n.starts_with(b"\""))
-                else {
-                    continue;
-                };
-                versions += usize::from(!around.file_history.join(&*decode(name)).exists());
-            }
-        }
-    }
+    let (outputs, versions) = session
+        .entries()
+        .par_iter()
+        .map(|e| (lost_output(session, e), lost_versions(session, around, e)))
+        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     if outputs > 0 {
         findings.push(whole(&LOST_SIDECARS, format!("{outputs} saved outputs that results point to are gone: the model cannot read them again")));
     }
@@ -212,4 +194,33 @@ fn sidecars(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Fin
             format!("{versions} versions of files are gone: rewinding cannot bring them back"),
         ));
     }
+}
+
+/// How many outputs are gone that the client saved for an entry: one at the most.
+fn lost_output(session: &Session, e: &Entry) -> usize {
+    if !e.flags.tool_use_result() || !e.flags.persisted() {
+        return 0;
+    }
+    let result = e.result.of(session.text(e));
+    let path = lookup(result, &["persistedOutputPath"]).map(|s| decode(s.of(result)));
+    usize::from(path.is_some_and(|p| !Path::new(&*p).exists()))
+}
+
+/// How many versions of files are gone that a snapshot names.
+fn lost_versions(session: &Session, around: &Surroundings<'_>, e: &Entry) -> usize {
+    if e.kind != Kind::FileHistorySnapshot {
+        return 0;
+    }
+    let text = session.text(e);
+    let Some(backups) = lookup(text, &["snapshot", "trackedFileBackups"]) else {
+        return 0;
+    };
+    let inner = backups.of(text);
+    let all = crate::jsonl::fields(inner).unwrap_or_default().into_iter();
+    let gone = |value: &[u8]| {
+        let name = lookup(value, &["backupFileName"]).map(|s| s.of(value));
+        let name = name.filter(|n| n.starts_with(b"\""));
+        name.is_some_and(|n| !around.file_history.join(&*decode(n)).exists())
+    };
+    all.filter(|field| gone(field.value.of(inner))).count()
 }

@@ -1,6 +1,5 @@
 //! Two thinking blocks with nothing between them. Models whose thinking is not shown do that; others do not.
 
-use crate::jsonl::lookup;
 use crate::session::{At, BlockKind, Session};
 
 use super::super::super::check::{Check, Scope, Survey};
@@ -24,10 +23,10 @@ pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
     let answers = super::answers(session).into_iter();
     answers
         .filter(|blocks| {
-            blocks.windows(2).any(|w| {
-                w.iter()
-                    .all(|&(at, kind)| kind == BlockKind::Thinking && has_words(session, at))
-            })
+            let pairs = blocks.windows(2);
+            let mut pairs =
+                pairs.filter(|w| w.iter().all(|(_, kind)| *kind == BlockKind::Thinking));
+            pairs.any(|w| w.iter().all(|(at, _)| session.block(at.block).is_spoken()))
         })
         .map(|blocks| {
             blocks
@@ -37,12 +36,6 @@ pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
                 .collect()
         })
         .collect()
-}
-
-fn has_words(session: &Session, at: At) -> bool {
-    let text = session.text(&session.entries()[at.entry as usize]);
-    let inner = session.block(at.block).span.of(text);
-    lookup(inner, &["thinking"]).is_some_and(|s| s.len() > 2)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
