@@ -1,5 +1,7 @@
 //! A turn in figures.
 
+use rayon::prelude::*;
+
 use super::entry::{BlockKind, Kind, Subtype};
 use super::glance::{prompt_words, spoken};
 use super::graph::Place;
@@ -7,6 +9,7 @@ use super::index::Session;
 use super::ledger::Ledger;
 use super::prompt::PromptKind;
 use super::tokens::Weight;
+use super::turns::Turn;
 
 /// What there is to say of a turn in one line.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -50,14 +53,19 @@ impl TurnFacts {
                 ..Self::default()
             })
             .collect();
-        for turn in turns.iter() {
+        let words = |turn: &Turn| {
             let prompt = &entries[turn.prompt as usize];
-            let facts = &mut out[turn.number as usize];
-            facts.time = Some(prompt.time).filter(|&t| t != i64::MIN);
-            facts.words = prompt_words(session, prompt)
+            prompt_words(session, prompt)
                 .or_else(|| session.string(prompt, &["attachment", "prompt"]))
                 .map(|w| spoken(&w))
-                .unwrap_or_default();
+                .unwrap_or_default()
+        };
+        let words: Vec<String> = turns.all().par_iter().map(words).collect();
+        for (turn, words) in turns.iter().zip(words) {
+            let time = entries[turn.prompt as usize].time;
+            let facts = &mut out[turn.number as usize];
+            facts.time = Some(time).filter(|&t| t != i64::MIN);
+            facts.words = words;
         }
         for (i, e) in entries.iter().enumerate() {
             let (Place::Path(position) | Place::Beside(position)) = graph.place(i) else {
@@ -110,10 +118,7 @@ impl TurnFacts {
                         Some((_, n)) => *n += 1,
                         None => self.calls.push((tool.into_owned(), 1)),
                     }
-                    let results = session
-                        .calls()
-                        .find(block.tool)
-                        .map_or(0, |c| c.results.len());
+                    let results = session.calls().of(block).map_or(0, |c| c.results.len());
                     self.unfinished |= kind == BlockKind::ToolUse && results == 0;
                 }
                 BlockKind::ToolResult => self.errors += u32::from(block.failed),

@@ -292,6 +292,9 @@ fn sorted(mut parts: Vec<(Part, u64)>) -> Vec<(Part, u64)> {
     parts
 }
 
+/// Among how many entries the largest are looked for at a time.
+const STRETCH: usize = 1 << 12;
+
 /// One of the largest entries of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Large {
@@ -320,11 +323,20 @@ pub fn largest(
     let entries = session.entries();
     let len = |i: u32| session.document().lines()[entries[i as usize].line as usize].len() as u64;
     let rank = |i: &u32| (std::cmp::Reverse(len(*i)), *i);
-    let mut order: Vec<u32> = (0..entries.len() as u32).collect();
-    if count < order.len() {
-        order.select_nth_unstable_by_key(count, rank);
-        order.truncate(count);
-    }
+    let best = |mut order: Vec<u32>| {
+        if count < order.len() {
+            order.select_nth_unstable_by_key(count, rank);
+            order.truncate(count);
+        }
+        order
+    };
+    // The largest of all are among the largest of each stretch.
+    let stretches: Vec<Vec<u32>> = (0..entries.len() as u32)
+        .into_par_iter()
+        .chunks(STRETCH)
+        .map(best)
+        .collect();
+    let mut order = best(stretches.concat());
     order.sort_by_key(rank);
     let tell = |i: u32| {
         let e = &entries[i as usize];

@@ -51,9 +51,12 @@ struct Xray {
 pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
     let session = names::open(&found)?;
-    let ledger = Ledger::of(&session);
-    let calibration = Calibration::by(&session, &ledger);
-    let tools = Tools::of(&session);
+    let weigh = || {
+        let ledger = Ledger::of(&session);
+        let calibration = Calibration::by(&session, &ledger);
+        (ledger, calibration)
+    };
+    let ((ledger, calibration), tools) = rayon::join(weigh, || Tools::of(&session));
     let id: String = found.id.chars().take(8).collect();
     let advisor = Advisor {
         session: &session,
@@ -61,22 +64,26 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
         ledger: &ledger,
         calibration: &calibration,
     };
-    let ((window, turns, largest_tool), mut advice) = rayon::join(
-        || {
-            let window = window_parts(&session, &calibration, &tools);
-            let largest_tool = advisor.on_largest(&window);
-            (window, TurnFacts::all(&session, &ledger), largest_tool)
-        },
-        || advisor.advise(),
-    );
+    let in_window = || {
+        let window = window_parts(&session, &calibration, &tools);
+        let largest_tool = advisor.on_largest(&window);
+        (window, largest_tool)
+    };
+    let in_file = || {
+        let turns = TurnFacts::all(&session, &ledger);
+        let largest = largest(&session, &calibration, &ledger, &tools, LARGEST);
+        (turns, largest, file_parts(&session, &tools))
+    };
+    let ((window, largest_tool), (mut advice, (turns, largest, file))) =
+        rayon::join(in_window, || rayon::join(|| advisor.advise(), in_file));
     // By how much harm is done: all of it goes in a summary.
     let compact = advice.iter().position(|a| a.command.starts_with("compact"));
     let at = compact.unwrap_or(advice.len());
     advice.splice(at..at, largest_tool);
     let xray = Xray {
-        file: file_parts(&session, &tools),
+        file,
         shown_bytes: shown_bytes(&session),
-        largest: largest(&session, &calibration, &ledger, &tools, LARGEST),
+        largest,
         turns,
         advice,
         id,
