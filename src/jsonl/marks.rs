@@ -175,23 +175,12 @@ fn bits(lane: u8x16, shift: usize) -> u64 {
     u64::from(lane.to_bitmask()) << shift
 }
 
-/// Where quotes stand in a block, escaped or not.
-#[inline]
-fn all_quotes(text: &[u8], block: usize) -> u64 {
-    let rest = text.get(block * BLOCK..).unwrap_or_default();
-    let find = |bytes: &[u8; BLOCK]| {
-        let quotes = |(shift, lane): (usize, u8x16)| bits(lane.simd_eq(u8x16::splat(b'"')), shift);
-        lanes(bytes).map(quotes).fold(0, |all, some| all | some)
-    };
-    rest.first_chunk().map_or_else(|| find(&padded(rest)), find)
-}
-
 /// The same with registers of 32 bytes, which not every machine has. A session is read a twentieth faster so.
 #[cfg(target_arch = "x86_64")]
 mod wide_registers {
     use std::arch::x86_64::{
         __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
-        _mm256_set1_epi8,
+        _mm256_set1_epi8, _mm256_setr_epi8, _mm256_shuffle_epi8,
     };
 
     use super::{BLOCK, Planes};
@@ -218,11 +207,20 @@ mod wide_registers {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn letter(lane: __m256i) -> __m256i {
-        let b_or_f = is(_mm256_or_si256(lane, _mm256_set1_epi8(4)), b'f');
-        let n_or_r = _mm256_or_si256(is(lane, b'n'), is(lane, b'r'));
-        let others = _mm256_or_si256(is(lane, b't'), is(lane, b'/'));
-        _mm256_or_si256(b_or_f, _mm256_or_si256(n_or_r, others))
+        // But for `r`, each is the only one with its last four bits.
+        let table = _mm256_setr_epi8(
+            -1, -1, B, -1, T, -1, F, -1, -1, -1, -1, -1, -1, -1, N, SLASH, -1, -1, B, -1, T, -1, F,
+            -1, -1, -1, -1, -1, -1, -1, N, SLASH,
+        );
+        let others = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, lane), lane);
+        _mm256_or_si256(others, is(lane, b'r'))
     }
+
+    const B: i8 = b'b'.cast_signed();
+    const F: i8 = b'f'.cast_signed();
+    const N: i8 = b'n'.cast_signed();
+    const T: i8 = b't'.cast_signed();
+    const SLASH: i8 = b'/'.cast_signed();
 
     #[target_feature(enable = "avx2")]
     #[inline]
@@ -252,68 +250,12 @@ mod wide_registers {
     }
 }
 
-/// Where `width` bytes stand between two quotes, each by its first byte: candidates for ids of that length, found
-/// without looking at one quote after the other.
-///
-/// The quotes may be escaped, and others may stand between them.
-pub fn between_quotes(text: &[u8], width: usize) -> BetweenQuotes<'_> {
-    assert!(
-        width + 1 < BLOCK,
-        "both quotes lie in two neighbouring blocks"
-    );
-    BetweenQuotes {
-        text,
-        gap: width + 1,
-        block: 0,
-        pairs: 0,
-        next: all_quotes(text, 0),
-    }
-}
-
-/// See [`between_quotes`].
-#[derive(Debug, Clone)]
-pub struct BetweenQuotes<'a> {
-    text: &'a [u8],
-    gap: usize,
-    /// The block that is next, and its quotes.
-    block: usize,
-    next: u64,
-    /// What was found in the one before, and not yet told.
-    pairs: u64,
-}
-
-impl Iterator for BetweenQuotes<'_> {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        while self.pairs == 0 {
-            if self.block * BLOCK >= self.text.len() {
-                return None;
-            }
-            let here = self.next;
-            self.block += 1;
-            self.next = all_quotes(self.text, self.block);
-            self.pairs = here & (here >> self.gap | self.next << (BLOCK - self.gap));
-        }
-        let bit = self.pairs.trailing_zeros() as usize;
-        self.pairs &= self.pairs - 1;
-        Some((self.block - 1) * BLOCK + bit + 1)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn finds_every_pair_of_quotes(text in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b'a')], 0..300), width in 1..62usize) {
-            let expected: Vec<usize> = (1..text.len()).filter(|&i| text[i - 1] == b'"' && text.get(i + width) == Some(&b'"')).collect();
-            prop_assert_eq!(between_quotes(&text, width).collect::<Vec<_>>(), expected);
-        }
-
         #[test]
         fn marks_what_is_there(text in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b'\\'), Just(b'\\'), Just(b'n'), any::<u8>()], 0..200)) {
             for block in 0..5 {

@@ -13,7 +13,6 @@ pub use cursor::{Cursor, Malformed, Span, Token, WATCHED, Watched};
 pub use document::{Document, Source, Stretch, Successor};
 pub use fields::{Field, elements, fields, fields_around, lookup, lookup_around};
 pub use line::{Ending, Line};
-pub use marks::{BetweenQuotes, between_quotes};
 pub use splice::{
     Edit, Edits, OverlapError, apply_edits, insert_field, remove_elements, remove_field,
 };

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::human::tokens;
 use crate::jsonl::{Edit, encode, lookup};
 use crate::rewrite::{Action, Place, Plan, Refusal, Transform};
-use crate::session::{Glance, Id, Kind, Overstated, PromptKind, Session, lower_usage};
+use crate::session::{Entry, Glance, Id, Kind, Overstated, PromptKind, Session, lower_usage};
 
 use super::compact::stamp;
 
@@ -67,19 +67,18 @@ fn session_id(session: &Session) -> String {
 
 /// Lines that vouch for byte offsets into the transcript fit no other bytes.
 fn drop_offsets(session: &Session, plan: &mut Plan) {
-    for e in session.entries().iter().filter(|e| e.kind == Kind::Other) {
-        if session.string(e, &["type"]).as_deref() == Some("resume-head-vouch") {
-            plan.drop_line(e.line);
-            plan.note(
-                session,
-                e,
-                Action::Drop,
-                "offsets",
-                -(session.text(e).len() as i64 + 1),
-                0,
-                "",
-            );
-        }
+    let vouch = |e: &&Entry| e.kind == Kind::ResumeHeadVouch;
+    for e in session.entries().iter().filter(vouch) {
+        plan.drop_line(e.line);
+        plan.note(
+            session,
+            e,
+            Action::Drop,
+            "offsets",
+            -(session.text(e).len() as i64 + 1),
+            0,
+            "",
+        );
     }
 }
 

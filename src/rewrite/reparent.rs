@@ -364,7 +364,12 @@ impl<'a> StandIns<'a> {
     fn moved(&self, number: usize, e: &Entry, text: &[u8]) -> Vec<Moved> {
         match self.look(e, text) {
             Named::Nothing => return Vec::new(),
-            Named::Parent(span) => return vec![self.moved_parent(number, span, e.parent)],
+            Named::Parent(span) => {
+                return self
+                    .moved_parent(number, span, e.parent)
+                    .into_iter()
+                    .collect();
+            }
             Named::Perhaps => {}
         }
         let mut lists: Vec<&[u8]> = Vec::new();
@@ -383,7 +388,7 @@ impl<'a> StandIns<'a> {
                     lists.push(used.key);
                 }
             } else if used.key == b"parentUuid" && used.depth == 1 {
-                found.push(self.moved_parent(number, used.span, id));
+                found.extend(self.moved_parent(number, used.span, id));
             } else {
                 let stand_in = self.resolve(id, used.key == b"headUuid");
                 let stand_in = stand_in.filter(|s| matches!(s, StandIn::Entry(_)));
@@ -399,13 +404,19 @@ impl<'a> StandIns<'a> {
         found
     }
 
-    fn moved_parent(&self, number: usize, span: Span, id: Id) -> Moved {
-        let rest = self.rest_of_message(number, id).map(StandIn::Entry);
-        let stand_in = rest.or_else(|| self.resolve(id, false));
-        Moved {
+    /// What an entry names as its parent, moved from here.
+    fn moved_parent(&self, number: usize, span: Span, id: Id) -> Option<Moved> {
+        let own = self.session.entries()[number].parent == id;
+        let parent = match self.session.graph().parent(number) {
+            Some(parent) if own => parent,
+            _ => self.session.find(id)?,
+        };
+        let rest = self.rest_of_message(number, parent).map(StandIn::Entry);
+        let stand_in = rest.or_else(|| self.stand_in(parent));
+        Some(Moved {
             edit: replacement(self.session, span, stand_in),
             parent: true,
-        }
+        })
     }
 
     /// Whether an entry stays.
@@ -450,11 +461,16 @@ impl<'a> StandIns<'a> {
     /// For the result of a parallel call it is the last result that stays of the same message, so
     /// that what followed still follows all of them.
     fn resolve(&self, id: Id, head: bool) -> Option<StandIn> {
-        let (session, graph) = (self.session, self.session.graph());
-        let mut at = session.find(id)?;
+        let at = self.session.find(id)?;
         if head {
             return self.first_kept_below(at).map(StandIn::Entry);
         }
+        self.stand_in(at)
+    }
+
+    /// The entry that stands in for this one, above it.
+    fn stand_in(&self, mut at: usize) -> Option<StandIn> {
+        let (session, graph) = (self.session, self.session.graph());
         let mut seen = FxHashSet::default();
         loop {
             if !seen.insert(at) {
@@ -481,9 +497,8 @@ impl<'a> StandIns<'a> {
     ///
     /// Who rewinds can go on in the middle of a message. Clients show all of a message that one line on the
     /// path is of; where that line goes, the others take its place, or the message would be lost.
-    fn rest_of_message(&self, child: usize, id: Id) -> Option<usize> {
+    fn rest_of_message(&self, child: usize, at: usize) -> Option<usize> {
         let (entries, graph) = (self.session.entries(), self.session.graph());
-        let at = self.session.find(id)?;
         let message = entries[at].message_id.some()?;
         if entries[child].message_id == message || entries[at].kind != Kind::Assistant {
             return None;

@@ -36,6 +36,8 @@ pub enum Kind {
     ApiRequest,
     ApiRequestBlob,
     ApiRequestShape,
+    /// It vouches for byte offsets into the transcript.
+    ResumeHeadVouch,
     /// Any other kind, now or next month.
     #[default]
     Other,
@@ -59,6 +61,7 @@ impl Kind {
             b"api-request" => Kind::ApiRequest,
             b"api-request-blob" => Kind::ApiRequestBlob,
             b"api-request-shape" => Kind::ApiRequestShape,
+            b"resume-head-vouch" => Kind::ResumeHeadVouch,
             _ => Kind::Other,
         }
     }
@@ -554,6 +557,9 @@ pub fn reread(line: &[u8], made_from: (&[u8], &Entry)) -> Result<Entry, Malforme
     Ok(read.0)
 }
 
+/// From how many bytes on an output is compared with the client's copy of it.
+const LONG: usize = 64;
+
 /// What is known before a line is read.
 enum Known<'a> {
     Nothing,
@@ -596,17 +602,26 @@ fn read<'a, T>(
         },
         same_content: false,
         repeated: Repeated::default(),
+        output: Span::default(),
+        copied: Span::default(),
         shows: usage::LOOK,
         rendered: false,
     };
     cursor.watch(ID_LEN);
     let ended = reader.top(&mut cursor).and_then(|()| end(&mut cursor));
     let (mut entry, repeated, same) = (reader.entry, reader.repeated, reader.same_content);
+    let copied = reader.copied;
     let (len, more) = ended.inspect_err(|_| blocks.truncate(first))?;
     if entry.blocks == (0, 0) {
         entry.blocks = (first as u32, blocks.len() as u32);
     }
-    let not_utf8 = cursor.saw_high_bytes() && simdutf8::basic::from_utf8(&text[..len]).is_err();
+    // A copy is whole between its quotes, and as good as what it is a copy of.
+    let is_utf8 = |bytes: &[u8]| simdutf8::basic::from_utf8(bytes).is_ok();
+    let (before, behind) = (
+        &text[..copied.start as usize],
+        &text[copied.end as usize..len],
+    );
+    let not_utf8 = cursor.saw_high_bytes() && !(is_utf8(before) && is_utf8(behind));
     entry.flags.set_not_utf8(not_utf8);
     let numbered = cursor.saw_numbered_characters();
     entry.flags.set_numbered_characters(numbered);
@@ -626,6 +641,9 @@ struct Reader<'a> {
     /// Its content is that of the known line.
     same_content: bool,
     repeated: Repeated,
+    /// What a call brought, as a string; and where the client's own copy of it was passed over, because it is the same.
+    output: Span,
+    copied: Span,
     /// How many bytes its attachment shows, were it not rendered; see [`Entry::window`].
     shows: u32,
     /// There is a `rendered`.
@@ -793,13 +811,26 @@ impl Reader<'_> {
                     b"persistedOutputPath" => self.entry.flags.set_persisted(true),
                     _ => {}
                 }
-                c.skip()?;
+                if !self.pass_copy(c) {
+                    c.skip()?;
+                }
             }
         } else {
             c.skip()?;
         }
         self.entry.result = Span::new(start, c.position());
         Ok(())
+    }
+
+    /// Passes over the client's copy of what a call brought, if that is what comes next.
+    fn pass_copy(&mut self, c: &mut Cursor<'_>) -> bool {
+        let known = self.output.len() >= LONG && self.copied.is_empty();
+        if !known || !c.pass(self.output.of(self.line)) {
+            return false;
+        }
+        let end = c.position();
+        self.copied = Span::new(end - self.output.len(), end);
+        true
     }
 
     /// Notes that no person sent it, if the next string is one of `machines`.
@@ -981,7 +1012,10 @@ impl Reader<'_> {
                     b"content" => {
                         let nested = c.peek()? != Token::String;
                         block.set(NESTED, nested);
-                        c.skip()?;
+                        let content = c.skip()?;
+                        if !nested {
+                            self.output = content;
+                        }
                     }
                     b"is_error" => block.failed = c.skip()?.of(self.line) == b"true",
                     _ => {
@@ -1112,6 +1146,29 @@ mod tests {
                 && !p.entry.parent.is_some()
         );
         assert_eq!(p.entry.time, 1_767_434_400_000);
+    }
+
+    #[test]
+    fn a_copy_is_no_better_than_what_it_is_a_copy_of() {
+        let line = |content: &[u8], copy: &[u8]| {
+            let parts: [&[u8]; 5] = [
+                br#"{"type":"user","message":{"content":[{"type":"tool_result","content":""#,
+                content,
+                br#""}]},"toolUseResult":{"stdout":""#,
+                copy,
+                br#""},"uuid":"a"}"#,
+            ];
+            parse(&parts.concat()).expect("an entry").entry
+        };
+        let words = "größe ".repeat(20).into_bytes();
+        let mut torn = words.clone();
+        torn.push(0xc3);
+        assert!(!line(&words, &words).flags.not_utf8());
+        for (content, copy) in [(&torn, &torn), (&words, &torn), (&torn, &words)] {
+            assert!(line(content, copy).flags.not_utf8());
+        }
+        let len = |e: Entry| e.result.len();
+        assert_eq!(len(line(&words, &words)), len(line(b"", &words)));
     }
 
     #[test]
