@@ -64,7 +64,7 @@ impl Source {
 /// The lines that begin in one part of the bytes, of about a size that one core reads at a time.
 fn stretch(bytes: &[u8], number: usize) -> Range<usize> {
     let (from, to) = (number * SPLIT, ((number + 1) * SPLIT).min(bytes.len()));
-    // A line may go on for several parts; it is looked through once, where it begins.
+    // A line may go on for several parts. Where it begins it is looked through to its end, elsewhere as far as the part goes.
     let start = match from {
         0 => 0,
         from => match memchr(b'\n', &bytes[from - 1..to - 1]) {

@@ -8,8 +8,11 @@ use crate::session::Session;
 
 /// The ids of subagents whose results are in entries that `chosen` names by index.
 pub(super) fn launched(session: &Session, chosen: impl Fn(usize) -> bool) -> Vec<String> {
-    let entries = session.entries().iter().enumerate();
+    let some = session.flags_of_any().agent();
+    let entries = if some { session.entries() } else { &[] };
     entries
+        .iter()
+        .enumerate()
         .filter(|(i, e)| e.flags.agent() && chosen(*i))
         .filter_map(|(_, e)| {
             let result = e.result.of(session.text(e));

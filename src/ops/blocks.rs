@@ -100,15 +100,22 @@ impl Copies<'_> {
 
 /// Whether there are lines that the client keeps second copies in.
 pub(super) fn may_hold_copies(session: &Session) -> bool {
-    session.entries().iter().any(holds_copies)
+    let mut kinds = COPIED.into_iter();
+    kinds.any(|kind| session.may_have(kind))
 }
 
+/// Entries in which the client keeps second copies.
+const COPIED: [Kind; 2] = [Kind::ApiRequestBlob, Kind::Progress];
+
 fn holds_copies(e: &Entry) -> bool {
-    matches!(e.kind, Kind::ApiRequestBlob | Kind::Progress)
+    COPIED.contains(&e.kind)
 }
 
 /// Takes second copies of removed blocks out of the lines that the client keeps for itself.
 pub(super) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies<'_>) {
+    if !may_hold_copies(session) {
+        return;
+    }
     let needle = memchr::memmem::Finder::new(copies.needle());
     for e in session.entries() {
         if !holds_copies(e) || plan.drops(e.line) {

@@ -465,6 +465,9 @@ fn pictured(session: &Session) -> FxHashSet<Id> {
 
 /// Entries that belong to a call: its progress, its hooks, what it put into the conversation.
 fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
+    if !session.flags_of_any().companion() {
+        return;
+    }
     let named: Vec<bool> = session
         .entries()
         .par_iter()

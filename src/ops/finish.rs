@@ -67,6 +67,9 @@ fn session_id(session: &Session) -> String {
 
 /// Lines that vouch for byte offsets into the transcript fit no other bytes.
 fn drop_offsets(session: &Session, plan: &mut Plan) {
+    if !session.may_have(Kind::ResumeHeadVouch) {
+        return;
+    }
     let vouch = |e: &&Entry| e.kind == Kind::ResumeHeadVouch;
     for e in session.entries().iter().filter(vouch) {
         plan.drop_line(e.line);

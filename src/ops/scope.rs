@@ -1,5 +1,7 @@
 //! Which turns an operation is about.
 
+use rayon::prelude::*;
+
 use crate::rewrite::Refusal;
 use crate::session::{BlockKind, Kind, Place, PromptKind, Session, TurnRange};
 
@@ -62,14 +64,14 @@ pub(super) fn unfinished_turn(session: &Session) -> Option<u32> {
             .any(|b| b.kind == BlockKind::ToolResult);
     let awaits_results = leaf.kind == Kind::Assistant
         && entries
-            .iter()
+            .par_iter()
             .enumerate()
             .filter(|(i, e)| {
-                e.kind == Kind::Assistant
-                    && e.message_id == leaf.message_id
+                e.message_id == leaf.message_id
+                    && e.kind == Kind::Assistant
                     && session.turns().of(session.graph(), *i) == Some(count)
             })
-            .flat_map(|(_, e)| session.blocks(e))
+            .flat_map_iter(|(_, e)| session.blocks(e))
             .filter(|b| b.kind == BlockKind::ToolUse)
             .any(|b| session.calls().of(b).is_some_and(|c| c.results.is_empty()));
     (count > 0 && (awaits_model || awaits_results)).then_some(count)

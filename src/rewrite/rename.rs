@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use twox_hash::XxHash3_128;
+use siphasher::sip128::SipHasher24;
 use uuid::Uuid;
 
 use crate::jsonl::{Span, decode, encode, lookup};
@@ -84,9 +84,6 @@ impl Neighbours {
     }
 }
 
-/// The key of a message inside an entry.
-static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"message\""));
-
 /// How an ASCII character looks that is spelt with an escape.
 static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u00"));
 
@@ -115,7 +112,7 @@ impl<'a> Renames<'a> {
         self.named.push((old, new));
     }
 
-    /// Gives every entry of a transcript a fresh uuid.
+    /// Gives every entry of a transcript a fresh uuid. Which one depends on the new session, so that is named before.
     pub fn entries(&mut self, session: &Session) {
         let all = session.entries().iter().filter(|e| e.uuid.is_some());
         self.fresh_for_all(session, all);
@@ -148,21 +145,20 @@ impl<'a> Renames<'a> {
                 len = session.string(e, &["uuid"]).map_or(0, |u| u.len());
             }
             self.lengths |= 1 << len.min(127);
-            let fresh = self.fresh(e.uuid);
-            self.ids.entry(e.uuid).or_insert(fresh);
+            if self.get(e.uuid).is_none() {
+                self.ids.insert(e.uuid, self.fresh(e.uuid));
+            }
         }
     }
 
     /// A uuid for what had this id: another for each id and each new session.
     ///
-    /// It is made from both and not drawn, so that nobody has to remember it; the new session's own was drawn.
+    /// It is made from both and not drawn, so that nobody has to remember it. The new session's own was drawn, and is the
+    /// key: who does not know it cannot choose ids that become one.
     fn fresh(&self, id: Id) -> Uuid {
         let session = self.session.as_ref().map_or(Uuid::nil(), |(_, new)| *new);
-        let mut both = [0; 32];
-        both[..16].copy_from_slice(session.as_bytes());
-        both[16..].copy_from_slice(&id.bytes());
-        let random = XxHash3_128::oneshot(&both);
-        uuid::Builder::from_random_bytes(random.to_be_bytes()).into_uuid()
+        let random = SipHasher24::new_with_key(session.as_bytes()).hash(&id.bytes());
+        uuid::Builder::from_random_bytes(random.as_bytes()).into_uuid()
     }
 
     /// Leads paths of a session's own files to the copy's, whose folders are `from` and `to`.
@@ -410,9 +406,16 @@ impl<'a> Renames<'a> {
         let plain = match entry.kind {
             Kind::User | Kind::Assistant | Kind::System => true,
             // Some carry whole messages, with words of their own.
-            _ => !entry.flags.deep_ids() || MESSAGE.find(text).is_none(),
+            _ => !entry.flags.deep_ids(),
         };
         if !plain || self.lengths != 1 << ID_LEN || self.cwd.is_some() || entry.flags.forked() {
+            return false;
+        }
+        // Whatever session an entry is of, it becomes one of the new one.
+        if let Some((_, new)) = &self.session
+            && entry.session.is_some()
+            && !self.named.contains(&(entry.session, *new))
+        {
             return false;
         }
         // An id may be spelt with escapes; nobody does, but the client would read it.
@@ -503,15 +506,15 @@ impl<'a> Renames<'a> {
     fn patch_words(&self, text: &[u8], patches: &mut Vec<Patch>) {
         for word in &self.words {
             let len = word.old.len();
-            let before = len - word.finder.needle().len();
-            for at in word.finder.find_iter(text) {
-                // Words that begin and end alike are found once more where they overlap, and are none there.
-                let Some(at) = at
-                    .checked_sub(before)
-                    .filter(|at| text[*at..].starts_with(&word.old))
-                else {
+            let mut from = 0;
+            while let Some(found) = word.finder.find(&text[from..]) {
+                let end = from + found + word.finder.needle().len();
+                let Some(at) = end.checked_sub(len).filter(|&at| text[at..end] == word.old) else {
+                    // Only its end stands here; that of a word may begin within.
+                    from += found + 1;
                     continue;
                 };
+                from = end;
                 let (head, tail) = (&text[..at], &text[at + len..]);
                 let fits =
                     |n: &&Neighbours| head.ends_with(&n.before) && tail.starts_with(&n.behind);
@@ -651,7 +654,7 @@ pub fn emitted_len(session: &Session, renames: Option<&Renames<'_>>) -> u64 {
     emit(session, Some(renames), &mut counted).map_or(len, |()| counted.0)
 }
 
-/// A number of bytes that [`emit`] writes at the least, told at once.
+/// About how many bytes [`emit`] writes, told at once: no more than that, but for long ids of foreign sessions.
 pub fn least_emitted(session: &Session, renames: Option<&Renames<'_>>) -> u64 {
     match renames {
         Some(renames) if !renames.keep_lengths() => 0,
@@ -687,6 +690,80 @@ mod tests {
 
     fn uuid(n: u128) -> Uuid {
         Uuid::from_u128(0x4000_8000_0000_0000_0000 | n)
+    }
+
+    /// What becomes of a line between two entries of a session with usual ids.
+    fn renamed(line: &str) -> String {
+        let entry = |n| {
+            let uuid = uuid(n);
+            format!(
+                r#"{{"type":"user","uuid":"{uuid}","sessionId":"{OLD}","message":{{"content":"x"}}}}"#
+            )
+        };
+        let lines = [entry(1), line.to_owned(), entry(2)].join("\n");
+        let session = Session::new(Document::from_bytes(lines));
+        let mut renames = Renames::default();
+        renames.id(OLD, uuid(10));
+        renames.session(OLD, uuid(10));
+        renames.main_entries(&session);
+        renames.paths(
+            "test-test-test-test-test-test-test-test",
+            "copy",
+            "-a",
+            "-b",
+        );
+        let mut out = Vec::new();
+        emit(&session, Some(&renames), &mut out).expect("memory takes all");
+        let text = String::from_utf8(out).expect("what it was is UTF-8");
+        text.lines().nth(1).unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn whatever_session_a_line_was_of() {
+        let new = uuid(10);
+        for old in ["imported-7".to_owned(), uuid(1).to_string(), OLD.to_owned()] {
+            for kind in ["custom-title", "user", "mode"] {
+                let line = |id: &str| format!(r#"{{"type":"{kind}","sessionId":"{id}"}}"#);
+                assert_eq!(renamed(&line(&old)), line(&new.to_string()));
+            }
+        }
+    }
+
+    #[test]
+    fn words_and_origins_stay_wherever_they_are() {
+        for line in [
+            format!(
+                r#"{{"type":"progress","message":{{"message":{{"content":"{}"}}}}}}"#,
+                uuid(1)
+            ),
+            format!(
+                r#"{{"type":"progress","data":{{"message":{{"content":"{}"}}}}}}"#,
+                uuid(1)
+            ),
+            format!(
+                r#"{{"type":"note","data":{{"forkedFrom":{{"messageUuid":"{}"}}}}}}"#,
+                uuid(1)
+            ),
+        ] {
+            assert_eq!(renamed(&line), line);
+        }
+        let line = format!(
+            r#"{{"type":"note","data":{{"messageUuid":"{}"}}}}"#,
+            uuid(1)
+        );
+        assert!(!renamed(&line).contains(&uuid(1).to_string()));
+    }
+
+    #[test]
+    fn a_word_that_repeats_itself_is_found() {
+        let line = |path: &str| format!(r#"{{"type":"note","path":"/-a/{path}/tool-results/x"}}"#);
+        let copy = line("copy").replace("/-a/", "/-b/");
+        assert_eq!(
+            renamed(&line("test-test-test-test-test-test-test-test")),
+            copy
+        );
+        let other = line("test-test-test-test-test-test-test-test-test");
+        assert_eq!(renamed(&other), other);
     }
 
     #[test]

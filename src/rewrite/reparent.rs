@@ -315,7 +315,7 @@ impl<'a> StandIns<'a> {
         }
     }
 
-    /// What a line names, as far as its quotes tell: most name nothing that goes, and need not be walked.
+    /// What a line names, as far as the places of its ids tell: most name nothing that goes, and need not be walked.
     fn look(&self, e: &Entry, text: &[u8]) -> Named {
         // An id of another form, or one spelt with escapes, takes a closer look.
         if !self.gone.plain || e.flags.numbered_characters() {
@@ -347,17 +347,18 @@ impl<'a> StandIns<'a> {
         let e = &self.session.entries()[number];
         let known = [e.uuid, e.parent, e.session, e.names];
         let known = known.into_iter().filter(|id| id.is_uuid()).count();
+        let stays = |id: Id| {
+            let named = self.session.find_near(number, id);
+            named.is_none_or(|named| self.stays(named))
+        };
         let parent = self.session.graph().parent(number);
         self.gone.plain
             && !e.flags.numbered_characters()
             && e.ids.count() == Some(known)
-            && parent.is_none_or(|p| self.stays(p))
+            && parent.map_or_else(|| e.parent.some().is_none_or(stays), |p| self.stays(p))
             && (e.session == self.usual.0 || !self.gone.contains(e.session))
             && !self.usual.1
-            && e.names.some().is_none_or(|id| {
-                let named = self.session.find_near(number, id);
-                named.is_none_or(|named| self.stays(named))
-            })
+            && e.names.some().is_none_or(stays)
     }
 
     /// The references of an entry that stays to entries that go, moved.
@@ -616,6 +617,26 @@ mod tests {
         let mut plan = Plan::default();
         plan.drop_line(1);
         assert_eq!(reparent(&session, &mut plan), Mended::default());
+    }
+
+    #[test]
+    fn what_has_no_uuid_follows_too() {
+        let [p, a, b] = ["1", "2", "3"].map(|n| format!("{n}1111111-2222-4333-8444-555555555555"));
+        let lines = [
+            format!(
+                r#"{{"parentUuid":null,"type":"user","message":{{"content":"go"}},"uuid":"{p}"}}"#
+            ),
+            format!(
+                r#"{{"parentUuid":"{p}","type":"assistant","message":{{"id":"m","content":[]}},"uuid":"{a}"}}"#
+            ),
+            format!(
+                r#"{{"parentUuid":"{a}","type":"user","message":{{"content":"on"}},"uuid":"{b}"}}"#
+            ),
+            format!(r#"{{"type":"news","parentUuid":"{a}"}}"#),
+        ];
+        let session = Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()));
+        let expected = [format!("<{p}"), format!("{p}<{b}"), format!("{p}<")];
+        assert_eq!(parents(&session, &[&a]), expected);
     }
 
     #[test]

@@ -130,7 +130,7 @@ flags! {
     agent set_agent 15
     /// `message.model` is a string.
     modelled set_modelled 16
-    /// Some of [`Entry::ids`] stand in a field's own fields; those of `message` do not count.
+    /// Some of [`Entry::ids`] stand in a field's own fields.
     deep_ids set_deep_ids 17
     /// `toolUseResult` says where more of it is: it has a `persistedOutputPath`.
     persisted set_persisted 18
@@ -138,6 +138,16 @@ flags! {
     companion set_companion 19
     /// There is more than one `parentUuid`.
     several_parents set_several_parents 20
+    /// It marks a compaction.
+    boundary set_boundary 21
+}
+
+impl Flags {
+    /// What is true of one of them, or of both.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 }
 
 /// What a content block is.
@@ -430,7 +440,7 @@ impl Entry {
 
     /// Whether it marks a compaction.
     pub fn is_boundary(&self) -> bool {
-        self.kind == Kind::System && self.subtype == Subtype::CompactBoundary
+        self.flags.boundary()
     }
 }
 
@@ -475,7 +485,8 @@ pub(super) fn parse(line: &[u8], blocks: &mut Vec<Block>) -> Result<(Entry, Repe
     Ok((entry, repeated))
 }
 
-/// Reads the first line of `rest`, whose end need not be known, and what is usual in its session. With it comes where its newline is, if it has one.
+/// Reads the first line of `rest`, whose end need not be known, by what is usual in its session. With it comes where its
+/// newline is, if it has one.
 pub(super) fn parse_first(
     rest: &[u8],
     blocks: &mut Vec<Block>,
@@ -484,7 +495,9 @@ pub(super) fn parse_first(
     let rest = &rest[..rest.len().min(u32::MAX as usize)];
     let end = |c: &mut Cursor<'_>| {
         let (len, newline) = c.finish_line()?;
-        Ok((len, newline.then_some(len)))
+        // What is white space here is part of the line's ending.
+        let ending = newline && rest[..len].ends_with(b"\r");
+        Ok((len - usize::from(ending), newline.then_some(len)))
     };
     let known = Known::Usual(usual);
     let (entry, repeated, _, newline) = read(rest, Cursor::line(rest), blocks, known, end)?;
@@ -665,6 +678,7 @@ impl Reader<'_> {
                 }
                 run = Some(Reading::new(key, c));
             }
+            let before = c.watched().count();
             match key.of(self.line) {
                 b"type" => self.entry.kind = self.name(c, Kind::of)?,
                 b"uuid" => self.entry.uuid = self.id(c)?,
@@ -703,11 +717,7 @@ impl Reader<'_> {
                     )?;
                 }
                 b"origin" => self.origin_kind(c)?,
-                b"attachment" => {
-                    let before = c.watched().count();
-                    self.attachment(c)?;
-                    self.note_deep_ids(c, before);
-                }
+                b"attachment" => self.attachment(c)?,
                 b"message" => self.message(c)?,
                 b"isSidechain" => self.truth(c, Flags::set_sidechain)?,
                 b"isMeta" => self.truth(c, Flags::set_meta)?,
@@ -727,9 +737,7 @@ impl Reader<'_> {
                     self.entry.flags.set_companion(true);
                 }
                 b"rendered" => {
-                    let before = c.watched().count();
                     c.skip()?;
-                    self.note_deep_ids(c, before);
                     self.rendered = true;
                 }
                 b"cwd" => self.repeated.cwd = c.skip()?,
@@ -737,14 +745,15 @@ impl Reader<'_> {
                 b"version" => self.repeated.version = c.skip()?,
                 b"forkedFrom" => self.present(c, Flags::set_forked)?,
                 _ => {
-                    let before = c.watched().count();
-                    if !c.skip()?.of(self.line).starts_with(b"\"") {
-                        self.note_deep_ids(c, before);
-                    }
+                    c.skip()?;
                 }
             }
+            // What ends with a quote is a string, and has nothing in it.
+            if c.watched().count() > before && self.line[c.position() - 1] != b'"' {
+                self.entry.flags.set_deep_ids(true);
+            }
             if let Some(reading) = &mut run
-                && !reading.take(self.line, key, c)
+                && !reading.take(self.line, key, c, (&self.entry, &self.repeated))
             {
                 self.learn(run.take(), c);
             }
@@ -760,6 +769,9 @@ impl Reader<'_> {
         if self.entry.kind == Kind::User && self.entry.is_chained() && !self.entry.names.is_some() {
             self.entry.names = source;
         }
+        let boundary = self.entry.subtype == Subtype::CompactBoundary;
+        let boundary = boundary && self.entry.kind == Kind::System;
+        self.entry.flags.set_boundary(boundary);
         if self.entry.kind == Kind::Attachment {
             self.entry.window = if self.rendered {
                 usage::LOOK
@@ -780,14 +792,7 @@ impl Reader<'_> {
 
     fn learn(&mut self, reading: Option<Reading>, c: &Cursor<'_>) {
         if let (Some(usual), Some(reading)) = (&mut self.usual, reading) {
-            usual.learn(self.line, reading, c, &self.entry, &self.repeated);
-        }
-    }
-
-    /// Notes whether there are more ids than `before`, which are those of a field's own fields.
-    fn note_deep_ids(&mut self, c: &Cursor<'_>, before: usize) {
-        if c.watched().count() > before {
-            self.entry.flags.set_deep_ids(true);
+            usual.learn(self.line, reading, c);
         }
     }
 

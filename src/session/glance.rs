@@ -35,8 +35,11 @@ impl Glance {
     /// Looks at a session, or at the pieces of one.
     pub fn of(session: &Session) -> Self {
         let mut titles = Titles::default();
-        for e in session.entries() {
-            titles.take(session, e);
+        let kinds = [Kind::CustomTitle, Kind::AiTitle, Kind::Summary];
+        if kinds.into_iter().any(|kind| session.may_have(kind)) {
+            for e in session.entries() {
+                titles.take(session, e);
+            }
         }
         let messages = || session.entries().iter().filter(|e| e.is_message());
         let last = |field: &str| messages().rev().find_map(|e| session.string(e, &[field]));

@@ -1,16 +1,20 @@
 //! Names of entries, sessions, messages and calls, in sixteen bytes.
 
 use std::hash::BuildHasher as _;
+use std::sync::LazyLock;
 
-use twox_hash::XxHash3_128;
+use siphasher::sip128::SipHasher13;
 
 /// Where a UUID has its version, the number that none in use has.
 const MARK: u128 = 0xf << 76;
 
+/// The key of hashes, another in each run, so that nobody can choose texts that become one id.
+static KEY: LazyLock<[u8; 16]> = LazyLock::new(|| uuid::Uuid::new_v4().into_bytes());
+
 /// An opaque id, comparable and hashable without its text.
 ///
 /// The canonical form of a UUID is its value. Any other text is a hash of it, marked by a version
-/// that no UUID in use has, so that the two never meet. It asks for no more room than it takes, so that maps of ids stay
+/// that no UUID in use has, so that the two never meet; it is another in each run of the program. It asks for no more room than it takes, so that maps of ids stay
 /// small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(Rust, packed(4))]
@@ -23,8 +27,8 @@ impl Id {
     /// The id that these bytes spell.
     pub fn of(text: &[u8]) -> Self {
         canonical(text).unwrap_or_else(|| {
-            let hash = XxHash3_128::oneshot(text);
-            Id(hash | MARK)
+            let hash = SipHasher13::new_with_key(&KEY).hash(text);
+            Id(hash.as_u128() | MARK)
         })
     }
 

@@ -13,7 +13,7 @@ use crate::jsonl::{
 };
 
 use super::entry::{
-    Block, Entry, Kind, LineState, Repeated, SYNTHETIC, parse, parse_first, parse_made,
+    Block, Entry, Flags, Kind, LineState, Repeated, SYNTHETIC, parse, parse_first, parse_made,
     with_other_parent,
 };
 use super::graph::Graph;
@@ -48,9 +48,13 @@ pub struct Session {
     said: Said,
 }
 
-/// The different values of fields that most lines repeat, quotes included, in the order of their first occurrence.
+/// What can be said of all entries together: the different values of fields that most lines repeat, quotes included, in the
+/// order of their first occurrence; and what is true of any.
 #[derive(Debug, Clone)]
 struct Said {
+    /// A bit for each kind that one of them is, and what is true of one of them; or was, of one that was taken away.
+    kinds: u32,
+    flags: Flags,
     /// Whether no line was taken away since, which may have held the only mention of one.
     complete: bool,
     cwds: Vec<Vec<u8>>,
@@ -62,6 +66,8 @@ struct Said {
 impl Default for Said {
     fn default() -> Self {
         Self {
+            kinds: 0,
+            flags: Flags::default(),
             complete: true,
             cwds: Vec::new(),
             slugs: Vec::new(),
@@ -82,7 +88,9 @@ impl Said {
         }
     }
 
-    fn take(&mut self, line: &[u8], repeated: Repeated) {
+    fn take(&mut self, line: &[u8], entry: &Entry, repeated: Repeated) {
+        self.kinds |= 1 << entry.kind as u8;
+        self.flags = self.flags.or(entry.flags);
         note(&mut self.cwds, repeated.cwd.of(line));
         note(&mut self.slugs, repeated.slug.of(line));
         note(&mut self.versions, repeated.version.of(line));
@@ -90,6 +98,8 @@ impl Said {
     }
 
     fn append(&mut self, next: &Self) {
+        self.kinds |= next.kinds;
+        self.flags = self.flags.or(next.flags);
         next.cwds.iter().for_each(|v| note(&mut self.cwds, v));
         next.slugs.iter().for_each(|v| note(&mut self.slugs, v));
         let versions = next.versions.iter();
@@ -194,7 +204,7 @@ impl Session {
             };
             for (entry, text, repeated) in edited {
                 index.said.complete = false;
-                index.said.take(text, repeated);
+                index.said.take(text, &entry.1, repeated);
                 index.entries[entry.0] = entry.1;
             }
             let linked = Linked {
@@ -295,6 +305,26 @@ impl Session {
     /// The records, in file order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// Whether some entry may be of this kind: false spares a look at all of them.
+    pub fn may_have(&self, kind: Kind) -> bool {
+        self.said.kinds & 1 << kind as u8 != 0
+    }
+
+    /// What may be true of some entry: what is not is true of none.
+    pub fn flags_of_any(&self) -> Flags {
+        self.said.flags
+    }
+
+    /// The boundaries of compactions, wherever they are, with their numbers.
+    pub fn boundaries(&self) -> impl Iterator<Item = (usize, &Entry)> {
+        let all = if self.said.flags.boundary() {
+            &self.entries[..]
+        } else {
+            &[]
+        };
+        all.iter().enumerate().filter(|(_, e)| e.is_boundary())
     }
 
     /// One entry's content blocks.
@@ -531,7 +561,7 @@ impl Readings {
             let read = parse_made(text, (other, known, own), &mut index.blocks);
             match read {
                 Ok((entry, repeated, true)) => {
-                    index.said.take(text, repeated);
+                    index.said.take(text, &entry, repeated);
                     return Reading::Again(Box::new(entry));
                 }
                 Ok((entry, repeated, false)) => {
@@ -745,7 +775,7 @@ impl Index {
 
     /// Takes the entry that the next line turned out to be.
     fn take(&mut self, text: &[u8], entry: Entry, repeated: Repeated) {
-        self.said.take(text, repeated);
+        self.said.take(text, &entry, repeated);
         self.lines.push(LineState::Entry(self.entries.len() as u32));
         self.entries.push(Entry {
             line: self.lines.len() as u32 - 1,
@@ -917,6 +947,10 @@ mod tests {
     fn are_alike(made: &Session, read: &Session) -> Result<(), TestCaseError> {
         prop_assert_eq!(&made.lines, &read.lines);
         prop_assert_eq!(told(made), told(read));
+        for e in &made.entries {
+            prop_assert!(made.may_have(e.kind));
+            prop_assert_eq!(made.flags_of_any().or(e.flags), made.flags_of_any());
+        }
         prop_assert_eq!(made.graph.path(), read.graph.path());
         let places = |s: &Session| {
             let all = 0..s.entries.len();
@@ -953,7 +987,10 @@ mod tests {
     }
 
     /// Lines with much in common, and what may be odd about that.
-    const ALIKE: [&str; 12] = [
+    const ALIKE: [&str; 15] = [
+        r#"{"userType":"external","cwd":"/a","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","sessionId":null,"type":"user","uuid":"12111111-2222-4333-8444-555555555555"}"#,
+        r#"{"userType":"external","cwd":"/a","cwd":5,"sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","type":"user","uuid":"13111111-2222-4333-8444-555555555555"}"#,
+        r#"{"userType":"external","cwd":"/a","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","type":"user","uuid":"14111111-2222-4333-8444-555555555555"}"#,
         r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":"an output that is long enough to be compared with its copy, größe and all"}]},"toolUseResult":{"stdout":"an output that is long enough to be compared with its copy, größe and all","stderr":""},"uuid":"f1111111-2222-4333-8444-555555555555"}"#,
         r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":"an output that is long enough to be compared with its copy, \"größe\" and all"}]},"toolUseResult":{"stderr":"an output that is long enough to be compared with its copy, \"größe\" and all.","stdout":"an output that is long enough to be compared with its copy, \"größe\" and all","agentId":"a","again":"an output that is long enough to be compared with its copy, \"größe\" and all"},"uuid":"f2111111-2222-4333-8444-555555555555"}"#,
         r#"{"parentUuid":"11111111-2222-4333-8444-555555555555","isSidechain":false,"userType":"external","cwd":"/a","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.45","gitBranch":"main","type":"user","message":{"content":"x"},"uuid":"21111111-2222-4333-8444-555555555555","timestamp":"2026-01-02T03:04:05.678Z"}"#,
@@ -970,8 +1007,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_usual_is_read_as_what_is_not(lines in proptest::collection::vec(prop::sample::select(&ALIKE[..]), 0..24)) {
-            let bytes = lines.join("\n").into_bytes();
+        fn what_is_usual_is_read_as_what_is_not(lines in proptest::collection::vec((prop::sample::select(&ALIKE[..]), any::<bool>(), any::<bool>()), 0..24)) {
+            // Behind something long, ids are told from the line's end.
+            let long = format!(r#"{{"long":"{}","#, "x".repeat(40_000));
+            let bytes: Vec<u8> = lines.iter().flat_map(|&(line, windows, far)| {
+                let line = if far { line.replacen('{', &long, 1) } else { line.to_owned() };
+                let ending = if windows { "\r\n" } else { "\n" };
+                (line + ending).into_bytes()
+            }).collect();
             let each = Session::new(Document::from_bytes(bytes.clone()));
             let within = Session::read(Source::Owned(bytes));
             prop_assert_eq!(&each.said.cwds, &within.said.cwds);

@@ -5,7 +5,8 @@ use crate::jsonl::{Cursor, Edit, Field, Malformed, Span, elements, fields};
 use super::entry::{Entry, Kind};
 use super::index::Session;
 
-/// The window of an entry that takes a closer look: what it says is of several rounds, or beyond any window.
+/// The window of an entry that takes a closer look: what it says is of several rounds, or beyond any window, or it is an
+/// attachment of a rarer form.
 pub(super) const LOOK: u32 = u32::MAX;
 
 /// The window at the request that an assistant line answers, if it says.

@@ -30,7 +30,8 @@ struct Run {
 pub(super) struct Reading {
     span: Span,
     watched: usize,
-    session: bool,
+    session: Option<Id>,
+    repeated: Repeated,
 }
 
 /// The fields of which a run is made. It begins with the first of them, which clients of all times write before the others.
@@ -58,20 +59,34 @@ impl Reading {
                 end: key.start - 1,
             },
             watched: cursor.watched().count(),
-            session: false,
+            session: None,
+            repeated: Repeated::default(),
         }
     }
 
-    /// Takes the field that was just read; false where it is none of those, and the run is over.
-    pub(super) fn take(&mut self, line: &[u8], key: Span, cursor: &Cursor<'_>) -> bool {
+    /// Takes the field that was just read, with what the line has said up to it; false where it is none of those, and the
+    /// run is over.
+    pub(super) fn take(
+        &mut self,
+        line: &[u8],
+        key: Span,
+        cursor: &Cursor<'_>,
+        (entry, repeated): (&Entry, &Repeated),
+    ) -> bool {
         let (name, end) = (key.of(line), cursor.position());
         // What is no string may have more in it than is noted here.
-        let takes = USUAL.contains(&name) && line[end - 1] == b'"';
-        if takes {
-            self.session |= name == b"sessionId";
-            self.span.end = end as u32;
+        if !USUAL.contains(&name) || line[end - 1] != b'"' {
+            return false;
         }
-        takes
+        self.span.end = end as u32;
+        match name {
+            b"sessionId" => self.session = Some(entry.session),
+            b"cwd" => self.repeated.cwd = repeated.cwd,
+            b"slug" => self.repeated.slug = repeated.slug,
+            b"version" => self.repeated.version = repeated.version,
+            _ => {}
+        }
+        true
     }
 }
 
@@ -108,46 +123,31 @@ impl Usual {
     }
 
     /// Learns what was read.
-    pub(super) fn learn(
-        &mut self,
-        line: &[u8],
-        reading: Reading,
-        cursor: &Cursor<'_>,
-        entry: &Entry,
-        repeated: &Repeated,
-    ) {
-        let Reading {
-            span,
-            watched,
-            session,
-        } = reading;
+    pub(super) fn learn(&mut self, line: &[u8], reading: Reading, cursor: &Cursor<'_>) {
+        let span = reading.span;
         let bytes = span.of(line);
         // What is spelt by number is noted elsewhere.
         let spelt = memchr::memmem::find(bytes, b"\\u").is_some();
-        let Some(all) = cursor.watched().all() else {
+        let Some(watched) = cursor.watched().all() else {
             return;
         };
         if bytes.is_empty() || spelt {
             return;
         }
-        let within = |found: Span| match found {
-            found if span.start <= found.start && found.end <= span.end && !found.is_empty() => {
-                Span {
-                    start: found.start - span.start,
-                    end: found.end - span.start,
-                }
-            }
-            _ => Span::default(),
+        let from_start = |found: Span| Span {
+            start: found.start.saturating_sub(span.start),
+            end: found.end.saturating_sub(span.start),
         };
-        let watched = all[watched..].iter().filter(|at| **at < span.end);
+        let watched = watched[reading.watched..].iter();
+        let watched = watched.filter(|at| **at < span.end);
         self.run = Run {
             bytes: bytes.to_vec(),
             is_ascii: bytes.is_ascii(),
-            session: session.then_some(entry.session),
+            session: reading.session,
             repeated: Repeated {
-                cwd: within(repeated.cwd),
-                slug: within(repeated.slug),
-                version: within(repeated.version),
+                cwd: from_start(reading.repeated.cwd),
+                slug: from_start(reading.repeated.slug),
+                version: from_start(reading.repeated.version),
                 model: Span::default(),
             },
             watched: watched.map(|at| (at - span.start) as usize).collect(),
@@ -178,7 +178,11 @@ const DATE: usize = "2026-01-02T".len();
 
 impl Day {
     fn of(text: &[u8], moment: i64) -> Option<Self> {
-        let date = *text.first_chunk()?;
+        let date: [u8; DATE] = *text.first_chunk()?;
+        // The last days that can be told end early.
+        if date.starts_with(b"9999") {
+            return None;
+        }
         Some(Self {
             date,
             begins: moment - clock(&text[DATE..])?,

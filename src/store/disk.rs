@@ -26,6 +26,7 @@ pub(super) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
 /// Asks for room for so many bytes at once, where the system can: they are written in half the time then, and where there is
 /// no room that is known before any of them is.
 pub(super) fn allocate(file: &File, len: u64) -> io::Result<()> {
+    point("allocate")?;
     #[cfg(target_os = "linux")]
     if len > 0 {
         use rustix::fs::{FallocateFlags, fallocate};

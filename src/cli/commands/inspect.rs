@@ -70,12 +70,13 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
         (window, largest_tool)
     };
     let in_file = || {
-        let turns = TurnFacts::all(&session, &ledger);
         let largest = largest(&session, &calibration, &ledger, &tools, LARGEST);
-        (turns, largest, file_parts(&session, &tools))
+        (largest, file_parts(&session, &tools))
     };
-    let ((window, largest_tool), (mut advice, (turns, largest, file))) =
-        rayon::join(in_window, || rayon::join(|| advisor.advise(), in_file));
+    let in_turns = || TurnFacts::all(&session, &ledger);
+    let told = || rayon::join(in_turns, in_file);
+    let ((window, largest_tool), (mut advice, (turns, (largest, file)))) =
+        rayon::join(in_window, || rayon::join(|| advisor.advise(), told));
     // By how much harm is done: all of it goes in a summary.
     let compact = advice.iter().position(|a| a.command.starts_with("compact"));
     let at = compact.unwrap_or(advice.len());
@@ -97,6 +98,8 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
     }
     let text = render(context, &session, &xray);
     pager::show(context, &text)?;
+    // The program ends now, and the system takes memory back faster than piece by piece.
+    std::mem::forget((session, xray));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -23,15 +23,15 @@ pub(crate) fn boundaries(session: &Session) -> Vec<(usize, Option<usize>)> {
     let entries = session.entries();
     let is_lost = |e: &Entry| {
         let named = e.names.some();
-        e.is_boundary() && named.is_some_and(|id| session.find(id).is_none())
+        named.is_some_and(|id| session.find(id).is_none())
     };
     let before = |i: usize| {
         (0..i)
             .rev()
             .find(|&b| entries[b].is_chained() && !entries[b].flags.sidechain())
     };
-    let lost = (0..entries.len()).filter(|&i| is_lost(&entries[i]));
-    lost.map(|i| (i, before(i))).collect()
+    let lost = session.boundaries().filter(|(_, e)| is_lost(e));
+    lost.map(|(i, _)| (i, before(i))).collect()
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {

@@ -58,13 +58,7 @@ pub(crate) fn lost(session: &Session, boundary: usize) -> Lost {
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (i, _) in survey
-        .session
-        .entries()
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| e.is_boundary())
-    {
+    for (i, _) in survey.session.boundaries() {
         let lost = lost(survey.session, i);
         if lost != Lost::default() {
             let n = lost.messages + lost.segment.len() + usize::from(lost.anchor);

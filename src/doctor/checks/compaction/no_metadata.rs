@@ -21,11 +21,7 @@ pub(crate) static CHECK: Check = Check {
 
 /// Boundaries that lack it.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
-    let all = session
-        .entries()
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| e.is_boundary());
+    let all = session.boundaries();
     all.filter(|(_, e)| {
         let text = session.text(e);
         lookup(text, &["compactMetadata"]).is_none_or(|s| !s.of(text).starts_with(b"{"))

@@ -18,6 +18,9 @@ pub(crate) static CHECK: Check = Check {
 };
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    if !survey.session.flags_of_any().numbered_characters() {
+        return;
+    }
     for (i, e) in survey
         .live()
         .filter(|(_, e)| e.is_message() && e.flags.numbered_characters())

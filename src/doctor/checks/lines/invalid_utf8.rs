@@ -17,6 +17,9 @@ pub(crate) static CHECK: Check = Check {
 };
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    if !survey.session.flags_of_any().not_utf8() {
+        return;
+    }
     for (i, e) in survey.session.entries().iter().enumerate() {
         if e.flags.not_utf8() {
             findings.push(survey.at(&CHECK, i, "bytes that are not UTF-8: clients read U+FFFD"));
