@@ -288,7 +288,6 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     if chosen.is_empty() {
         return;
     }
-    let ids: FxHashSet<Id> = chosen.iter().map(|c| c.id).collect();
     let mut doomed = Doomed::default();
     let mut messages: FxHashSet<Id> = FxHashSet::default();
     for call in chosen {
@@ -330,8 +329,9 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
             drop_field(session, plan, i, "toolUseResult");
         }
     }
-    drop_companions(session, &ids, plan);
-    if !ids.is_empty() {
+    if session.flags_of_any().companion() || may_hold_copies(session) {
+        let ids: FxHashSet<Id> = chosen.iter().map(|c| c.id).collect();
+        drop_companions(session, &ids, plan);
         remove_copies(session, plan, &Copies::Calls(&ids));
         remove_copies(session, plan, &Copies::Thinking(&thinking));
     }
@@ -465,9 +465,6 @@ fn pictured(session: &Session) -> FxHashSet<Id> {
 
 /// Entries that belong to a call: its progress, its hooks, what it put into the conversation.
 fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
-    if !session.flags_of_any().companion() {
-        return;
-    }
     let named: Vec<bool> = session
         .entries()
         .par_iter()

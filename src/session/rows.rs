@@ -121,12 +121,17 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
             // Of entries with one uuid, clients know the last.
             && graph.known_as(entries, i as usize) == i as usize
     };
-    for (i, e) in entries.iter().enumerate() {
-        let i = i as u32;
-        if e.kind == Kind::Assistant && e.message_id.is_some() && (on_path[i as usize] || beside(i))
-        {
-            lines.entry(e.message_id).or_default().push(i);
-        }
+    let is_line = |i: &u32| {
+        let e = &entries[*i as usize];
+        e.kind == Kind::Assistant && e.message_id.is_some() && (on_path[*i as usize] || beside(*i))
+    };
+    let message = |i: &u32| entries[*i as usize].message_id;
+    let shown: Vec<u32> = (0..entries.len() as u32).filter(is_line).collect();
+    for run in shown.chunk_by(|a, b| message(a) == message(b)) {
+        lines
+            .entry(message(&run[0]))
+            .or_default()
+            .extend_from_slice(run);
     }
     let mut out = Vec::with_capacity(rows.len());
     let mut done = vec![false; entries.len()];

@@ -52,7 +52,11 @@ impl Calls {
     /// Each block is told the number of its call: who looks for a call has mostly a block of it, and where there are many,
     /// looking for one by its id takes long.
     pub(super) fn build(entries: &[Entry], blocks: &mut [Block]) -> Self {
-        let mut all = Self::default();
+        let made = blocks.iter().filter(|b| b.kind.is_call()).count();
+        let mut all = Self {
+            calls: Vec::with_capacity(made),
+            by_id: HashTable::with_capacity(made),
+        };
         for (i, e) in entries.iter().enumerate() {
             for b in e.blocks.0..e.blocks.1 {
                 let block = &mut blocks[b as usize];

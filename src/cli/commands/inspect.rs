@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::render::{
@@ -108,6 +109,7 @@ fn shown_bytes(session: &Session) -> u64 {
     let lines = session.document().lines();
     let shown = |i: &usize| session.graph().is_shown(*i);
     (0..session.entries().len())
+        .into_par_iter()
         .filter(shown)
         .map(|i| lines[session.entries()[i].line as usize])
         .map(|l| l.raw_end() - l.start())
