@@ -67,13 +67,13 @@ fn note_on(session: &Session, call: &Call, at: At, stub: Stub) -> Option<Note> {
         return None;
     }
     let text = session.text(&session.entries()[at.entry as usize]);
-    let inner = block.span.of(text);
-    let content = lookup(inner, &["content"])?;
-    let raw = content.of(inner);
+    let content = block.content(text)?;
+    let raw = content.of(text);
     let note = encode(&note_for(raw, &tool_name(session, call), stub)?);
-    (note.len() < raw.len()).then(|| Note {
+    let smaller = note.len() < raw.len();
+    smaller.then_some(Note {
         text: note,
-        content: content.shift(block.span.start),
+        content,
     })
 }
 

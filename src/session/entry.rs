@@ -210,7 +210,8 @@ pub struct Block {
     pub(super) call: u32,
     /// Where it lies in its line.
     pub span: Span,
-    /// Where in its line the string `name` begins, and how long it is, up to 255.
+    /// Where in its line the string `name` begins, and how long it is, up to 255. Of a result: where its `content` begins,
+    /// and how far from the block's end it ends.
     name_at: u32,
     name_len: u8,
     /// What it is.
@@ -236,12 +237,25 @@ const SPOKEN: u8 = 8;
 impl Block {
     /// The name of the tool that it calls, as JSON in its line; empty where it has none.
     pub fn name<'a>(&self, line: &'a [u8]) -> &'a [u8] {
-        if self.name_len < u8::MAX {
+        if self.name_len < u8::MAX && !self.kind.is_result() {
             let start = self.name_at as usize;
             return &line[start..start + usize::from(self.name_len)];
         }
         let block = self.span.of(line);
         lookup(block, &["name"]).map_or(&[], |s| s.of(block))
+    }
+
+    /// Where in its line the `content` of a result lies, if it has one.
+    pub fn content(&self, line: &[u8]) -> Option<Span> {
+        if !self.kind.is_result() || self.name_len == u8::MAX {
+            let content = lookup(self.span.of(line), &["content"])?;
+            return Some(content.shift(self.span.start));
+        }
+        let known = Span {
+            start: self.name_at,
+            end: self.span.end - u32::from(self.name_len),
+        };
+        (self.name_len > 0).then_some(known)
     }
 
     /// The name of the tool that it calls; empty where it has none.
@@ -997,6 +1011,7 @@ impl Reader<'_> {
         if token == Token::Object {
             let mut first = true;
             let mut text = None;
+            let mut content = Span::default();
             c.enter_object()?;
             while let Some(key) = c.next_key(&mut first)? {
                 match key.of(self.line) {
@@ -1017,7 +1032,7 @@ impl Reader<'_> {
                     b"content" => {
                         let nested = c.peek()? != Token::String;
                         block.set(NESTED, nested);
-                        let content = c.skip()?;
+                        content = c.skip()?;
                         if !nested {
                             self.output = content;
                         }
@@ -1034,6 +1049,15 @@ impl Reader<'_> {
                 _ => PromptKind::None,
             };
             self.entry.prompt = combine(self.entry.prompt, judged);
+            if block.kind.is_result() {
+                let tail = if content.is_empty() {
+                    0
+                } else {
+                    c.position() - content.end as usize
+                };
+                block.name_at = content.start;
+                block.name_len = tail.min(255) as u8;
+            }
         } else {
             c.skip()?;
         }
@@ -1194,6 +1218,33 @@ mod tests {
                 .of(line)
                 .starts_with(b"{\"type\":\"tool_use\"")
         );
+    }
+
+    #[test]
+    fn a_result_knows_where_its_content_is() {
+        let far = format!(r#","x":"{}""#, "y".repeat(300));
+        for (content, behind) in [
+            (r#","content":"out""#, ""),
+            (r#","content":[{"type":"text"}]"#, r#","is_error":true"#),
+            (r#","content":"a","content":"b""#, &far),
+            (r#","content":"a""#, r#","name":"n""#),
+            ("", ""),
+        ] {
+            let line = format!(
+                r#"{{"type":"user","message":{{"content":[{{"type":"tool_result"{content}{behind}}}]}}}}"#
+            );
+            let (line, parsed) = (line.as_bytes(), parse(line.as_bytes()).unwrap());
+            let block = &parsed.blocks[0];
+            let expected =
+                lookup(block.span.of(line), &["content"]).map(|s| s.of(block.span.of(line)));
+            assert_eq!(block.content(line).map(|s| s.of(line)), expected);
+            let name: &[u8] = if behind.contains("name") {
+                b"\"n\""
+            } else {
+                b""
+            };
+            assert_eq!(block.name(line), name);
+        }
     }
 
     #[test]
