@@ -106,16 +106,17 @@ pub(super) struct Outcome {
     pub(super) project: Option<PathBuf>,
     /// The tokens in the window before and after.
     windows: (u64, u64),
-    /// Whether a transform did anything.
+    /// Whether a transform made something else of the transcript. It may not have said what.
+    transformed: bool,
+    /// Whether anything was done at all.
     touched: bool,
 }
 
 impl Outcome {
     /// Whether nothing was done but to put lines in that no client shows: a title, the last prompt.
     fn only_adds_metadata(&self) -> bool {
-        self.changes
-            .iter()
-            .all(|c| c.action == Action::Insert && c.shown == 0)
+        let mut changes = self.changes.iter();
+        !self.transformed && changes.all(|c| c.action == Action::Insert && c.shown == 0)
     }
 }
 
@@ -309,7 +310,8 @@ fn plan(
         faults,
         measured,
     } = fold(context, job, &mut said)?;
-    let mut touched = current.is_some();
+    let transformed = current.is_some();
+    let mut touched = transformed;
     let faults_before = match &revealed {
         Some(revealed) => faults.revealed(revealed),
         None => faults,
@@ -350,6 +352,7 @@ fn plan(
         quarantine: said.quarantine,
         faults_before,
         windows,
+        transformed,
         touched,
     })
 }
@@ -357,6 +360,11 @@ fn plan(
 /// Whether the session is compared with what was made of it. Where it is not, only one of them is held.
 fn is_looked_at_again(job: &Job<'_>) -> bool {
     job.write.diff.is_some()
+}
+
+/// Whether nobody is shown what would happen.
+pub(super) fn is_unseen(context: &Context, job: &Job<'_>) -> bool {
+    context.json || context.quiet && !job.write.dry_run
 }
 
 /// What the transforms make of a session, and what it was.
@@ -373,10 +381,10 @@ struct Folded {
 
 /// Carries out one transform after the other.
 fn fold(context: &Context, job: &mut Job<'_>, said: &mut Plan) -> Result<Folded, CliError> {
-    let say = if context.json || context.verbose {
-        Say::Each
-    } else {
-        Say::Sums
+    let say = match (context.json || context.verbose, is_unseen(context, job)) {
+        (true, _) => Say::Each,
+        (false, true) => Say::Nothing,
+        (false, false) => Say::Sums,
     };
     let keeps = is_looked_at_again(job);
     let mut transforms = job.transforms.iter();

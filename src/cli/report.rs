@@ -15,7 +15,7 @@ use crate::rewrite::Measure;
 use crate::session::Glance;
 
 use super::args::DiffForm;
-use super::commit_flow::{Destination, Job, Outcome};
+use super::commit_flow::{Destination, Job, Outcome, is_unseen};
 use super::context::Context;
 use super::error::CliError;
 
@@ -32,7 +32,7 @@ pub(super) struct Report<'a> {
 
 /// Shows what will happen.
 pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result<(), CliError> {
-    if context.json || context.quiet && !report.job.write.dry_run {
+    if is_unseen(context, report.job) {
         return Ok(());
     }
     let project = report.result.project.as_deref();

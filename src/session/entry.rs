@@ -140,6 +140,14 @@ flags! {
     several_parents set_several_parents 20
     /// It marks a compaction.
     boundary set_boundary 21
+    /// Some block is or may hold a picture or a document.
+    media set_media 22
+    /// Some thinking has no signature.
+    unsigned set_unsigned 23
+    /// Some text does not begin with words, and may have none.
+    wordless set_wordless 24
+    /// It is an answer whose content is a string.
+    string_answer set_string_answer 25
 }
 
 impl Flags {
@@ -786,6 +794,9 @@ impl Reader<'_> {
         let boundary = self.entry.subtype == Subtype::CompactBoundary;
         let boundary = boundary && self.entry.kind == Kind::System;
         self.entry.flags.set_boundary(boundary);
+        let answer = self.entry.kind == Kind::Assistant;
+        let string = self.entry.flags.string_content();
+        self.entry.flags.set_string_answer(answer && string);
         if self.entry.kind == Kind::Attachment {
             self.entry.window = if self.rendered {
                 usage::LOOK
@@ -968,6 +979,9 @@ impl Reader<'_> {
             self.entry.prompt = entry.prompt;
             let string = entry.flags.string_content();
             self.entry.flags.set_string_content(string);
+            self.entry.flags.set_media(entry.flags.media());
+            self.entry.flags.set_unsigned(entry.flags.unsigned());
+            self.entry.flags.set_wordless(entry.flags.wordless());
             self.same_content = true;
             return Ok(());
         }
@@ -992,6 +1006,13 @@ impl Reader<'_> {
             }
             Token::Object | Token::Scalar => self.entry.content = c.skip()?,
         }
+        let blocks = &self.blocks[self.first..];
+        let unsigned = |b: &Block| b.kind == BlockKind::Thinking && !b.is_signed();
+        let wordless = |b: &Block| b.kind == BlockKind::Text && !b.has_words();
+        let flags = &mut self.entry.flags;
+        flags.set_media(blocks.iter().any(Block::may_hold_media));
+        flags.set_unsigned(blocks.iter().any(unsigned));
+        flags.set_wordless(blocks.iter().any(wordless));
         Ok(())
     }
 

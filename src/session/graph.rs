@@ -54,23 +54,8 @@ pub struct Graph {
 impl Graph {
     /// Links entries, chooses the leaf as the newest client does, and walks the live path.
     pub(super) fn build(entries: &[Entry], explicit_leaf: Option<Id>) -> Self {
-        let chained = entries.iter().filter(|e| e.is_chained()).count();
-        let mut by_uuid = HashTable::with_capacity(chained);
-        let mut distinct = true;
-        for (i, e) in entries.iter().enumerate() {
-            if e.is_chained() {
-                // A uuid that occurs twice names its last entry, as a map in the client would have it.
-                let is_it = |&i: &u32| entries[i as usize].uuid == e.uuid;
-                let rehash = |&i: &u32| hash(entries[i as usize].uuid);
-                match by_uuid.entry(hash(e.uuid), is_it, rehash) {
-                    Slot::Occupied(mut known) => {
-                        *known.get_mut() = i as u32;
-                        distinct = false;
-                    }
-                    Slot::Vacant(free) => drop(free.insert(i as u32)),
-                }
-            }
-        }
+        // Parents mostly stand near their children, and are found without the table.
+        let ((by_uuid, distinct), near) = rayon::join(|| table(entries), || near_parents(entries));
         let mut graph = Self {
             by_uuid,
             distinct,
@@ -86,17 +71,18 @@ impl Graph {
                 continue;
             }
             graph.place[i] = Place::Apart;
-            if let Some(p) = e
-                .parent
-                .some()
-                .and_then(|p| graph.find_above(entries, i, p))
-            {
+            let parent = match somebody(near[i]) {
+                Some(parent) if distinct => Some(parent),
+                _ => e.parent.some().and_then(|p| graph.find(entries, p)),
+            };
+            if let Some(p) = parent {
                 graph.parent[i] = p as u32;
                 // Linking from the back leaves children in file order.
                 graph.next_sibling[i] = graph.first_child[p];
                 graph.first_child[p] = i as u32;
             }
         }
+        drop(near);
         graph.walk(entries, explicit_leaf);
         graph.settle(entries);
         graph
@@ -111,11 +97,8 @@ impl Graph {
 
     /// The same, where an entry is looked for that another names: mostly it stands shortly before it.
     pub(super) fn find_above(&self, entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
-        let near = entries[..child].iter().rev().take(NEAR);
-        let near = near
-            .take_while(|_| self.distinct)
-            .position(|e| e.uuid == uuid && e.is_chained());
-        near.map_or_else(|| self.find(entries, uuid), |back| Some(child - 1 - back))
+        let near = self.distinct.then(|| near(entries, child, uuid)).flatten();
+        near.or_else(|| self.find(entries, uuid))
     }
 
     /// How many different uuids its entries have.
@@ -316,6 +299,44 @@ impl Graph {
         drop(messages);
         self.path = path;
     }
+}
+
+/// The entry of each uuid, and whether no two have one.
+fn table(entries: &[Entry]) -> (HashTable<u32>, bool) {
+    let chained = entries.iter().filter(|e| e.is_chained()).count();
+    let mut by_uuid = HashTable::with_capacity(chained);
+    let mut distinct = true;
+    for (i, e) in entries.iter().enumerate() {
+        if e.is_chained() {
+            // A uuid that occurs twice names its last entry, as a map in the client would have it.
+            let is_it = |&i: &u32| entries[i as usize].uuid == e.uuid;
+            let rehash = |&i: &u32| hash(entries[i as usize].uuid);
+            match by_uuid.entry(hash(e.uuid), is_it, rehash) {
+                Slot::Occupied(mut known) => {
+                    *known.get_mut() = i as u32;
+                    distinct = false;
+                }
+                Slot::Vacant(free) => drop(free.insert(i as u32)),
+            }
+        }
+    }
+    (by_uuid, distinct)
+}
+
+/// The parent of each entry, where it stands shortly before it.
+fn near_parents(entries: &[Entry]) -> Vec<u32> {
+    let parent = |(i, e): (usize, &Entry)| {
+        let found = e.parent.some().and_then(|p| near(entries, i, p));
+        found.map_or(NOBODY, |p| p as u32)
+    };
+    entries.iter().enumerate().map(parent).collect()
+}
+
+/// The entry with this uuid, if it is one of the last before another.
+fn near(entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
+    let mut last = entries[..child].iter().rev().take(NEAR);
+    let back = last.position(|e| e.uuid == uuid && e.is_chained())?;
+    Some(child - 1 - back)
 }
 
 /// The place of an entry off the path, from its parent's.

@@ -987,7 +987,9 @@ mod tests {
     }
 
     /// Lines with much in common, and what may be odd about that.
-    const ALIKE: [&str; 15] = [
+    const ALIKE: [&str; 17] = [
+        r#"{"parentUuid":"11111111-2222-4333-8444-555555555555","userType":"external","type":"assistant","message":{"content":[{"type":"thinking","thinking":"x"},{"type":"text","text":" "},{"type":"image"}]},"uuid":"15111111-2222-4333-8444-555555555555"}"#,
+        r#"{"parentUuid":"11111111-2222-4333-8444-555555555555","userType":"external","type":"assistant","message":{"content":"x"},"uuid":"16111111-2222-4333-8444-555555555555"}"#,
         r#"{"userType":"external","cwd":"/a","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","sessionId":null,"type":"user","uuid":"12111111-2222-4333-8444-555555555555"}"#,
         r#"{"userType":"external","cwd":"/a","cwd":5,"sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","type":"user","uuid":"13111111-2222-4333-8444-555555555555"}"#,
         r#"{"userType":"external","cwd":"/a","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","type":"user","uuid":"14111111-2222-4333-8444-555555555555"}"#,

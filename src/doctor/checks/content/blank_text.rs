@@ -23,6 +23,9 @@ pub(crate) static CHECK: Check = Check {
 /// Text blocks that are blank.
 pub(crate) fn blocks(session: &Session) -> Vec<At> {
     let mut out = Vec::new();
+    if !session.flags_of_any().wordless() {
+        return out;
+    }
     for (i, e) in session.entries().iter().enumerate() {
         if !e.is_message() || !is_live(session, i) {
             continue;

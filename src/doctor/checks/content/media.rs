@@ -51,6 +51,9 @@ pub(crate) enum Ill {
 /// All that is embedded in the conversation, at the top of messages and in results.
 pub(crate) fn media(session: &Session) -> Vec<Medium> {
     let mut out = Vec::new();
+    if !session.flags_of_any().media() {
+        return out;
+    }
     for (i, e) in session.entries().iter().enumerate() {
         if !e.is_message() || !is_live(session, i) {
             continue;

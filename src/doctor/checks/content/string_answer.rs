@@ -1,6 +1,6 @@
 //! An answer whose content is a string.
 
-use crate::session::{Kind, Session};
+use crate::session::Session;
 
 use super::super::super::check::{Check, Scope, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -20,9 +20,10 @@ pub(crate) static CHECK: Check = Check {
 
 /// Answers that are strings.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
-    let all = session.entries().iter().enumerate();
-    all.filter(|(_, e)| e.kind == Kind::Assistant && e.flags.string_content())
-        .map(|(i, _)| i)
+    let some = session.flags_of_any().string_answer();
+    let all = if some { session.entries() } else { &[] };
+    let all = all.iter().enumerate();
+    all.filter(|(_, e)| e.flags.string_answer()).map(|(i, _)| i)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {

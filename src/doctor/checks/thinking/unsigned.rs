@@ -21,6 +21,9 @@ pub(crate) static CHECK: Check = Check {
 /// Thinking blocks whose signature is missing or empty. An empty thinking with a signature is normal.
 pub(crate) fn blocks(session: &Session) -> Vec<At> {
     let mut out = Vec::new();
+    if !session.flags_of_any().unsigned() {
+        return out;
+    }
     for (i, e) in session.entries().iter().enumerate() {
         if e.kind != Kind::Assistant || !is_live(session, i) {
             continue;
