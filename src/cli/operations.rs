@@ -92,7 +92,8 @@ pub(super) fn describe(context: &Context, operation: &Operation) -> String {
         Some((transcript, [])) => lines.push(format!("  + {}", path(transcript))),
         Some((transcript, rest)) => {
             lines.push(format!("  + {}", path(transcript)));
-            lines.push(format!("  + {} files beside it", rest.len()));
+            let files = if rest.len() == 1 { "file" } else { "files" };
+            lines.push(format!("  + {} {files} beside it", rest.len()));
         }
         None => {}
     }
