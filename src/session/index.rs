@@ -12,12 +12,10 @@ use crate::jsonl::{
     BYTE_ORDER_MARK, Document, Malformed, Source, Span, decode, lookup, lookup_around,
 };
 
-use super::entry::{
-    Block, Entry, Flags, Kind, LineState, Repeated, SYNTHETIC, parse, parse_first, parse_made,
-    with_other_parent,
-};
+use super::entry::{Block, Entry, Flags, Kind, LineState, SYNTHETIC};
 use super::graph::Graph;
 use super::id::Id;
+use super::reader::{Repeated, parse, parse_first, parse_made, with_other_parent};
 use super::tools::Calls;
 use super::turns::Turns;
 use super::usual::Usual;

@@ -6,10 +6,11 @@ use rustc_hash::FxHashMap;
 use crate::jsonl::lookup;
 
 use super::attachment::attached;
-use super::entry::{Block, Entry, Kind, LineState, Subtype, parse};
+use super::entry::{Block, Entry, Kind, LineState, Subtype};
 use super::graph::Place;
 use super::id::Id;
 use super::index::Session;
+use super::reader::parse;
 use super::tokens::Weight;
 use super::usage::{LOOK, recorded_window};
 

@@ -17,8 +17,8 @@
 
 use crate::jsonl::{Cursor, Malformed, Span, Token};
 
-use super::entry::id_of_string;
 use super::id::Id;
+use super::reader::id_of_string;
 
 /// A string that could be an id, where it stands in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

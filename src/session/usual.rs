@@ -2,8 +2,9 @@
 
 use crate::jsonl::{Cursor, Span};
 
-use super::entry::{Entry, Repeated};
+use super::entry::Entry;
 use super::id::Id;
+use super::reader::Repeated;
 
 /// What lines had that were read before.
 #[derive(Debug, Default)]
