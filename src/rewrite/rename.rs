@@ -90,7 +90,7 @@ static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u00
 /// How folders are set apart in a path inside a JSON string.
 const SEPARATORS: [&str; 2] = ["/", "\\\\"];
 
-/// How much of a word is looked for: `memchr` compares this many bytes with two of its registers.
+/// How much of a word is looked for: `memchr` has a slower way for what is longer.
 const LOOKED_FOR: usize = 32;
 
 impl<'a> Renames<'a> {
