@@ -507,14 +507,15 @@ impl<'a> Renames<'a> {
         for word in &self.words {
             let len = word.old.len();
             let mut from = 0;
-            while let Some(found) = word.finder.find(&text[from..]) {
+            while let Some(found) = text.get(from..).and_then(|rest| word.finder.find(rest)) {
                 let end = from + found + word.finder.needle().len();
                 let Some(at) = end.checked_sub(len).filter(|&at| text[at..end] == word.old) else {
                     // Only its end stands here; that of a word may begin within.
                     from += found + 1;
                     continue;
                 };
-                from = end;
+                // A name of no bytes is anywhere, and once in each place.
+                from = end.max(from + found + 1);
                 let (head, tail) = (&text[..at], &text[at + len..]);
                 let fits =
                     |n: &&Neighbours| head.ends_with(&n.before) && tail.starts_with(&n.behind);
@@ -764,6 +765,18 @@ mod tests {
         );
         let other = line("test-test-test-test-test-test-test-test-test");
         assert_eq!(renamed(&other), other);
+    }
+
+    #[test]
+    fn a_subagent_without_a_name_gets_one() {
+        let line = r#"{"type":"note","agentId":"","file":"agent-.jsonl"}"#;
+        let session = Session::new(Document::from_bytes(line));
+        let mut renames = Renames::default();
+        renames.agent("", "fresh");
+        let mut out = Vec::new();
+        emit(&session, Some(&renames), &mut out).expect("memory takes all");
+        let named = line.replace("\"\"", "\"fresh\"").replace("-.", "-fresh.");
+        assert_eq!(String::from_utf8_lossy(&out), named);
     }
 
     #[test]
