@@ -23,8 +23,8 @@ pub(super) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder).map_err(without_path)
 }
 
-/// Asks for room for so many bytes at once, where the system can: they are written in half the time then, and where there is
-/// no room that is known before any of them is.
+/// Asks for room for so many bytes at once, where the system can: they are written in three quarters of the time then, and
+/// where there is no room that is known before any of them is.
 pub(super) fn allocate(file: &File, len: u64) -> io::Result<()> {
     point("allocate")?;
     #[cfg(target_os = "linux")]
