@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use crate::jsonl::{Edit, Span, encode, lookup};
-use crate::rewrite::{Action, Place as Spot, Plan, Refusal, Transform};
+use crate::rewrite::{Action, Place as Spot, Plan, Refusal, Say, Transform};
 use crate::session::{BlockKind, Calibration, Entry, Kind, Place, Session, TurnSpec, prompt_words};
 
 use super::agents::agents_gone;
@@ -57,8 +57,12 @@ impl Transform for Compact {
     }
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+        self.plan_saying(session, Say::Each)
+    }
+
+    fn plan_saying(&self, session: &Session, say: Say) -> Result<Plan, Refusal> {
         let upto = self.last_summarised(session)?;
-        let mut plan = Plan::default();
+        let mut plan = Plan::saying(say);
         let Some(turn) = session.turns().get(upto) else {
             return Ok(plan);
         };
@@ -81,7 +85,9 @@ impl Transform for Compact {
             drop_history(session, position, &mut plan);
             plan.dropped_agents = agents_gone(session, &plan);
         }
-        note_hidden(session, position, self.drop_history, &mut plan);
+        if !self.drop_history && !plan.is_unsaid() {
+            note_hidden(session, position, &mut plan);
+        }
         let first_kept = path
             .get(position as usize)
             .map(|&i| &session.entries()[i as usize]);
@@ -262,7 +268,7 @@ pub(super) fn stamp(milliseconds: i64) -> String {
 }
 
 /// Says what the model is no longer shown, turn by turn.
-fn note_hidden(session: &Session, position: u32, gone: bool, plan: &mut Plan) {
+fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     let mut hidden = vec![0; session.turns().len() + 1];
     for (i, e) in session.entries().iter().enumerate() {
         if e.is_message()
@@ -279,17 +285,15 @@ fn note_hidden(session: &Session, position: u32, gone: bool, plan: &mut Plan) {
     {
         let hidden = hidden[turn.number as usize];
         let e = &session.entries()[turn.prompt as usize];
-        if !gone {
-            plan.note(
-                session,
-                e,
-                Action::Drop,
-                "from the window",
-                0,
-                -hidden,
-                prompt_words(session, e).unwrap_or_default(),
-            );
-        }
+        plan.note(
+            session,
+            e,
+            Action::Drop,
+            "from the window",
+            0,
+            -hidden,
+            prompt_words(session, e).unwrap_or_default(),
+        );
     }
 }
 
@@ -316,6 +320,8 @@ pub(super) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
         };
         if goes {
             plan.drop_line(e.line);
+        }
+        if goes && !plan.is_unsaid() {
             let shown = if session.graph().is_shown(i) && e.is_message() {
                 -(e.content.len() as i64)
             } else {

@@ -174,7 +174,7 @@ fn calls<'a>(
         };
         let file = || field(&["input", "file_path"]).or_else(|| field(&["input", "notebook_path"]));
         let note = |list: &mut IndexSet<String>| list.extend(file());
-        match &*block.tool_name(text) {
+        match &*session.tool_name(e, block) {
             "Write" => note(&mut facts.written),
             "Edit" | "MultiEdit" | "NotebookEdit" => note(&mut facts.edited),
             "Read" => note(&mut facts.read),

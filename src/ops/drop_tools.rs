@@ -1,5 +1,7 @@
 //! Calls go with their results, or their output becomes a note.
 
+use std::borrow::Cow;
+
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,12 +9,12 @@ use serde::Deserialize;
 
 use crate::jsonl::{decode, fields_around, lookup_around, remove_field};
 use crate::rewrite::{Action, Gist, Plan, Refusal, Say, Transform, What, Words};
-use crate::session::{At, Block, BlockKind, Call, Entry, Id, Kind, Session, TurnRange};
+use crate::session::{At, Block, BlockKind, Call, Entry, Id, Kind, Place, Session, TurnRange};
 
 use super::agents::agents_gone;
 use super::blocks::{Copies, Doomed, may_hold_copies, remove_copies, thinking_id};
 use super::drop_images::{is_media, media_in};
-use super::scope::{Scope, unfinished_turn};
+use super::scope::{Scope, begin, unfinished_turn};
 use super::stub::plan_stubs;
 
 /// Removes calls together with their results, wherever each half is.
@@ -156,10 +158,10 @@ impl DropTools {
         };
         let mut fitting: FxHashMap<&[u8], bool> = FxHashMap::default();
         let mut fits = |globs: &GlobSet, made: &At| {
-            let line = session.text(&session.entries()[made.entry as usize]);
+            let entry = &session.entries()[made.entry as usize];
             let block = session.block(made.block);
-            let fits = fitting.entry(block.name(line));
-            *fits.or_insert_with(|| globs.is_match(&*block.tool_name(line)))
+            let fits = fitting.entry(session.tool_json(entry, block));
+            *fits.or_insert_with(|| globs.is_match(&*session.tool_name(entry, block)))
         };
         let mut spared = 0;
         let chosen = session.calls().iter().filter(|call| {
@@ -264,16 +266,11 @@ fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), 
 }
 
 /// The name of the tool that a call is of.
-pub(super) fn tool_name(session: &Session, call: &Call) -> String {
-    let Some(made) = call.uses.first() else {
-        return String::new();
-    };
-    let text = session.text(&session.entries()[made.entry as usize]);
-    name_of(session.block(made.block), text)
-}
-
-fn name_of(block: &Block, text: &[u8]) -> String {
-    block.tool_name(text).into_owned()
+pub(super) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
+    call.uses.first().map_or(Cow::Borrowed(""), |made| {
+        let entry = &session.entries()[made.entry as usize];
+        session.tool_name(entry, session.block(made.block))
+    })
 }
 
 /// What a call is about, in a few words.
@@ -305,14 +302,14 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     let mut halves = Halves::default();
     let losers = doomed.plan(session, plan, |entry, block| match block.kind {
         kind if kind.is_call() => (
-            halves.of(block, session.text(entry)).0,
+            halves.of(session, entry, block).0,
             Gist::of(session, entry, block, Words::Call),
         ),
         kind if kind.is_result() => {
             let made = session.calls().of(block).and_then(|c| c.uses.first());
             let what = made.map_or(" result".into(), |made| {
-                let line = session.text(&session.entries()[made.entry as usize]);
-                halves.of(session.block(made.block), line).1
+                let entry = &session.entries()[made.entry as usize];
+                halves.of(session, entry, session.block(made.block)).1
             });
             let gist = Gist::of(session, entry, block, Words::Content);
             (what, gist)
@@ -342,13 +339,13 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
 struct Halves(FxHashMap<Vec<u8>, (What, What)>);
 
 impl Halves {
-    /// The words for a call, which this block of a line makes, and for its result.
-    fn of(&mut self, made: &Block, line: &[u8]) -> (What, What) {
-        let raw = made.name(line);
+    /// The words for a call, which this block of an entry makes, and for its result.
+    fn of(&mut self, session: &Session, entry: &Entry, made: &Block) -> (What, What) {
+        let raw = session.tool_json(entry, made);
         if let Some(halves) = self.0.get(raw) {
             return halves.clone();
         }
-        let name = made.tool_name(line);
+        let name = session.tool_name(entry, made);
         let [call, result] = ["call", "result"].map(|half| What::from(format!("{name} {half}")));
         let halves = self.0.entry(raw.to_vec()).or_insert((call, result));
         halves.clone()
@@ -432,13 +429,11 @@ fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
 /// The calls of which something is in the last turns: a late result, or what came of them later.
 fn told_of(session: &Session, keep_last: u32) -> FxHashSet<Id> {
     let limit = (session.turns().len() as u32).saturating_sub(keep_last);
+    let from = begin(session, limit + 1);
     let mut out = FxHashSet::default();
     for (i, e) in session.entries().iter().enumerate() {
-        if session
-            .turns()
-            .of(session.graph(), i)
-            .is_some_and(|turn| turn > limit)
-        {
+        let place = session.graph().place(i);
+        if matches!(place, Place::Path(p) | Place::Beside(p) if p >= from) {
             let results = session.blocks(e).iter().filter(|b| b.kind.is_result());
             out.extend(results.map(|b| b.tool));
             out.extend(companion_of(session, e));

@@ -1,8 +1,6 @@
 //! The few facts of an entry that surgery reads.
 
-use std::borrow::Cow;
-
-use crate::jsonl::{Span, WATCHED, Watched, decode, lookup, lookup_around};
+use crate::jsonl::{Span, WATCHED, Watched, lookup, lookup_around};
 
 use super::id::Id;
 use super::prompt::PromptKind;
@@ -218,8 +216,8 @@ pub struct Block {
     pub(super) name_len: u8,
     /// What it is.
     pub kind: BlockKind,
-    /// Whether `is_error` is true.
-    pub failed: bool,
+    /// The number of `name` among those of its session, counted from 1; 0 where it is not told.
+    pub(super) named: u8,
     /// What else is true of it; each a bit.
     pub(super) facts: u8,
 }
@@ -235,10 +233,13 @@ pub(super) const WORDY: u8 = 2;
 pub(super) const SIGNED: u8 = 4;
 /// `thinking` is a string, and not empty.
 pub(super) const SPOKEN: u8 = 8;
+/// `is_error` is true.
+pub(super) const FAILED: u8 = 16;
 
 impl Block {
-    /// The name of the tool that it calls, as JSON in its line; empty where it has none.
-    pub fn name<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+    /// The name of the tool that it calls, as JSON in its line; empty where it has none. See
+    /// [`Session::tool_name`](super::Session::tool_name).
+    pub(super) fn name<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         if self.name_len < u8::MAX && !self.kind.is_result() {
             let start = self.name_at as usize;
             return &line[start..start + usize::from(self.name_len)];
@@ -258,14 +259,6 @@ impl Block {
             end: self.span.end - u32::from(self.name_len),
         };
         (self.name_len > 0).then_some(known)
-    }
-
-    /// The name of the tool that it calls; empty where it has none.
-    pub fn tool_name<'a>(&self, line: &'a [u8]) -> Cow<'a, str> {
-        match self.name(line) {
-            raw if raw.starts_with(b"\"") => decode(raw),
-            _ => Cow::Borrowed(""),
-        }
     }
 
     /// Whether it is or may hold a picture or a document.
@@ -292,9 +285,22 @@ impl Block {
         self.facts & SPOKEN != 0
     }
 
+    /// Whether `is_error` is true.
+    pub fn is_failed(&self) -> bool {
+        self.facts & FAILED != 0
+    }
+
     /// Whether it has a signature.
     pub fn is_signed(&self) -> bool {
         self.facts & SIGNED != 0
+    }
+
+    /// The same block where names have other numbers.
+    pub(super) fn renamed(&self, numbers: &[u8; 1 + u8::MAX as usize]) -> Self {
+        Self {
+            named: numbers[usize::from(self.named)],
+            ..*self
+        }
     }
 
     /// The same block so many bytes further.

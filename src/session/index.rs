@@ -1,5 +1,6 @@
 //! A transcript, read and indexed.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
@@ -59,7 +60,12 @@ struct Said {
     slugs: Vec<Vec<u8>>,
     versions: Vec<Vec<u8>>,
     models: Vec<Vec<u8>>,
+    /// The names of tools that calls name; see [`Block::named`].
+    tools: Vec<Vec<u8>>,
 }
+
+/// The numbers of names in another list, by their numbers in one.
+type Renumbered = [u8; 1 + u8::MAX as usize];
 
 impl Default for Said {
     fn default() -> Self {
@@ -71,6 +77,7 @@ impl Default for Said {
             slugs: Vec::new(),
             versions: Vec::new(),
             models: Vec::new(),
+            tools: Vec::new(),
         }
     }
 }
@@ -95,7 +102,20 @@ impl Said {
         note(&mut self.models, repeated.model.of(line));
     }
 
-    fn append(&mut self, next: &Self) {
+    /// The number of a tool's name, counted from 1; 0 where it is none, or one too many.
+    fn tool(&mut self, raw: &[u8]) -> u8 {
+        if let Some(at) = self.tools.iter().position(|t| t == raw) {
+            return at as u8 + 1;
+        }
+        if !raw.starts_with(b"\"") || self.tools.len() == usize::from(u8::MAX) {
+            return 0;
+        }
+        self.tools.push(raw.to_vec());
+        self.tools.len() as u8
+    }
+
+    /// Takes what is said of the entries that follow, and tells under which numbers it took the names of their tools.
+    fn append(&mut self, next: &Self) -> Renumbered {
         self.kinds |= next.kinds;
         self.flags = self.flags.or(next.flags);
         next.cwds.iter().for_each(|v| note(&mut self.cwds, v));
@@ -103,6 +123,11 @@ impl Said {
         let versions = next.versions.iter();
         versions.for_each(|v| note(&mut self.versions, v));
         next.models.iter().for_each(|v| note(&mut self.models, v));
+        let mut numbers = [0; 1 + u8::MAX as usize];
+        for (number, name) in numbers[1..].iter_mut().zip(&next.tools) {
+            *number = self.tool(name);
+        }
+        numbers
     }
 }
 
@@ -365,6 +390,27 @@ impl Session {
         self.document.text(entry.line as usize)
     }
 
+    /// The name of the tool that one of an entry's blocks calls, as JSON; empty where it has none. Few are named, so the line
+    /// is asked for hardly ever.
+    pub fn tool_json<'a>(&'a self, entry: &Entry, block: &Block) -> &'a [u8] {
+        match self
+            .said
+            .tools
+            .get(usize::from(block.named).wrapping_sub(1))
+        {
+            Some(name) => name,
+            None => block.name(self.text(entry)),
+        }
+    }
+
+    /// The name of the tool that one of an entry's blocks calls; empty where it has none.
+    pub fn tool_name(&self, entry: &Entry, block: &Block) -> Cow<'_, str> {
+        match self.tool_json(entry, block) {
+            raw if raw.starts_with(b"\"") => decode(raw),
+            _ => Cow::Borrowed(""),
+        }
+    }
+
     /// Where the value at a path of keys lies in an entry's line.
     pub fn lookup(&self, entry: &Entry, path: &[&str]) -> Option<Span> {
         lookup_around(self.text(entry), entry.words(), path)
@@ -588,7 +634,7 @@ struct Merged {
 impl Merged {
     fn take(&mut self, readings: Readings, document: &Document, before: &Document) {
         let Readings { lines, index } = readings;
-        self.said.append(&index.said);
+        let numbers = self.said.append(&index.said);
         let mut anew = index.lines.iter();
         for (Touched { line, from }, reading) in lines {
             self.keep_until(line as usize, document, before);
@@ -604,7 +650,7 @@ impl Merged {
                     let state = anew.next().copied().unwrap_or(LineState::Opaque);
                     let entry = state.entry().map(|e| index.entries[e]);
                     entry
-                        .map(|e| self.with_blocks(e, &index.blocks))
+                        .map(|e| self.with_blocks(e, &index.blocks, &numbers))
                         .ok_or(state)
                 }
             };
@@ -626,10 +672,11 @@ impl Merged {
         }
     }
 
-    fn with_blocks(&mut self, entry: Entry, blocks: &[Block]) -> Entry {
+    fn with_blocks(&mut self, entry: Entry, blocks: &[Block], numbers: &Renumbered) -> Entry {
         let first = self.blocks.len() as u32;
         let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
-        self.blocks.extend_from_slice(&blocks[own]);
+        let own = blocks[own].iter().map(|b| b.renamed(numbers));
+        self.blocks.extend(own);
         Entry {
             blocks: (first, self.blocks.len() as u32),
             ..entry
@@ -774,6 +821,10 @@ impl Index {
     /// Takes the entry that the next line turned out to be.
     fn take(&mut self, text: &[u8], entry: Entry, repeated: Repeated) {
         self.said.take(text, &entry, repeated);
+        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
+        for block in self.blocks[own].iter_mut().filter(|b| b.kind.is_call()) {
+            block.named = self.said.tool(block.name(text));
+        }
         self.lines.push(LineState::Entry(self.entries.len() as u32));
         self.entries.push(Entry {
             line: self.lines.len() as u32 - 1,
@@ -802,8 +853,9 @@ impl Index {
             line: e.line + lines,
             ..e
         }));
-        self.blocks.extend(next.blocks);
-        self.said.append(&next.said);
+        let numbers = self.said.append(&next.said);
+        let blocks = next.blocks.iter().map(|b| b.renamed(&numbers));
+        self.blocks.extend(blocks);
     }
 
     /// Puts more lines behind those of a session, of which only the blocks are not here but in `linked`.
@@ -903,13 +955,12 @@ mod tests {
         r#"{"type":"user","uuid":"u","cwd":"/b","message":{"model":"m","content":[{"type":"text","text":"hi \u0041"}],"usage":{"input_tokens":3}}}"#,
         r#"{"type":"attachment","attachment":{"type":"date"},"uuid":"größe","cwd":"/a","version":"2"}"#,
         r#"{"type":"user","uuid":"v","parentUuid":"u","message":{"content":"x"}}"#,
-        r#"{"type":"assistant","uuid":"w","parentUuid":"u","message":{"content":[{"type":"tool_use","id":"c"}]}}"#,
+        r#"{"type":"assistant","uuid":"w","parentUuid":"u","message":{"content":[{"type":"tool_use","id":"c","name":"Bash"},{"type":"tool_use","id":"d","name":"Grep"}]}}"#,
         r#"{"type":"last-prompt","leafUuid":"u"}"#,
         r#"{"type":"last-prompt","leafUuid":"v","explicit":true}"#,
         "\n\n",
     ];
 
-    /// What is known of each entry, its blocks in the place of their numbers.
     const EDITS: [&str; 18] = [
         "",
         "x",
@@ -931,15 +982,18 @@ mod tests {
         r#","type":"user""#,
     ];
 
-    fn told(session: &Session) -> Vec<(Entry, Vec<Block>)> {
+    /// What is known of each entry, its blocks in the place of their numbers and likewise their names.
+    fn told(session: &Session) -> Vec<(Entry, Vec<(Block, &[u8])>)> {
         let plain = |e: &Entry| Entry {
             blocks: (0, 0),
             ..*e
         };
-        let entries = session.entries.iter();
-        entries
-            .map(|e| (plain(e), session.blocks(e).to_vec()))
-            .collect()
+        let told = |e: &Entry| {
+            let named = |b: &Block| (Block { named: 0, ..*b }, session.tool_json(e, b));
+            let blocks = session.blocks(e).iter();
+            (plain(e), blocks.map(named).collect())
+        };
+        session.entries.iter().map(told).collect()
     }
 
     fn are_alike(made: &Session, read: &Session) -> Result<(), TestCaseError> {
@@ -982,6 +1036,22 @@ mod tests {
         let document = step(&step(session.document()));
         let read = Session::new(Document::from_bytes(document.to_vec()));
         are_alike(&session.successor(document), &read).expect("the same session");
+    }
+
+    #[test]
+    fn more_tools_than_have_numbers_are_told_apart() {
+        let line = |n: usize| {
+            format!(
+                r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","id":"c{n}","name":"tool {n}"}},{{"type":"tool_use","id":"d{n}"}}]}}}}"#
+            ) + "\n"
+        };
+        let lines: String = (0..300).chain((0..300).rev()).map(line).collect();
+        let session = Session::read(Source::Owned(lines.into_bytes()));
+        for (i, e) in session.entries.iter().enumerate() {
+            let names = session.blocks(e).iter().map(|b| session.tool_name(e, b));
+            let number = i.min(599 - i);
+            assert_eq!(names.collect::<Vec<_>>(), [&format!("tool {number}"), ""]);
+        }
     }
 
     /// Lines with much in common, and what may be odd about that.

@@ -177,11 +177,12 @@ impl<'a, 'r> Assembly<'a, 'r> {
         let last = rows.iter().rposition(|&r| entries[r as usize].is_message());
         let open_end = match last.map(|l| &entries[rows[l] as usize]) {
             Some(e) if e.kind == Kind::Assistant => {
-                let same = rows.iter().copied().filter(|&r| {
-                    r == rows[last.unwrap_or(0)]
-                        || e.message_id.is_some() && entries[r as usize].message_id == e.message_id
+                // The lines of one answer follow each other.
+                let last = last.unwrap_or(0);
+                let above = rows[..last].iter().rev().copied().take_while(|&r| {
+                    e.message_id.is_some() && entries[r as usize].message_id == e.message_id
                 });
-                same.collect()
+                above.chain([rows[last]]).collect()
             }
             _ => FxHashSet::default(),
         };

@@ -4,7 +4,7 @@ use crate::jsonl::{Cursor, Edit, Malformed, Span, Token, begins_with_words, deco
 
 use super::attachment::{ANNOUNCED, HIDDEN};
 use super::entry::{
-    Block, BlockKind, Entry, Flags, ID_LEN, IdsAt, Kind, NESTED, NO_CALL, SIGNED, SPOKEN,
+    Block, BlockKind, Entry, FAILED, Flags, ID_LEN, IdsAt, Kind, NESTED, NO_CALL, SIGNED, SPOKEN,
     SYNTHETIC, Subtype, WORDY,
 };
 use super::id::Id;
@@ -551,7 +551,7 @@ impl Reader<'_> {
             name_at: 0,
             name_len: 0,
             kind: BlockKind::Other,
-            failed: false,
+            named: 0,
             facts: 0,
         };
         if token == Token::Object {
@@ -583,7 +583,7 @@ impl Reader<'_> {
                             self.output = content;
                         }
                     }
-                    b"is_error" => block.failed = c.skip()?.of(self.line) == b"true",
+                    b"is_error" => block.set(FAILED, c.skip()?.of(self.line) == b"true"),
                     _ => {
                         c.skip()?;
                     }

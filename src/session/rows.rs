@@ -1,5 +1,6 @@
 //! Which entries the client shows, in which order.
 
+use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -7,7 +8,7 @@ use crate::jsonl::{elements, lookup};
 
 use super::entry::{BlockKind, Entry, Kind};
 use super::graph::Place;
-use super::id::Id;
+use super::id::{Id, hash};
 use super::index::Session;
 use super::turns::turn_end;
 
@@ -24,9 +25,12 @@ pub(super) fn rows(session: &Session, upto: Option<u32>) -> Vec<u32> {
         None => path.len(),
     };
     let path = &path[..end];
-    let boundary = path
-        .iter()
-        .rposition(|&i| entries[i as usize].is_boundary());
+    let of_any = session.flags_of_any();
+    let boundary = of_any.boundary().then(|| {
+        path.iter()
+            .rposition(|&i| entries[i as usize].is_boundary())
+    });
+    let boundary = boundary.flatten();
     let first = boundary.unwrap_or(0);
     let mut rows: Vec<u32> = path[first..].to_vec();
     if upto.is_none() {
@@ -43,7 +47,9 @@ pub(super) fn rows(session: &Session, upto: Option<u32>) -> Vec<u32> {
             .map_or(rows.len().min(1), |p| p + 1);
         rows.splice(behind..behind, kept);
     }
-    rows.retain(|&r| !entries[r as usize].flags.sidechain());
+    if of_any.sidechain() {
+        rows.retain(|&r| !entries[r as usize].flags.sidechain());
+    }
     gather(session, &rows, first as u32, end as u32)
 }
 
@@ -106,11 +112,56 @@ fn preserved(session: &Session, boundary: &Entry) -> Option<(Id, Vec<u32>)> {
     Some((named("anchorUuid")?, kept))
 }
 
+/// The lines of answers, those of one mostly in one run.
+struct Answers<'a, F> {
+    runs: Vec<&'a [u32]>,
+    /// The first run of each answer.
+    firsts: HashTable<u32>,
+    /// For runs of an answer that has more than one, the next.
+    next: FxHashMap<u32, u32>,
+    message: F,
+}
+
+impl<'a, F: Fn(&u32) -> Id> Answers<'a, F> {
+    /// Takes the lines, run by run; `message` tells of which answer a line is.
+    fn new(runs: impl Iterator<Item = &'a [u32]>, message: F) -> Self {
+        let runs: Vec<&[u32]> = runs.collect();
+        let of = |run: u32| message(&runs[run as usize][0]);
+        let mut firsts = HashTable::with_capacity(runs.len());
+        let (mut next, mut lasts) = (FxHashMap::default(), FxHashMap::default());
+        for run in 0..runs.len() as u32 {
+            let known = firsts.entry(
+                hash(of(run)),
+                |&first| of(first) == of(run),
+                |&run| hash(of(run)),
+            );
+            let first = *known.or_insert(run).get();
+            if first != run {
+                let last = lasts.insert(first, run).unwrap_or(first);
+                next.insert(last, run);
+            }
+        }
+        Self {
+            runs,
+            firsts,
+            next,
+            message,
+        }
+    }
+
+    /// The lines of an answer, in the file's order.
+    fn lines(&self, answer: Id) -> impl Iterator<Item = u32> + '_ {
+        let is_it = |&run: &u32| (self.message)(&self.runs[run as usize][0]) == answer;
+        let first = self.firsts.find(hash(answer), is_it).copied();
+        let runs = std::iter::successors(first, |run| self.next.get(run).copied());
+        runs.flat_map(|run| self.runs[run as usize].iter().copied())
+    }
+}
+
 /// Puts the lines of each answer together, and behind them the results of its calls, both in the
 /// file's order and wherever they hang.
 fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
     let (entries, graph) = (session.entries(), session.graph());
-    let mut lines: FxHashMap<Id, SmallVec<[u32; 4]>> = FxHashMap::default();
     let mut on_path = vec![false; entries.len()];
     for &r in rows {
         on_path[r as usize] = true;
@@ -127,12 +178,7 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
     };
     let message = |i: &u32| entries[*i as usize].message_id;
     let shown: Vec<u32> = (0..entries.len() as u32).filter(is_line).collect();
-    for run in shown.chunk_by(|a, b| message(a) == message(b)) {
-        lines
-            .entry(message(&run[0]))
-            .or_default()
-            .extend_from_slice(run);
-    }
+    let answers = Answers::new(shown.chunk_by(|a, b| message(a) == message(b)), message);
     let mut out = Vec::with_capacity(rows.len());
     let mut done = vec![false; entries.len()];
     for &row in rows {
@@ -140,18 +186,20 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
             continue;
         }
         let e = &entries[row as usize];
-        let group = match lines.get(&e.message_id) {
-            Some(group) if e.kind == Kind::Assistant => group.as_slice(),
-            _ => std::slice::from_ref(&row),
-        };
-        out.extend_from_slice(group);
-        for &g in group {
-            done[g as usize] = true;
-        }
         if e.kind != Kind::Assistant {
+            out.push(row);
+            done[row as usize] = true;
             continue;
         }
-        let calls = group
+        let first = out.len();
+        out.extend(answers.lines(e.message_id));
+        if out.len() == first {
+            out.push(row);
+        }
+        for &g in &out[first..] {
+            done[g as usize] = true;
+        }
+        let calls = out[first..]
             .iter()
             .flat_map(|&g| session.blocks(&entries[g as usize]))
             .filter(|b| b.kind == BlockKind::ToolUse);

@@ -34,7 +34,7 @@ impl Call {
     /// Whether a result says that the call failed.
     pub fn failed(&self, session: &Session) -> bool {
         let mut results = self.results.iter();
-        results.any(|r| session.block(r.block).failed)
+        results.any(|r| session.block(r.block).is_failed())
     }
 }
 

@@ -109,11 +109,10 @@ impl TurnFacts {
     }
 
     fn count_blocks(&mut self, session: &Session, e: &super::entry::Entry) {
-        let text = session.text(e);
         for block in session.blocks(e) {
             match block.kind {
                 kind if kind.is_call() => {
-                    let tool = block.tool_name(text);
+                    let tool = session.tool_name(e, block);
                     match self.calls.iter_mut().find(|(t, _)| *t == *tool) {
                         Some((_, n)) => *n += 1,
                         None => self.calls.push((tool.into_owned(), 1)),
@@ -121,7 +120,7 @@ impl TurnFacts {
                     let results = session.calls().of(block).map_or(0, |c| c.results.len());
                     self.unfinished |= kind == BlockKind::ToolUse && results == 0;
                 }
-                BlockKind::ToolResult => self.errors += u32::from(block.failed),
+                BlockKind::ToolResult => self.errors += u32::from(block.is_failed()),
                 _ => {}
             }
         }

@@ -86,10 +86,11 @@ impl Tools {
                 out.of_calls.push(None);
                 continue;
             };
-            let line = session.text(&session.entries()[at.entry as usize]);
+            let entry = &session.entries()[at.entry as usize];
             let block = session.block(at.block);
-            let number = *numbers.entry(block.name(line)).or_insert_with(|| {
-                out.names.push(block.tool_name(line).into_owned());
+            let number = numbers.entry(session.tool_json(entry, block));
+            let number = *number.or_insert_with(|| {
+                out.names.push(session.tool_name(entry, block).into_owned());
                 out.names.len() as u32
             });
             out.of_calls.push(NonZeroU32::new(number));
