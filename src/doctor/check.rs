@@ -44,19 +44,12 @@ pub enum Scope {
 pub struct Survey<'a> {
     /// The session.
     pub session: &'a Session,
-    /// The position on the path of the last boundary.
-    boundary: Option<u32>,
 }
 
 impl<'a> Survey<'a> {
     /// Prepares a session to be looked at.
     pub fn new(session: &'a Session) -> Self {
-        let path = session.graph().path();
-        let boundary = path
-            .iter()
-            .rposition(|&i| session.entries()[i as usize].is_boundary())
-            .map(|p| p as u32);
-        Self { session, boundary }
+        Self { session }
     }
 
     /// The position on the path at or beside which an entry is shown with the conversation.
@@ -84,7 +77,7 @@ impl<'a> Survey<'a> {
         let hidden = check.severity == Severity::RefusedByTheApi
             && self
                 .position(entry)
-                .is_some_and(|p| self.boundary.is_some_and(|b| p < b));
+                .is_some_and(|p| p < self.session.graph().window());
         let severity = if hidden {
             Severity::Waste
         } else {

@@ -9,7 +9,9 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::jsonl::{Edit, Span, elements, encode, lookup, remove_elements};
-use crate::session::{Entry, ID_LEN, Id, Kind, Place, Session, hash_of_id, visit_ids};
+use crate::session::{
+    Entry, ID_LEN, Id, Kind, LEADING_PARENT, Place, Session, hash_of_id, visit_ids,
+};
 
 use super::plan::{Action, Plan};
 
@@ -33,10 +35,20 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
         .par_iter()
         .enumerate()
         .with_min_len(64)
-        .filter(|(i, e)| !plan.drops(e.line) && !stand_ins.surely_names_none(*i))
+        .filter(|(_, e)| !plan.drops(e.line))
         .map_init(Vec::new, |room, (i, e)| {
-            let text = session.document().text_in(e.line as usize, room);
-            (i, stand_ins.moved(i, e, text))
+            let moved = match stand_ins.guess(i) {
+                Named::Nothing => Vec::new(),
+                Named::Parent(span) => {
+                    let moved = stand_ins.moved_parent(i, span, e.parent);
+                    moved.into_iter().collect()
+                }
+                Named::Perhaps => {
+                    let text = session.document().text_in(e.line as usize, room);
+                    stand_ins.moved(i, e, text)
+                }
+            };
+            (i, moved)
         })
         .filter(|(_, moved)| !moved.is_empty())
         .collect();
@@ -342,8 +354,9 @@ impl<'a> StandIns<'a> {
         hit.map_or(Named::Nothing, Named::Parent)
     }
 
-    /// Whether an entry has no ids but those that it was read for, and none of them goes: told without its line.
-    fn surely_names_none(&self, number: usize) -> bool {
+    /// What an entry names, told without its line: where it has no ids but those that it was read for, mostly none of them
+    /// goes, or its parent alone.
+    fn guess(&self, number: usize) -> Named {
         let e = &self.session.entries()[number];
         let known = [e.uuid, e.parent, e.session, e.names];
         let known = known.into_iter().filter(|id| id.is_uuid()).count();
@@ -351,14 +364,23 @@ impl<'a> StandIns<'a> {
             let named = self.session.find_near(number, id);
             named.is_none_or(|named| self.stays(named))
         };
-        let parent = self.session.graph().parent(number);
-        self.gone.plain
+        let others_stay = self.gone.plain
             && !e.flags.numbered_characters()
             && e.ids.count() == Some(known)
-            && parent.map_or_else(|| e.parent.some().is_none_or(stays), |p| self.stays(p))
             && (e.session == self.usual.0 || !self.gone.contains(e.session))
             && !self.usual.1
-            && e.names.some().is_none_or(stays)
+            && e.names.some().is_none_or(stays);
+        let graph = self.session.graph();
+        let parent = graph.parent(number);
+        if !others_stay {
+            Named::Perhaps
+        } else if parent.map_or_else(|| e.parent.some().is_none_or(stays), |p| self.stays(p)) {
+            Named::Nothing
+        } else if e.flags.leading_parent() && !e.flags.several_parents() && graph.is_distinct() {
+            Named::Parent(LEADING_PARENT)
+        } else {
+            Named::Perhaps
+        }
     }
 
     /// The references of an entry that stays to entries that go, moved.

@@ -136,10 +136,12 @@ flags! {
     media set_media 22
     /// Some thinking has no signature.
     unsigned set_unsigned 23
-    /// Some text does not begin with words, and may have none.
+    /// It is a message of which some text does not begin with words and may have none, or in which there is nothing.
     wordless set_wordless 24
     /// It is an answer whose content is a string.
     string_answer set_string_answer 25
+    /// The line begins with its `parentUuid`, a UUID, as clients write it: [`LEADING_PARENT`] is where.
+    leading_parent set_leading_parent 26
 }
 
 impl Flags {
@@ -327,6 +329,15 @@ impl Block {
 
 /// How many bytes an id has, nearly always.
 pub const ID_LEN: usize = 36;
+
+/// How a line begins whose parent comes first.
+pub(super) const LEADING: &[u8] = b"{\"parentUuid\":\"";
+
+/// Where in a line the parent lies that comes first, its quotes left out.
+pub const LEADING_PARENT: Span = Span {
+    start: LEADING.len() as u32,
+    end: (LEADING.len() + ID_LEN) as u32,
+};
 
 /// Where strings of [`ID_LEN`] bytes stand in a line, but for the words of the conversation: in all likelihood its ids.
 ///

@@ -54,6 +54,9 @@ struct Said {
     /// A bit for each kind that one of them is, and what is true of one of them; or was, of one that was taken away.
     kinds: u32,
     flags: Flags,
+    /// The first session that one of them names, and whether one names another.
+    session: Id,
+    several_sessions: bool,
     /// Whether no line was taken away since, which may have held the only mention of one.
     complete: bool,
     cwds: Vec<Vec<u8>>,
@@ -72,6 +75,8 @@ impl Default for Said {
         Self {
             kinds: 0,
             flags: Flags::default(),
+            session: Id::NONE,
+            several_sessions: false,
             complete: true,
             cwds: Vec::new(),
             slugs: Vec::new(),
@@ -96,10 +101,19 @@ impl Said {
     fn take(&mut self, line: &[u8], entry: &Entry, repeated: Repeated) {
         self.kinds |= 1 << entry.kind as u8;
         self.flags = self.flags.or(entry.flags);
+        self.name(entry.session);
         note(&mut self.cwds, repeated.cwd.of(line));
         note(&mut self.slugs, repeated.slug.of(line));
         note(&mut self.versions, repeated.version.of(line));
         note(&mut self.models, repeated.model.of(line));
+    }
+
+    /// Takes the session that an entry names.
+    fn name(&mut self, session: Id) {
+        if !self.session.is_some() {
+            self.session = session;
+        }
+        self.several_sessions |= session.is_some() && session != self.session;
     }
 
     /// The number of a tool's name, counted from 1; 0 where it is none, or one too many.
@@ -118,6 +132,8 @@ impl Said {
     fn append(&mut self, next: &Self) -> Renumbered {
         self.kinds |= next.kinds;
         self.flags = self.flags.or(next.flags);
+        self.name(next.session);
+        self.several_sessions |= next.several_sessions;
         next.cwds.iter().for_each(|v| note(&mut self.cwds, v));
         next.slugs.iter().for_each(|v| note(&mut self.slugs, v));
         let versions = next.versions.iter();
@@ -493,7 +509,11 @@ impl Session {
 
     /// The session id that most entries carry.
     pub fn session_id(&self) -> Option<Id> {
-        // Nearly all carry one, so they are counted by stretches.
+        if !self.said.several_sessions {
+            let mut ids = self.entries.iter().map(|e| e.session);
+            return ids.find(|id| id.is_some());
+        }
+        // Most carry one, so they are counted by stretches.
         let count = |entries: &[Entry]| {
             let stretches = entries.chunk_by(|a, b| a.session == b.session);
             let named = stretches.filter(|s| s[0].session.is_some());
@@ -574,15 +594,16 @@ impl Readings {
             let Touched { line, from } = one;
             let made_from = from.and_then(|from| {
                 let entry = known.states[from as usize].entry()?;
-                let other = before.text_in(from as usize, &mut other);
-                Some((other, known.entries.peek(entry)?))
+                Some((from, known.entries.peek(entry)?))
             });
             let edits = document.edits(line as usize).unwrap_or_default();
-            let same_but_parent = made_from.and_then(|other| with_other_parent(edits, other));
+            let same_but_parent = made_from.and_then(|(_, other)| with_other_parent(edits, other));
             if let Some(entry) = same_but_parent {
                 out.lines.push((one, Reading::Again(Box::new(entry))));
                 continue;
             }
+            let made_from =
+                made_from.map(|(from, entry)| (before.text_in(from as usize, &mut other), entry));
             let text = document.text_in(line as usize, &mut room);
             let reading = out.read(text, line == 0, made_from, &known.blocks);
             out.lines.push((one, reading));
@@ -982,8 +1003,11 @@ mod tests {
         r#","type":"user""#,
     ];
 
-    /// What is known of each entry, its blocks in the place of their numbers and likewise their names.
-    fn told(session: &Session) -> Vec<(Entry, Vec<(Block, &[u8])>)> {
+    /// A block, with the name of its tool in the place of its number.
+    type Told<'a> = (Block, &'a [u8]);
+
+    /// What is known of each entry, its blocks in the place of their numbers.
+    fn told(session: &Session) -> Vec<(Entry, Vec<Told<'_>>)> {
         let plain = |e: &Entry| Entry {
             blocks: (0, 0),
             ..*e

@@ -29,7 +29,9 @@ mod usual;
 mod xray;
 
 pub use compare::{Changed, Comparison};
-pub use entry::{Block, BlockKind, Entry, Flags, ID_LEN, IdsAt, Kind, LineState, Subtype};
+pub use entry::{
+    Block, BlockKind, Entry, Flags, ID_LEN, IdsAt, Kind, LEADING_PARENT, LineState, Subtype,
+};
 pub use entry_words::{entry_gist, entry_words};
 pub use gist::CallGist;
 pub use glance::{Glance, prompt_words, spoken};

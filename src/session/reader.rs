@@ -4,8 +4,8 @@ use crate::jsonl::{Cursor, Edit, Malformed, Span, Token, begins_with_words, deco
 
 use super::attachment::{ANNOUNCED, HIDDEN};
 use super::entry::{
-    Block, BlockKind, Entry, FAILED, Flags, ID_LEN, IdsAt, Kind, NESTED, NO_CALL, SIGNED, SPOKEN,
-    SYNTHETIC, Subtype, WORDY,
+    Block, BlockKind, Entry, FAILED, Flags, ID_LEN, IdsAt, Kind, LEADING, LEADING_PARENT, NESTED,
+    NO_CALL, SIGNED, SPOKEN, SYNTHETIC, Subtype, WORDY,
 };
 use super::id::Id;
 use super::prompt::{PromptKind, classify, combine};
@@ -89,22 +89,21 @@ pub(super) fn parse_made(
     Ok((entry, repeated, stay))
 }
 
-/// The entry that a line is which was made from another by these edits alone, if they give it another parent and nothing else:
-/// then it need not be read. Clients write the parent first.
-pub(super) fn with_other_parent(edits: &[Edit], made_from: (&[u8], &Entry)) -> Option<Entry> {
-    const HEAD: &[u8] = b"{\"parentUuid\":";
-    let (line, known) = made_from;
+/// The entry that a line is which was made by these edits alone from that of another, if they give it another parent and
+/// nothing else: then neither need be read. Clients write the parent first.
+pub(super) fn with_other_parent(edits: &[Edit], known: &Entry) -> Option<Entry> {
     let [edit] = edits else {
         return None;
     };
-    let quoted = Span::new(HEAD.len(), HEAD.len() + ID_LEN + 2);
-    let id = |quoted: &[u8]| Id::of_uuid(unquoted(quoted));
-    if edit.span != quoted || known.flags.several_parents() || !line.starts_with(HEAD) {
+    let quoted = Span {
+        start: LEADING_PARENT.start - 1,
+        end: LEADING_PARENT.end + 1,
+    };
+    if edit.span != quoted || known.flags.several_parents() || !known.flags.leading_parent() {
         return None;
     }
-    let was = line.get(quoted.range()).and_then(id)?;
-    let parent = id(&edit.with)?;
-    (was == known.parent).then_some(Entry { parent, ..*known })
+    let parent = Id::of_uuid(unquoted(&edit.with))?;
+    Some(Entry { parent, ..*known })
 }
 
 /// Reads a line that was made from another. Words of the conversation that are the same are not read again,
@@ -234,6 +233,10 @@ impl Reader<'_> {
                     self.entry.flags.set_several_parents(again);
                     self.entry.flags.set_has_parent_field(true);
                     self.entry.parent = self.id(c)?;
+                    let leading = self.line.starts_with(LEADING)
+                        && self.entry.parent.is_uuid()
+                        && c.position() == LEADING_PARENT.end as usize + 1;
+                    self.entry.flags.set_leading_parent(leading && !again);
                 }
                 b"sessionId" => self.entry.session = self.id(c)?,
                 b"logicalParentUuid" | b"leafUuid" | b"messageId" => {
@@ -319,6 +322,11 @@ impl Reader<'_> {
         let boundary = self.entry.subtype == Subtype::CompactBoundary;
         let boundary = boundary && self.entry.kind == Kind::System;
         self.entry.flags.set_boundary(boundary);
+        let hollow =
+            !self.same_content && self.entry.is_message() && self.blocks.len() == self.first;
+        if hollow && !self.entry.flags.string_content() {
+            self.entry.flags.set_wordless(true);
+        }
         let answer = self.entry.kind == Kind::Assistant;
         let string = self.entry.flags.string_content();
         self.entry.flags.set_string_answer(answer && string);
@@ -537,7 +545,8 @@ impl Reader<'_> {
         let flags = &mut self.entry.flags;
         flags.set_media(blocks.iter().any(Block::may_hold_media));
         flags.set_unsigned(blocks.iter().any(unsigned));
-        flags.set_wordless(blocks.iter().any(wordless));
+        let string = flags.string_content() && !begins_with_words(self.entry.content.of(self.line));
+        flags.set_wordless(string || blocks.iter().any(wordless));
         Ok(())
     }
 

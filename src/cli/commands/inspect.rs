@@ -127,12 +127,8 @@ fn render(context: &Context, session: &Session, xray: &Xray) -> String {
             context.columns.saturating_sub(12)
         )
     );
-    let boundaries = session
-        .graph()
-        .path()
-        .iter()
-        .filter(|&&i| session.entries()[i as usize].is_boundary())
-        .count();
+    let on_path = |i: usize| matches!(session.graph().place(i), Place::Path(_));
+    let boundaries = session.boundaries().filter(|(i, _)| on_path(*i)).count();
     let compacted = if boundaries > 0 {
         format!(", compacted {boundaries}×")
     } else {

@@ -21,11 +21,8 @@ pub(crate) static CHECK: Check = Check {
 /// The answer that would be the first message.
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let path = session.graph().path();
-    let from = path
-        .iter()
-        .rposition(|&i| session.entries()[i as usize].is_boundary())
-        .unwrap_or(0);
-    let first = path[from..]
+    let from = session.graph().window();
+    let first = path[from as usize..]
         .iter()
         .map(|&i| i as usize)
         .find(|&i| session.entries()[i].is_message())?;

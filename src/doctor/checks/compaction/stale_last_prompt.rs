@@ -22,10 +22,8 @@ pub(crate) static CHECK: Check = Check {
 /// before that boundary.
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let graph = session.graph();
-    let boundary = session
-        .entries()
-        .iter()
-        .rposition(|e| e.is_boundary() && e.is_chained())?;
+    let boundaries = session.boundaries().filter(|(_, e)| e.is_chained());
+    let (boundary, _) = boundaries.last()?;
     let note = session
         .entries()
         .iter()

@@ -27,7 +27,7 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
         return out;
     }
     for (i, e) in session.entries().iter().enumerate() {
-        if !e.is_message() || !is_live(session, i) {
+        if !e.flags.wordless() || !e.is_message() || !is_live(session, i) {
             continue;
         }
         for b in (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind == BlockKind::Text) {

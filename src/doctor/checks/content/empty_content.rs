@@ -21,8 +21,10 @@ pub(crate) static CHECK: Check = Check {
 
 /// Messages with nothing in them.
 pub(crate) fn entries(session: &Session) -> Vec<usize> {
-    let all = session.entries().iter().enumerate();
-    all.filter(|(i, e)| e.is_message() && is_live(session, *i))
+    let may_be = session.flags_of_any().wordless();
+    let all = if may_be { session.entries() } else { &[] };
+    let all = all.iter().enumerate();
+    all.filter(|(i, e)| e.flags.wordless() && e.is_message() && is_live(session, *i))
         .filter(|(_, e)| {
             let raw = || e.content.of(session.text(e));
             if e.flags.string_content() {
