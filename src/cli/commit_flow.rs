@@ -295,11 +295,8 @@ fn plan(
     glance: &Glance,
 ) -> Result<Outcome, CliError> {
     let mut said = Plan::default();
-    let name_leaf = job
-        .session
-        .entries()
-        .iter()
-        .any(|e| e.kind == Kind::LastPrompt);
+    let mut tags = job.session.tags().iter();
+    let name_leaf = tags.any(|t| t.kind == Kind::LastPrompt);
     let leaf = job.session.graph().leaf();
     let leaf_was = leaf.map(|i| job.session.entries()[i].uuid);
     let project = names::project_of(&job.session, job.found.folder());

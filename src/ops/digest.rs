@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use indexmap::IndexSet;
 
 use crate::jsonl::{decode, elements, lookup};
-use crate::session::{Block, BlockKind, Call, Entry, Kind, Session, Turn, prompt_words};
+use crate::session::{Block, BlockKind, Call, Entry, Kind, Place, Session, Turn, prompt_words};
+
+use super::scope::begin;
 
 /// Bytes a token, for keeping a digest under its size.
 const BYTES_PER_TOKEN: usize = 3;
@@ -97,18 +99,17 @@ fn gather(session: &Session, upto: u32) -> Facts<'_> {
         todos: Vec::new(),
     };
     let mut commands = Vec::new();
-    for (i, e) in session.entries().iter().enumerate() {
-        let Some(number) = session
-            .turns()
-            .of(session.graph(), i)
-            .filter(|n| *n <= upto)
-        else {
+    let behind = begin(session, upto.saturating_add(1));
+    for (i, tag) in session.tags().iter().enumerate() {
+        let place = session.graph().place(i);
+        if !matches!(place, Place::Path(p) | Place::Beside(p) if p < behind) {
             continue;
-        };
-        if e.flags.compact_summary() && number <= upto {
+        }
+        let e = &session.entries()[i];
+        if tag.flags.compact_summary() {
             facts.earlier = prompt_words(session, e);
         }
-        if e.kind == Kind::Assistant {
+        if tag.kind == Kind::Assistant {
             calls(session, e, &mut facts, &mut commands);
         }
     }

@@ -360,18 +360,20 @@ fn doom_thinking(
 ) -> FxHashSet<Id> {
     let mut ids = FxHashSet::default();
     let copied = may_hold_copies(session);
-    for (i, e) in session.entries().iter().enumerate() {
-        if e.kind == Kind::Assistant && messages.contains(&e.message_id) {
-            for (b, block) in session
-                .blocks(e)
-                .iter()
-                .enumerate()
-                .filter(|(_, b)| b.kind.is_thinking())
-            {
-                doomed.add(i, b);
-                if copied {
-                    ids.extend(thinking_id(block, session.text(e)));
-                }
+    for (i, tag) in session.tags().iter().enumerate() {
+        let e = &session.entries()[i];
+        if tag.kind != Kind::Assistant {
+            continue;
+        }
+        let blocks = session.blocks(e).iter().enumerate();
+        let mut thinking = blocks.filter(|(_, b)| b.kind.is_thinking()).peekable();
+        if thinking.peek().is_none() || !messages.contains(&e.message_id) {
+            continue;
+        }
+        for (b, block) in thinking {
+            doomed.add(i, b);
+            if copied {
+                ids.extend(thinking_id(block, session.text(e)));
             }
         }
     }

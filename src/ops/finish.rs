@@ -135,11 +135,9 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
         return;
     };
     let leaf_entry = &session.entries()[leaf];
-    match session
-        .entries()
-        .iter()
-        .rfind(|e| e.kind == Kind::LastPrompt)
-    {
+    let mut tags = session.tags().iter();
+    let last = tags.rposition(|t| t.kind == Kind::LastPrompt);
+    match last.map(|i| &session.entries()[i]) {
         None if !always => return,
         Some(last)
             if last.names != Id::NONE
@@ -218,10 +216,11 @@ fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
 /// are asked for their costs alone, and keep them.
 fn restate(session: &Session, overstated: Overstated, plan: &mut Plan) {
     let first = &session.entries()[overstated.entry as usize];
-    let of_answer = |e: &&crate::session::Entry| {
-        e.line == first.line || e.message_id.is_some() && e.message_id == first.message_id
-    };
-    for e in session.entries().iter().filter(of_answer) {
+    let of_answer = |e: &Entry| e.message_id.is_some() && e.message_id == first.message_id;
+    let all = session.tags().iter().zip(session.entries());
+    let answers = all.filter(|(tag, _)| tag.kind == Kind::Assistant);
+    let own = answers.filter(|(_, e)| e.line == first.line || of_answer(e));
+    for (_, e) in own {
         let edits = lower_usage(session, e, overstated.window);
         if !edits.is_empty() {
             let grown = |e: &Edit| e.with.len() as i64 - e.span.len() as i64;

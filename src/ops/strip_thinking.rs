@@ -48,10 +48,11 @@ impl Transform for StripThinking {
         let mut ids: FxHashSet<Id> = FxHashSet::default();
         let copied = may_hold_copies(session);
         let mut spared = 0;
-        for (i, e) in session.entries().iter().enumerate() {
-            if e.kind != Kind::Assistant || !scope.holds(session, i) {
+        for (i, tag) in session.tags().iter().enumerate() {
+            if tag.kind != Kind::Assistant || !scope.holds(session, i) {
                 continue;
             }
+            let e = &session.entries()[i];
             let awaited =
                 unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
             for (b, block) in session

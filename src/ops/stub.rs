@@ -42,8 +42,10 @@ pub(super) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: 
 /// Entries with images and documents that calls put into the conversation beside their results.
 fn companions(session: &Session) -> FxHashMap<Id, Vec<usize>> {
     let mut out: FxHashMap<Id, Vec<usize>> = FxHashMap::default();
-    for (i, e) in session.entries().iter().enumerate() {
-        if e.kind == Kind::User
+    for (i, tag) in session.tags().iter().enumerate() {
+        let e = &session.entries()[i];
+        if tag.kind == Kind::User
+            && tag.flags.media()
             && session.blocks(e).iter().any(is_media)
             && let Some(source) = session.string(e, &["sourceToolUseID"])
         {

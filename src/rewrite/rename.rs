@@ -5,13 +5,12 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use siphasher::sip128::SipHasher24;
 use uuid::Uuid;
 
 use crate::jsonl::{Span, decode, encode, lookup};
-use crate::session::{Entry, ID_LEN, Id, Kind, LONGEST_ID, Session, reread, visit_ids};
+use crate::session::{Entry, ID_LEN, Id, Kind, LONGEST_ID, Session, Tag, reread, visit_ids};
 use crate::threads::in_order;
 
 /// How many bytes of lines one worker renames at a time: few, so that none waits long for another. They are written as they
@@ -121,9 +120,10 @@ impl<'a> Renames<'a> {
     /// The same for the transcript that has most of them.
     pub fn main_entries(&mut self, session: &'a Session) {
         // Those of the graph are found there.
-        let is_found = |e: &&Entry| e.uuid.is_uuid() && e.is_chained();
-        let all = session.entries().par_iter();
-        let others: Vec<&Entry> = all.filter(|e| e.uuid.is_some() && !is_found(e)).collect();
+        let is_found = |t: &Tag| t.is_chained() && !t.flags.odd_ids();
+        let all = session.tags().iter().zip(session.entries());
+        let others = all.filter(|(t, e)| !is_found(t) && e.uuid.is_some());
+        let others: Vec<&Entry> = others.map(|(_, e)| e).collect();
         let is_new = |e: &&Entry| !e.uuid.is_uuid() || session.find(e.uuid).is_none();
         self.fresh_for_all(session, others.into_iter().filter(is_new));
         let known = self.ids.keys().filter(|id| session.find(**id).is_some());
@@ -642,12 +642,10 @@ pub fn emitted_len(session: &Session, renames: Option<&Renames<'_>>) -> u64 {
     let len = session.document().len();
     let Some(renames) = renames else { return len };
     if renames.keep_lengths() {
-        let noted = |e: &Entry| renames.forked_from && e.is_chained() && !e.flags.forked();
-        let count =
-            |e: &Entry| (plain(e.uuid) && plain(e.session)).then_some(usize::from(noted(e)));
-        let forks = session.entries().par_iter().map(count);
-        let forks = forks.try_reduce(|| 0, |a, b| Some(a + b));
-        if let Some(forks) = forks {
+        let noted = |t: &&Tag| renames.forked_from && t.is_chained() && !t.flags.forked();
+        let tags = session.tags();
+        if !tags.iter().any(|t| t.flags.odd_ids()) {
+            let forks = tags.iter().filter(noted).count();
             return len + (forks * renames.fork_len()) as u64;
         }
     }
@@ -661,11 +659,6 @@ pub fn least_emitted(session: &Session, renames: Option<&Renames<'_>>) -> u64 {
         Some(renames) if !renames.keep_lengths() => 0,
         _ => session.document().len(),
     }
-}
-
-/// Whether an id is missing, or has 36 bytes like every fresh one.
-fn plain(id: Id) -> bool {
-    !id.is_some() || id.is_uuid()
 }
 
 /// Counts what is written to it.

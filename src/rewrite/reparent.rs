@@ -3,12 +3,16 @@
 //! A transform says which lines go. Every reference to one of them, in every line that stays, is
 //! then moved to the entry that stands in for it.
 
+use std::sync::OnceLock;
+
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+use uuid::Uuid;
 
-use crate::jsonl::{Edit, Span, elements, encode, lookup, remove_elements};
+use crate::jsonl::{Edit, Span, elements, lookup, remove_elements};
 use crate::session::{
     Entry, ID_LEN, Id, Kind, LEADING_PARENT, Place, Session, hash_of_id, visit_ids,
 };
@@ -30,7 +34,7 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
     if stand_ins.gone.is_empty() {
         return Mended::default();
     }
-    let found: Vec<(usize, Vec<Moved>)> = session
+    let found: Vec<(usize, Several)> = session
         .entries()
         .par_iter()
         .enumerate()
@@ -38,7 +42,7 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
         .filter(|(_, e)| !plan.drops(e.line))
         .map_init(Vec::new, |room, (i, e)| {
             let moved = match stand_ins.guess(i) {
-                Named::Nothing => Vec::new(),
+                Named::Nothing => Several::new(),
                 Named::Parent(span) => {
                     let moved = stand_ins.moved_parent(i, span, e.parent);
                     moved.into_iter().collect()
@@ -82,9 +86,12 @@ fn keep_bridges(session: &Session, plan: &mut Plan) -> usize {
     let (entries, graph) = (session.entries(), session.graph());
     let mut named = 0;
     for pair in graph.path().windows(2) {
+        // Nearly all have one.
+        if graph.parent(pair[1] as usize).is_some() {
+            continue;
+        }
         let (above, at) = (&entries[pair[0] as usize], &entries[pair[1] as usize]);
-        let lost = at.parent.is_some() && graph.parent(pair[1] as usize).is_none();
-        if !lost || !plan.drops(above.line) || plan.drops(at.line) {
+        if !at.parent.is_some() || !plan.drops(above.line) || plan.drops(at.line) {
             continue;
         }
         let stand_in = bridged(session, plan, pair[1] as usize).map(StandIn::Entry);
@@ -120,8 +127,7 @@ fn replacement(session: &Session, span: Span, stand_in: Option<StandIn>) -> Edit
         } else {
             entry.parent
         };
-        let known = id.text().map(|text| encode(&text).into_bytes());
-        known.or_else(|| {
+        id.uuid().map(quoted).or_else(|| {
             let line = session.text(entry);
             lookup(line, &[key]).map(|s| s.of(line).to_vec())
         })
@@ -134,6 +140,16 @@ fn replacement(session: &Session, span: Span, stand_in: Option<StandIn>) -> Edit
         uuid.unwrap_or_else(|| b"null".to_vec()),
     )
 }
+
+/// A UUID as JSON.
+fn quoted(uuid: Uuid) -> Vec<u8> {
+    let mut out = vec![b'"'; ID_LEN + 2];
+    uuid.hyphenated().encode_lower(&mut out[1..=ID_LEN]);
+    out
+}
+
+/// The references of a line that are moved: nearly always one.
+type Several = SmallVec<[Moved; 1]>;
 
 /// A reference that is moved.
 struct Moved {
@@ -164,8 +180,6 @@ enum StandIn {
 struct Gone<'a> {
     session: &'a Session,
     plan: &'a Plan,
-    /// How many there are.
-    count: usize,
     /// All of them have UUIDs.
     plain: bool,
     /// Of duplicates, those that stay go on being named; a copy may go unmourned.
@@ -178,7 +192,6 @@ impl<'a> Gone<'a> {
         let mut gone = Self {
             session,
             plan,
-            count: 0,
             plain: true,
             spared: FxHashSet::default(),
         };
@@ -187,10 +200,7 @@ impl<'a> Gone<'a> {
             let staying = chained.filter(|e| !plan.drops(e.line)).map(|e| e.uuid);
             gone.spared = staying.filter(|&id| gone.contains(id)).collect();
         }
-        for id in gone.ids() {
-            gone.count += 1;
-            gone.plain &= id.is_uuid();
-        }
+        gone.plain = !session.flags_of_any().odd_ids() || gone.ids().all(Id::is_uuid);
         gone
     }
 
@@ -269,8 +279,8 @@ struct StandIns<'a> {
     session: &'a Session,
     plan: &'a Plan,
     gone: Gone<'a>,
-    /// How their ids begin.
-    hints: Hints,
+    /// How their ids begin; few lines take so close a look.
+    hints: OnceLock<Hints>,
     /// The session that nearly all entries name, and whether an entry that goes has its id.
     usual: (Id, bool),
     messages: Messages<'a>,
@@ -285,7 +295,7 @@ struct Hints {
 
 impl Hints {
     fn new(gone: &Gone<'_>) -> Self {
-        let len = (gone.count * 16).next_power_of_two().max(1 << 12);
+        let len = (gone.ids().count() * 16).next_power_of_two().max(1 << 12);
         let mut hints = Self {
             bits: vec![0; len / 64],
             shift: 64 - len.trailing_zeros(),
@@ -320,7 +330,7 @@ impl<'a> StandIns<'a> {
         Self {
             session,
             plan,
-            hints: Hints::new(&gone),
+            hints: OnceLock::new(),
             usual: (usual, gone.contains(usual)),
             gone,
             messages: Messages::of(told),
@@ -336,10 +346,11 @@ impl<'a> StandIns<'a> {
         let Some(places) = e.ids.places(text.len()) else {
             return Named::Perhaps;
         };
+        let hints = self.hints.get_or_init(|| Hints::new(&self.gone));
         let mut hit = None;
         for at in places {
             let text = &text[at..at + ID_LEN];
-            if !self.hints.may_hold(text) {
+            if !hints.may_hold(text) {
                 continue;
             }
             let Some(id) = Id::of_uuid(text).filter(|&id| self.gone.contains(id)) else {
@@ -384,9 +395,9 @@ impl<'a> StandIns<'a> {
     }
 
     /// The references of an entry that stays to entries that go, moved.
-    fn moved(&self, number: usize, e: &Entry, text: &[u8]) -> Vec<Moved> {
+    fn moved(&self, number: usize, e: &Entry, text: &[u8]) -> Several {
         match self.look(e, text) {
-            Named::Nothing => return Vec::new(),
+            Named::Nothing => return Several::new(),
             Named::Parent(span) => {
                 return self
                     .moved_parent(number, span, e.parent)
@@ -396,7 +407,7 @@ impl<'a> StandIns<'a> {
             Named::Perhaps => {}
         }
         let mut lists: Vec<&[u8]> = Vec::new();
-        let mut found = Vec::new();
+        let mut found = Several::new();
         // A line that cannot be walked is opaque and has no entry.
         let _ = visit_ids(text, e.words(), |used| {
             if self.gone.plain && used.span.len() != 36 && !used.is_escaped(text) {

@@ -142,6 +142,10 @@ flags! {
     string_answer set_string_answer 25
     /// The line begins with its `parentUuid`, a UUID, as clients write it: [`LEADING_PARENT`] is where.
     leading_parent set_leading_parent 26
+    /// It has a place in the graph.
+    chained set_chained 27
+    /// Its `uuid` or `sessionId` is no UUID.
+    odd_ids set_odd_ids 28
 }
 
 impl Flags {
@@ -430,14 +434,51 @@ pub struct Entry {
     pub flags: Flags,
 }
 
+/// What an entry is, without what it holds. A session keeps these beside its entries: who asks no more of all of them walks
+/// an eighth of the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tag {
+    /// [`Entry::kind`].
+    pub kind: Kind,
+    /// [`Entry::subtype`].
+    pub subtype: Subtype,
+    /// [`Entry::prompt`].
+    pub prompt: PromptKind,
+    /// [`Entry::flags`].
+    pub flags: Flags,
+}
+
+impl Tag {
+    /// [`Entry::is_chained`].
+    pub fn is_chained(self) -> bool {
+        self.flags.chained()
+    }
+
+    /// [`Entry::is_message`].
+    pub fn is_message(self) -> bool {
+        matches!(self.kind, Kind::User | Kind::Assistant)
+    }
+
+    /// [`Entry::is_boundary`].
+    pub fn is_boundary(self) -> bool {
+        self.flags.boundary()
+    }
+}
+
 impl Entry {
+    /// What it is.
+    pub fn tag(&self) -> Tag {
+        Tag {
+            kind: self.kind,
+            subtype: self.subtype,
+            prompt: self.prompt,
+            flags: self.flags,
+        }
+    }
+
     /// Whether it has a place in the graph.
     pub fn is_chained(&self) -> bool {
-        self.uuid.is_some()
-            && (matches!(
-                self.kind,
-                Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
-            ) || self.flags.has_parent_field())
+        self.flags.chained()
     }
 
     /// Whether it is a user's or the model's.

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::entry::{Entry, Kind};
+use super::entry::{Entry, Kind, Tag};
 use super::id::{Id, hash};
 use super::prompt::PromptKind;
 
@@ -53,9 +53,10 @@ pub struct Graph {
 
 impl Graph {
     /// Links entries, chooses the leaf as the newest client does, and walks the live path.
-    pub(super) fn build(entries: &[Entry], explicit_leaf: Option<Id>) -> Self {
+    pub(super) fn build(entries: &[Entry], tags: &[Tag], explicit_leaf: Option<Id>) -> Self {
         // Parents mostly stand near their children, and are found without the table.
-        let ((by_uuid, distinct), near) = rayon::join(|| table(entries), || near_parents(entries));
+        let ((by_uuid, distinct), near) =
+            rayon::join(|| table(entries, tags), || near_parents(entries));
         let mut graph = Self {
             by_uuid,
             distinct,
@@ -66,14 +67,17 @@ impl Graph {
             place: vec![Place::Metadata; entries.len()],
             window: 0,
         };
-        for (i, e) in entries.iter().enumerate().rev() {
-            if !e.is_chained() {
-                continue;
-            }
+        for (i, _) in tags
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, t)| t.is_chained())
+        {
             graph.place[i] = Place::Apart;
+            let named = || entries[i].parent.some();
             let parent = match somebody(near[i]) {
                 Some(parent) if distinct => Some(parent),
-                _ => e.parent.some().and_then(|p| graph.find(entries, p)),
+                _ => named().and_then(|p| graph.find(entries, p)),
             };
             if let Some(p) = parent {
                 graph.parent[i] = p as u32;
@@ -83,8 +87,8 @@ impl Graph {
             }
         }
         drop(near);
-        graph.walk(entries, explicit_leaf);
-        graph.settle(entries);
+        graph.walk(entries, tags, explicit_leaf);
+        graph.settle(entries, tags);
         graph
     }
 
@@ -176,18 +180,12 @@ impl Graph {
     ///
     /// It is the last in the file, unless the last `last-prompt` since the last boundary names an
     /// entry of another branch (seen in 2.1.156 and 2.1.325).
-    fn start(&self, entries: &[Entry], explicit_leaf: Option<Id>) -> Option<usize> {
-        let last = entries
-            .iter()
-            .rposition(|e| e.is_chained() && can_be_leaf(e))?;
-        let mut named = None;
-        for e in entries {
-            if e.is_boundary() {
-                named = None;
-            } else if e.kind == Kind::LastPrompt {
-                named = e.names.some();
-            }
-        }
+    fn start(&self, entries: &[Entry], tags: &[Tag], explicit_leaf: Option<Id>) -> Option<usize> {
+        let last = tags.iter().rposition(|&t| can_be_leaf(t))?;
+        let tells = |t: &Tag| t.is_boundary() || t.kind == Kind::LastPrompt;
+        let told = tags.iter().rposition(tells);
+        let named = told.filter(|&i| !tags[i].is_boundary());
+        let named = named.and_then(|i| entries[i].names.some());
         if let Some(leaf) = explicit_leaf.and_then(|id| self.find(entries, id)) {
             return Some(leaf);
         }
@@ -198,38 +196,43 @@ impl Graph {
     }
 
     /// The path from its root to its leaf.
-    fn live_path(&self, entries: &[Entry], explicit_leaf: Option<Id>) -> Vec<u32> {
+    fn live_path(&self, entries: &[Entry], tags: &[Tag], explicit_leaf: Option<Id>) -> Vec<u32> {
         let mut path = Vec::new();
         let mut seen = vec![false; entries.len()];
         let by_time = OnceCell::new();
-        let mut at = self.start(entries, explicit_leaf);
+        let mut at = self.start(entries, tags, explicit_leaf);
         while let Some(i) = at {
             if std::mem::replace(&mut seen[i], true) {
                 break;
             }
             path.push(i as u32);
-            at = self.parent(i).or_else(|| self.beyond(entries, i, &by_time));
+            let parent = self.parent(i);
+            at = parent.or_else(|| self.beyond(entries, tags, i, &by_time));
         }
         path.reverse();
         // The leaf is the first message at or above the start; a tail of attachments follows it.
-        while path.last().is_some_and(|&i| {
-            !entries[i as usize].is_message() && !entries[i as usize].is_boundary()
-        }) {
+        let ends = |t: Tag| t.is_message() || t.is_boundary();
+        while path.last().is_some_and(|&i| !ends(tags[i as usize])) {
             path.pop();
         }
         path
     }
 
     /// Whether nothing is different where metadata came behind the entries of which it was built.
-    pub(super) fn holds_for(&self, entries: &[Entry], explicit_leaf: Option<Id>) -> bool {
-        self.live_path(entries, explicit_leaf) == self.path
+    pub(super) fn holds_for(
+        &self,
+        entries: &[Entry],
+        tags: &[Tag],
+        explicit_leaf: Option<Id>,
+    ) -> bool {
+        self.live_path(entries, tags, explicit_leaf) == self.path
     }
 
-    fn walk(&mut self, entries: &[Entry], explicit_leaf: Option<Id>) {
-        self.path = self.live_path(entries, explicit_leaf);
+    fn walk(&mut self, entries: &[Entry], tags: &[Tag], explicit_leaf: Option<Id>) {
+        self.path = self.live_path(entries, tags, explicit_leaf);
         for (position, &i) in self.path.iter().enumerate() {
             self.place[i as usize] = Place::Path(position as u32);
-            if entries[i as usize].is_boundary() {
+            if tags[i as usize].is_boundary() {
                 self.window = position as u32;
             }
         }
@@ -240,20 +243,22 @@ impl Graph {
     /// Above a boundary, at the entry that it remembers, else at the one before it in the file. Where
     /// a parent is named but gone, the newest clients go on at the entry that is next older by its
     /// time, if by no more than five seconds (seen in 2.1.156 and 2.1.325); older ones stop.
-    fn beyond(&self, entries: &[Entry], at: usize, by_time: &OnceCell<Vec<u32>>) -> Option<usize> {
+    fn beyond(
+        &self,
+        entries: &[Entry],
+        tags: &[Tag],
+        at: usize,
+        by_time: &OnceCell<Vec<u32>>,
+    ) -> Option<usize> {
         let e = &entries[at];
         if e.is_boundary() {
             let remembered = e.names.some().and_then(|id| self.find(entries, id));
-            return remembered.or_else(|| {
-                entries[..at]
-                    .iter()
-                    .rposition(|e| e.is_chained() && can_be_leaf(e))
-            });
+            return remembered.or_else(|| tags[..at].iter().rposition(|&t| can_be_leaf(t)));
         }
         e.parent.some()?;
         let by_time = by_time.get_or_init(|| {
             let mut chained: Vec<u32> = (0..entries.len() as u32)
-                .filter(|&i| entries[i as usize].is_chained())
+                .filter(|&i| tags[i as usize].is_chained())
                 .collect();
             chained.sort_by_key(|&i| entries[i as usize].time);
             chained
@@ -269,7 +274,7 @@ impl Graph {
 
     /// Finds the place of every entry that is not on the path, from the roots down. What is in a
     /// cycle has no root and stays apart.
-    fn settle(&mut self, entries: &[Entry]) {
+    fn settle(&mut self, entries: &[Entry], tags: &[Tag]) {
         // Few have lines of an answer beside the path.
         let path = std::mem::take(&mut self.path);
         let messages: LazyCell<FxHashMap<Id, u32>, _> = LazyCell::new(|| {
@@ -278,7 +283,7 @@ impl Graph {
             named.map(|(position, id)| (id, position as u32)).collect()
         });
         let mut stack: Vec<u32> = (0..entries.len() as u32)
-            .filter(|&i| entries[i as usize].is_chained() && self.parent[i as usize] == NOBODY)
+            .filter(|&i| self.parent[i as usize] == NOBODY && tags[i as usize].is_chained())
             .chain(path.iter().copied())
             .collect();
         let mut seen = vec![false; entries.len()];
@@ -290,7 +295,7 @@ impl Graph {
             while let Some(c) = somebody(child) {
                 if !matches!(self.place[c], Place::Path(_)) {
                     let same_message = || messages.get(&entries[c].message_id.some()?).copied();
-                    self.place[c] = below(self.place[p as usize], &entries[c], same_message);
+                    self.place[c] = below(self.place[p as usize], tags[c], same_message);
                 }
                 stack.push(c as u32);
                 child = self.next_sibling[c];
@@ -302,8 +307,8 @@ impl Graph {
 }
 
 /// The entry of each uuid, and whether no two have one.
-fn table(entries: &[Entry]) -> (HashTable<u32>, bool) {
-    let chained = entries.iter().filter(|e| e.is_chained()).count();
+fn table(entries: &[Entry], tags: &[Tag]) -> (HashTable<u32>, bool) {
+    let chained = tags.iter().filter(|t| t.is_chained()).count();
     let mut by_uuid = HashTable::with_capacity(chained);
     let mut distinct = true;
     for (i, e) in entries.iter().enumerate() {
@@ -343,7 +348,7 @@ fn near(entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
 ///
 /// What the client gathers with the path (by message id, or as the result of a call) is beside it,
 /// and so is all that is no message; a prompt or another message begins a branch.
-fn below(parent: Place, e: &Entry, same_message: impl FnOnce() -> Option<u32>) -> Place {
+fn below(parent: Place, e: Tag, same_message: impl FnOnce() -> Option<u32>) -> Place {
     let (Place::Path(position) | Place::Beside(position)) = parent else {
         return parent;
     };
@@ -355,10 +360,11 @@ fn below(parent: Place, e: &Entry, same_message: impl FnOnce() -> Option<u32>) -
 }
 
 /// Whether the client may take this entry as the end of the conversation.
-fn can_be_leaf(e: &Entry) -> bool {
-    !e.flags.sidechain()
+fn can_be_leaf(tag: Tag) -> bool {
+    tag.is_chained()
+        && !tag.flags.sidechain()
         && matches!(
-            e.kind,
+            tag.kind,
             Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
         )
 }

@@ -13,10 +13,10 @@ use crate::jsonl::{
     BYTE_ORDER_MARK, Document, Malformed, Source, Span, decode, lookup, lookup_around,
 };
 
-use super::entry::{Block, Entry, Flags, Kind, LineState, SYNTHETIC};
+use super::entry::{Block, Entry, Flags, Kind, LineState, SYNTHETIC, Tag};
 use super::graph::Graph;
 use super::id::Id;
-use super::reader::{Repeated, parse, parse_first, parse_made, with_other_parent};
+use super::reader::{Repeated, other_parent, parse, parse_first, parse_made};
 use super::tools::Calls;
 use super::turns::Turns;
 use super::usual::Usual;
@@ -39,6 +39,8 @@ pub struct Session {
     document: Document,
     lines: Vec<LineState>,
     entries: Vec<Entry>,
+    /// What each entry is.
+    tags: Vec<Tag>,
     // A session that only has more metadata shares these.
     blocks: Arc<Vec<Block>>,
     graph: Arc<Graph>,
@@ -221,6 +223,7 @@ impl Session {
             document: self.document.clone(),
             lines: self.lines.clone(),
             entries: self.entries.clone(),
+            tags: self.tags.clone(),
             blocks: Arc::clone(&self.blocks),
             graph: Arc::clone(&self.graph),
             calls: Arc::clone(&self.calls),
@@ -247,6 +250,7 @@ impl Session {
                 index.entries[entry.0] = entry.1;
             }
             let linked = Linked {
+                tags: self.tags,
                 blocks: self.blocks,
                 graph: self.graph,
                 calls: self.calls,
@@ -254,7 +258,7 @@ impl Session {
             };
             return index.continued(linked, more, document);
         }
-        drop((self.graph, self.calls, self.turns));
+        drop((self.tags, self.graph, self.calls, self.turns));
         let touched = touched(&self.document, &document);
         let Self {
             document: before,
@@ -346,6 +350,11 @@ impl Session {
         &self.entries
     }
 
+    /// What each entry is: for who asks nothing else of them.
+    pub fn tags(&self) -> &[Tag] {
+        &self.tags
+    }
+
     /// Whether some entry may be of this kind: false spares a look at all of them.
     pub fn may_have(&self, kind: Kind) -> bool {
         self.said.kinds & 1 << kind as u8 != 0
@@ -359,11 +368,12 @@ impl Session {
     /// The boundaries of compactions, wherever they are, with their numbers.
     pub fn boundaries(&self) -> impl Iterator<Item = (usize, &Entry)> {
         let all = if self.said.flags.boundary() {
-            &self.entries[..]
+            &self.tags[..]
         } else {
             &[]
         };
-        all.iter().enumerate().filter(|(_, e)| e.is_boundary())
+        let all = all.iter().enumerate().filter(|(_, t)| t.is_boundary());
+        all.map(|(i, _)| (i, &self.entries[i]))
     }
 
     /// One entry's content blocks.
@@ -555,11 +565,11 @@ fn touched(before: &Document, document: &Document) -> Vec<Touched> {
             continue;
         }
         let from = document.made_from(i).filter(|_| added && !marked(i));
-        // Lines keep their order. One that was made in between is made from none of these.
+        // Lines keep their order, and no two are made from one. One that was made in between is made from none of these.
         let from = from.and_then(|from| {
             let mut rest = before.lines()[old..].iter();
-            old += rest.position(|l| l.start() == from.start())?;
-            Some(old as u32)
+            old += rest.position(|l| l.start() == from.start())? + 1;
+            Some(old as u32 - 1)
         });
         out.push(Touched {
             line: i as u32,
@@ -581,6 +591,8 @@ enum Reading {
     Anew,
     /// A line whose blocks are those of the one that it was made from.
     Again(Box<Entry>),
+    /// The line that it was made from, but with this parent.
+    Adopted(Id),
 }
 
 impl Readings {
@@ -597,9 +609,9 @@ impl Readings {
                 Some((from, known.entries.peek(entry)?))
             });
             let edits = document.edits(line as usize).unwrap_or_default();
-            let same_but_parent = made_from.and_then(|(_, other)| with_other_parent(edits, other));
-            if let Some(entry) = same_but_parent {
-                out.lines.push((one, Reading::Again(Box::new(entry))));
+            let parent = made_from.and_then(|(_, other)| other_parent(edits, other));
+            if let Some(parent) = parent {
+                out.lines.push((one, Reading::Adopted(parent)));
                 continue;
             }
             let made_from =
@@ -660,13 +672,14 @@ impl Merged {
         for (Touched { line, from }, reading) in lines {
             self.keep_until(line as usize, document, before);
             // What it was made from makes room.
-            if let Some(entry) = from.and_then(|from| self.states[from as usize].entry())
-                && self.entries.peek(entry).is_some()
-            {
-                self.entries.take(entry);
-            }
+            let other = from.and_then(|from| self.states[from as usize].entry());
+            let other = other.filter(|&entry| self.entries.peek(entry).is_some());
+            let other = other.map(|entry| self.entries.take(entry));
             let taken = match reading {
                 Reading::Again(entry) => Ok(*entry),
+                Reading::Adopted(parent) => other
+                    .map(|other| Entry { parent, ..other })
+                    .ok_or(LineState::Opaque),
                 Reading::Anew => {
                     let state = anew.next().copied().unwrap_or(LineState::Opaque);
                     let entry = state.entry().map(|e| index.entries[e]);
@@ -786,6 +799,7 @@ impl Moving {
 
 /// What is found out about the lines of a session together.
 struct Linked {
+    tags: Vec<Tag>,
     blocks: Arc<Vec<Block>>,
     graph: Arc<Graph>,
     calls: Arc<Calls>,
@@ -891,9 +905,12 @@ impl Index {
             self.append(more);
             return self.finish(document);
         }
+        let mut tags = linked.tags;
+        tags.reserve_exact(more.entries.len());
+        tags.extend(more.entries.iter().map(Entry::tag));
         self.append(more);
         let explicit = explicit_leaf(&document, &self.entries);
-        if names_leaf && !linked.graph.holds_for(&self.entries, explicit) {
+        if names_leaf && !linked.graph.holds_for(&self.entries, &tags, explicit) {
             self.blocks = Arc::unwrap_or_clone(linked.blocks);
             return self.finish(document);
         }
@@ -902,6 +919,7 @@ impl Index {
             document,
             lines: self.lines,
             entries: self.entries,
+            tags,
             blocks: linked.blocks,
             graph: linked.graph,
             calls: linked.calls,
@@ -919,15 +937,17 @@ impl Index {
             said,
         } = self;
         let explicit = explicit_leaf(&document, &entries);
+        let tags: Vec<Tag> = entries.par_iter().map(Entry::tag).collect();
         let (graph, calls) = rayon::join(
-            || Graph::build(&entries, explicit),
+            || Graph::build(&entries, &tags, explicit),
             || Calls::build(&entries, &mut blocks),
         );
-        let turns = Turns::build(&entries, &graph);
+        let turns = Turns::build(&tags, &graph);
         Session {
             document,
             lines,
             entries,
+            tags,
             blocks: Arc::new(blocks),
             graph: Arc::new(graph),
             calls: Arc::new(calls),
@@ -1023,6 +1043,8 @@ mod tests {
     fn are_alike(made: &Session, read: &Session) -> Result<(), TestCaseError> {
         prop_assert_eq!(&made.lines, &read.lines);
         prop_assert_eq!(told(made), told(read));
+        let tags: Vec<Tag> = made.entries.iter().map(Entry::tag).collect();
+        prop_assert_eq!(&made.tags, &tags);
         for e in &made.entries {
             prop_assert!(made.may_have(e.kind));
             prop_assert_eq!(made.flags_of_any().or(e.flags), made.flags_of_any());

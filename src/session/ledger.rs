@@ -187,12 +187,13 @@ pub(super) struct Samples {
 
 impl Samples {
     pub(super) fn of(session: &Session, ledger: &Ledger) -> Self {
-        let (entries, path) = (session.entries(), session.graph().path());
+        let (entries, tags) = (session.entries(), session.tags());
+        let path = session.graph().path();
         // By the position of the path that it is beside; most sessions have little of it.
         let mut beside: FxHashMap<u32, Weight> = FxHashMap::default();
-        for (i, e) in entries.iter().enumerate() {
+        for (i, tag) in tags.iter().enumerate() {
             if let Place::Beside(p) = session.graph().place(i)
-                && e.is_message()
+                && tag.is_message()
             {
                 *beside.entry(p).or_default() += ledger.weight(i);
             }
@@ -207,8 +208,8 @@ impl Samples {
         let mut segment = 0;
         let mut last_message = Id::NONE;
         for (position, &i) in path.iter().enumerate() {
-            let (e, row) = (&entries[i as usize], &ledger.rows[i as usize]);
-            if e.is_boundary() {
+            let (tag, row) = (tags[i as usize], &ledger.rows[i as usize]);
+            if tag.is_boundary() {
                 out.shown = Weight::default();
                 out.announced = Weight::default();
                 out.since = out.points.len();
@@ -217,12 +218,13 @@ impl Samples {
                 continue;
             }
             // The client has cleared old results for itself: records fall, though the file holds what it held.
-            if e.subtype == Subtype::MicrocompactBoundary {
+            if tag.subtype == Subtype::MicrocompactBoundary {
                 segment += 1;
             }
             // The lines of one message all repeat its usage; the first stands for the request.
-            let repeated = e.message_id.is_some() && e.message_id == last_message;
-            if e.kind == Kind::Assistant {
+            if tag.kind == Kind::Assistant {
+                let e = &entries[i as usize];
+                let repeated = e.message_id.is_some() && e.message_id == last_message;
                 if !repeated && let Some(tokens) = row.window() {
                     out.points.push(Point {
                         entry: i,

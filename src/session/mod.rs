@@ -30,7 +30,7 @@ mod xray;
 
 pub use compare::{Changed, Comparison};
 pub use entry::{
-    Block, BlockKind, Entry, Flags, ID_LEN, IdsAt, Kind, LEADING_PARENT, LineState, Subtype,
+    Block, BlockKind, Entry, Flags, ID_LEN, IdsAt, Kind, LEADING_PARENT, LineState, Subtype, Tag,
 };
 pub use entry_words::{entry_gist, entry_words};
 pub use gist::CallGist;

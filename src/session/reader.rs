@@ -89,9 +89,9 @@ pub(super) fn parse_made(
     Ok((entry, repeated, stay))
 }
 
-/// The entry that a line is which was made by these edits alone from that of another, if they give it another parent and
-/// nothing else: then neither need be read. Clients write the parent first.
-pub(super) fn with_other_parent(edits: &[Edit], known: &Entry) -> Option<Entry> {
+/// The parent that these edits give to the line of an entry, if they do nothing else: then the line need not be read.
+/// Clients write the parent first.
+pub(super) fn other_parent(edits: &[Edit], known: &Entry) -> Option<Id> {
     let [edit] = edits else {
         return None;
     };
@@ -102,8 +102,7 @@ pub(super) fn with_other_parent(edits: &[Edit], known: &Entry) -> Option<Entry> 
     if edit.span != quoted || known.flags.several_parents() || !known.flags.leading_parent() {
         return None;
     }
-    let parent = Id::of_uuid(unquoted(&edit.with))?;
-    Some(Entry { parent, ..*known })
+    Id::of_uuid(unquoted(&edit.with))
 }
 
 /// Reads a line that was made from another. Words of the conversation that are the same are not read again,
@@ -316,6 +315,16 @@ impl Reader<'_> {
         {
             self.entry.prompt = PromptKind::Machine;
         }
+        let linked = matches!(
+            self.entry.kind,
+            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
+        ) || self.entry.flags.has_parent_field();
+        self.entry
+            .flags
+            .set_chained(linked && self.entry.uuid.is_some());
+        let odd = |id: Id| id.is_some() && !id.is_uuid();
+        let odd_ids = odd(self.entry.uuid) || odd(self.entry.session);
+        self.entry.flags.set_odd_ids(odd_ids);
         if self.entry.kind == Kind::User && self.entry.is_chained() && !self.entry.names.is_some() {
             self.entry.names = source;
         }

@@ -38,6 +38,9 @@ impl Call {
     }
 }
 
+/// Among how many of the last calls one is looked for before the table is asked.
+const NEAR: usize = 4;
+
 /// All calls of a session, in the order in which their ids first occur.
 #[derive(Debug, Default)]
 pub struct Calls {
@@ -83,6 +86,11 @@ impl Calls {
     /// The number of the call with this id, new if there was none.
     fn number(&mut self, id: Id) -> u32 {
         let Self { calls, by_id } = self;
+        // Most are answered before many others are made.
+        let recent = calls.len().saturating_sub(NEAR);
+        if let Some(at) = calls[recent..].iter().rposition(|c| c.id == id) {
+            return (recent + at) as u32;
+        }
         let number = *by_id
             .entry(
                 hash(id),

@@ -1,6 +1,6 @@
 //! Turns: a person's prompt with all that answers it.
 
-use super::entry::{Entry, Kind, Subtype};
+use super::entry::{Entry, Kind, Subtype, Tag};
 use super::graph::{Graph, Place};
 use super::index::Session;
 use super::prompt::PromptKind;
@@ -25,14 +25,14 @@ pub struct Turns {
 }
 
 impl Turns {
-    pub(super) fn build(entries: &[Entry], graph: &Graph) -> Self {
+    pub(super) fn build(tags: &[Tag], graph: &Graph) -> Self {
         let path = graph.path();
         let mut starts: Vec<usize> = Vec::new();
         for (position, &i) in path.iter().enumerate() {
-            let e = &entries[i as usize];
+            let e = tags[i as usize];
             let begins = match e.prompt {
                 PromptKind::Words => true,
-                PromptKind::Command => was_answered(entries, &path[position + 1..]),
+                PromptKind::Command => was_answered(tags, &path[position + 1..]),
                 PromptKind::Machine | PromptKind::None => {
                     e.kind == Kind::Attachment && e.subtype == Subtype::QueuedCommand
                 }
@@ -123,9 +123,9 @@ pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
 }
 
 /// Whether the model answers before the next prompt.
-fn was_answered(entries: &[Entry], after: &[u32]) -> bool {
+fn was_answered(tags: &[Tag], after: &[u32]) -> bool {
     for &i in after {
-        let e = &entries[i as usize];
+        let e = tags[i as usize];
         if e.kind == Kind::Assistant && !e.flags.synthetic() {
             return true;
         }

@@ -27,7 +27,10 @@ impl Transform for Leaf {
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if self.0.wants(&stale_last_prompt::CHECK) && stale_last_prompt::entry(session).is_some() {
-            let last = session.entries().iter().rposition(wrong_leaf::can_lead);
+            let last = session
+                .tags()
+                .iter()
+                .rposition(|&t| wrong_leaf::can_lead(t));
             if let Some(leaf) = last.and_then(|l| message_above(session, l)) {
                 name(session, leaf, &mut plan);
             }
@@ -126,7 +129,7 @@ fn agree_on_time(session: &Session, leaf: usize, plan: &mut Plan) {
     let all = session.entries().iter().enumerate();
     let newer: Vec<usize> = all
         .filter(|(i, o)| {
-            wrong_leaf::can_lead(o) && o.time > e.time && !session.graph().descends(*i, leaf)
+            wrong_leaf::can_lead(o.tag()) && o.time > e.time && !session.graph().descends(*i, leaf)
         })
         .map(|(i, _)| i)
         .collect();

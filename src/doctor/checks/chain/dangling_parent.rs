@@ -20,12 +20,12 @@ pub(crate) static CHECK: Check = Check {
 
 /// Entries whose parent is named but not there. What a summary lacks is its boundary, which is another matter.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
-    let all = session.entries().iter().enumerate();
-    all.filter(|(i, e)| {
-        e.is_chained()
-            && e.parent.is_some()
-            && session.graph().parent(*i).is_none()
-            && !e.flags.compact_summary()
+    let all = session.tags().iter().enumerate();
+    all.filter(|(i, tag)| {
+        session.graph().parent(*i).is_none()
+            && tag.is_chained()
+            && !tag.flags.compact_summary()
+            && session.entries()[*i].parent.is_some()
     })
     .map(|(i, _)| i)
 }

@@ -1,6 +1,6 @@
 //! Clients that would go on from different entries.
 
-use crate::session::{Entry, Kind, Session};
+use crate::session::{Entry, Kind, Session, Tag};
 
 use super::super::super::check::{Check, Scope, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -19,11 +19,11 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Whether a client that goes by time may take an entry as the end.
-pub(crate) fn can_lead(e: &Entry) -> bool {
-    e.is_chained()
-        && !e.flags.sidechain()
+pub(crate) fn can_lead(tag: Tag) -> bool {
+    tag.is_chained()
+        && !tag.flags.sidechain()
         && matches!(
-            e.kind,
+            tag.kind,
             Kind::User | Kind::Assistant | Kind::System | Kind::Attachment
         )
 }
@@ -34,7 +34,7 @@ pub(crate) fn newest(session: &Session) -> Option<usize> {
         .entries()
         .iter()
         .enumerate()
-        .filter(|(_, e)| can_lead(e));
+        .filter(|(i, _)| can_lead(session.tags()[*i]));
     let best = candidates.fold(None, |best: Option<(usize, &Entry)>, (i, e)| match best {
         Some((_, b)) if b.time >= e.time => best,
         _ => Some((i, e)),

@@ -30,9 +30,9 @@ pub(crate) fn entry(session: &Session) -> Option<usize> {
         .rposition(|e| e.kind == Kind::LastPrompt && e.names.is_some())?;
     let named = session.find(session.entries()[note].names)?;
     let last = session
-        .entries()
+        .tags()
         .iter()
-        .rposition(super::super::chain::wrong_leaf::can_lead)?;
+        .rposition(|&t| super::super::chain::wrong_leaf::can_lead(t))?;
     // Nothing is lost where nothing is behind the boundary.
     (note > boundary
         && last != boundary
