@@ -16,4 +16,4 @@ pub use line::{Ending, Line};
 pub use splice::{
     Edit, Edits, OverlapError, apply_edits, insert_field, remove_elements, remove_field,
 };
-pub use text::{begins_with_words, decode, decode_head, decoded_len, encode};
+pub use text::{begins_with_words, decode, decode_head, decoded_len, encode, plain_len};

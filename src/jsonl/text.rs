@@ -42,12 +42,19 @@ pub fn decode(raw: &[u8]) -> Cow<'_, str> {
 pub fn decoded_len(raw: &[u8]) -> usize {
     let plain = || {
         let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        // A character that is spelt by its number may have any length, and of backslashes in a row not each is an escape.
-        let countable = [b"\\u", br"\\"].map(|odd| memmem::find(inner, odd).is_none());
-        let valid = countable == [true; 2] && simdutf8::basic::from_utf8(inner).is_ok();
-        valid.then(|| inner.len() - memchr::memchr_iter(b'\\', inner).count())
+        let countable = memmem::find(inner, b"\\u").is_none();
+        let valid = countable && simdutf8::basic::from_utf8(inner).is_ok();
+        valid.then(|| plain_len(raw)).flatten()
     };
     plain().unwrap_or_else(|| decode(raw).len())
+}
+
+/// The same for a string that is UTF-8 and spells no character by its number; `None` where that does not suffice.
+pub fn plain_len(raw: &[u8]) -> Option<usize> {
+    let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    // Of backslashes in a row not each is an escape.
+    let single = memmem::find(inner, br"\\").is_none();
+    single.then(|| inner.len() - memchr::memchr_iter(b'\\', inner).count())
 }
 
 /// The first words of a JSON string (quotes included in `raw`): at least its first `len` bytes, however many follow.

@@ -25,7 +25,8 @@ impl Doomed {
         plan: &mut Plan,
         mut what: impl FnMut(&Entry, &Block) -> (What, Gist),
     ) -> Vec<usize> {
-        self.0.sort_unstable();
+        // They come in a few runs that are in order.
+        self.0.sort();
         self.0.dedup();
         let mut losers = Vec::new();
         let said = !plan.is_unsaid();

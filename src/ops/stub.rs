@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::human::bytes;
-use crate::jsonl::{Edit, Span, decode, decoded_len, elements, encode, lookup};
+use crate::jsonl::{Edit, Span, decode, decoded_len, elements, encode, lookup, plain_len};
 use crate::rewrite::{Action, Plan};
 use crate::session::{At, BlockKind, Call, Id, Kind, Session};
 
@@ -14,6 +14,9 @@ use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
 
 /// How every note begins; by this a stub is known, and not stubbed again.
 pub(super) const MARK: &str = "[ccsurgery removed ";
+
+/// What every note says, those on images too.
+const SIGNED: &str = "ccsurgery";
 
 /// Replaces the outputs of calls by notes, where that makes them smaller.
 pub(super) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: &mut Plan) {
@@ -68,10 +71,12 @@ fn note_on(session: &Session, call: &Call, at: At, stub: Stub) -> Option<Note> {
         // A server's output is sealed; it can go with its call, but not be changed.
         return None;
     }
-    let text = session.text(&session.entries()[at.entry as usize]);
+    let entry = &session.entries()[at.entry as usize];
+    let text = session.text(entry);
     let content = block.content(text)?;
     let raw = content.of(text);
-    let note = encode(&note_for(raw, &tool_name(session, call), stub)?);
+    let plain = !entry.flags.not_utf8() && !entry.flags.numbered_characters();
+    let note = encode(&note_for(raw, plain, &tool_name(session, call), stub)?);
     let smaller = note.len() < raw.len();
     smaller.then_some(Note {
         text: note,
@@ -103,13 +108,14 @@ fn stub_result(session: &Session, call: &Call, at: At, note: Note, plan: &mut Pl
     }
 }
 
-/// The note that replaces an output; `None` if it is one already.
-fn note_for(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
+/// The note that replaces an output; `None` if it is one already. `plain` is whether it is known to be UTF-8 that spells no
+/// character by its number.
+fn note_for(raw: &[u8], plain: bool, name: &str, stub: Stub) -> Option<String> {
     // Most outputs go whole: then it is enough to know how long they are.
-    let says = |mark: &str| memmem::find(raw, mark.as_bytes()).is_some();
     let whole = stub.head + stub.tail == 0 && raw.starts_with(b"\"") && raw != b"\"\"";
-    if whole && !says(MARK) && !says(NOTE_END) {
-        let gone = decoded_len(raw) as u64;
+    if whole && memmem::find(raw, SIGNED.as_bytes()).is_none() {
+        let counted = plain.then(|| plain_len(raw)).flatten();
+        let gone = counted.unwrap_or_else(|| decoded_len(raw)) as u64;
         return Some(format!("{MARK}{} of {name} output]", bytes(gone)));
     }
     let (words, media) = words_of(raw);
@@ -194,5 +200,30 @@ fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan)
             call_gist(session, call),
         );
         plan.edit_line(e.line, [Edit::new(block.span, note)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_note_is_signed() {
+        assert!(MARK.contains(SIGNED) && NOTE_END.contains(SIGNED));
+    }
+
+    #[test]
+    fn what_is_known_of_an_output_makes_no_other_note() {
+        let none = Stub { head: 0, tail: 0 };
+        for raw in [
+            r#""größe\n\tand \"more\"""#,
+            r#""a \\ b \\\n""#,
+            r#""speaks of ccsurgery""#,
+            r#""[ccsurgery removed 5 kB of Bash output]""#,
+            r#""""#,
+        ] {
+            let note = |plain| note_for(raw.as_bytes(), plain, "Bash", none);
+            assert_eq!(note(true), note(false), "{raw}");
+        }
     }
 }

@@ -50,7 +50,7 @@ pub use shown::Shown;
 pub use story::{Item, story};
 pub use tokens::{Calibration, Overstated, Weight};
 pub use tools::{At, Call, Calls, Places};
-pub use turn_facts::TurnFacts;
+pub use turn_facts::{Growth, TurnFacts};
 pub use turn_spec::{TurnError, TurnRange, TurnSpec};
 pub use turns::{Turn, Turns, turn_end};
 pub(crate) use usage::{lower_usage, recorded_window};

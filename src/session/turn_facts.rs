@@ -43,6 +43,38 @@ pub struct TurnFacts {
     pub unfinished: bool,
 }
 
+/// How large the window was at a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Growth {
+    /// The turn's number.
+    pub turn: u32,
+    /// [`TurnFacts::window`].
+    pub window: Option<u64>,
+    /// [`TurnFacts::compacted`].
+    pub compacted: bool,
+}
+
+impl Growth {
+    /// That of every turn: of all that there is to say of turns, what takes no look at their words.
+    pub fn all(session: &Session, ledger: &Ledger) -> Vec<Self> {
+        let (tags, turns) = (session.tags(), session.turns());
+        let grown = |turn| Self {
+            turn,
+            ..Self::default()
+        };
+        let mut out: Vec<Self> = (0..=turns.len() as u32).map(grown).collect();
+        for (i, tag) in tags.iter().enumerate() {
+            if let Some(turn) = turns.of(session.graph(), i) {
+                let growth = &mut out[turn as usize];
+                growth.window = ledger.window(i).or(growth.window);
+                growth.compacted |= tag.is_boundary();
+            }
+        }
+        // What comes before the first prompt is no turn.
+        out.split_off(1)
+    }
+}
+
 impl TurnFacts {
     /// The facts of every turn, what precedes the first included where there is something.
     pub fn all(session: &Session, ledger: &Ledger) -> Vec<Self> {

@@ -10,8 +10,8 @@ use crate::render::{
     width, wrap,
 };
 use crate::session::{
-    Calibration, Glance, Large, Ledger, Part, Place, Session, Tools, TurnFacts, file_parts,
-    largest, window_parts,
+    Calibration, Glance, Growth, Large, Ledger, Part, Place, Session, Tools, file_parts, largest,
+    window_parts,
 };
 use crate::store::Found;
 
@@ -45,7 +45,7 @@ struct Xray {
     file: Vec<(Part, u64)>,
     shown_bytes: u64,
     largest: Vec<Large>,
-    turns: Vec<TurnFacts>,
+    growth: Vec<Growth>,
     advice: Vec<Advice>,
 }
 
@@ -74,9 +74,9 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
         let largest = largest(&session, &calibration, &ledger, &tools, LARGEST);
         (largest, file_parts(&session, &tools))
     };
-    let in_turns = || TurnFacts::all(&session, &ledger);
+    let in_turns = || Growth::all(&session, &ledger);
     let told = || rayon::join(in_turns, in_file);
-    let ((window, largest_tool), (mut advice, (turns, (largest, file)))) =
+    let ((window, largest_tool), (mut advice, (growth, (largest, file)))) =
         rayon::join(in_window, || rayon::join(|| advisor.advise(), told));
     // By how much harm is done: all of it goes in a summary.
     let compact = advice.iter().position(|a| a.command.starts_with("compact"));
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
         file,
         shown_bytes: shown_bytes(&session),
         largest,
-        turns,
+        growth,
         advice,
         id,
         window,
@@ -180,7 +180,7 @@ fn render(context: &Context, session: &Session, xray: &Xray) -> String {
         &format!("{remainder} of it in lines that the model is not shown: {why}"),
     );
 
-    growth(context, &mut out, &xray.turns);
+    growth(context, &mut out, &xray.growth);
     entries(context, &mut out, &xray.largest);
     operations(context, &mut out, &xray.advice, c.window());
     out
@@ -251,8 +251,7 @@ fn trust(c: &Calibration) -> String {
 }
 
 /// The window at each turn's last request.
-fn growth(context: &Context, out: &mut String, turns: &[TurnFacts]) {
-    let turns: Vec<&TurnFacts> = turns.iter().filter(|t| t.number > 0).collect();
+fn growth(context: &Context, out: &mut String, turns: &[Growth]) {
     let mut last = 0;
     let values: Vec<u64> = turns
         .iter()
@@ -371,10 +370,9 @@ fn document(context: &Context, found: &Found, session: &Session, xray: &Xray) ->
         })
         .collect();
     let growth: Vec<Value> = xray
-        .turns
+        .growth
         .iter()
-        .filter(|t| t.number > 0)
-        .map(|t| json!({"turn": t.number, "window": t.window, "compacted": t.compacted}))
+        .map(|t| json!({"turn": t.turn, "window": t.window, "compacted": t.compacted}))
         .collect();
     let operations: Vec<Value> = xray.advice.iter().map(|a| json!({"command": format!("ccsurgery {}", a.command), "tokens": a.tokens, "bytes": a.bytes})).collect();
     json!({
