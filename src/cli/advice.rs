@@ -1,7 +1,5 @@
 //! What each operation would save, by planning it.
 
-use rayon::prelude::*;
-
 use crate::ops::{Compact, DropTools, Forecast, SizeSpec, StripThinking};
 use crate::rewrite::{Say, Transform};
 use crate::session::{Calibration, Ledger, Part, Session};
@@ -18,8 +16,26 @@ pub(super) struct Advice {
     pub(super) bytes: i64,
 }
 
-/// An operation to try: its command, what it does to the conversation, and itself.
-type Trial = (String, String, Box<dyn Transform + Send>);
+/// An operation that was tried: its command, what it does to the conversation, and what it would change.
+pub(super) struct Tried {
+    command: String,
+    what: String,
+    forecast: Forecast,
+}
+
+impl Tried {
+    /// Advises it, if it would save something.
+    pub(super) fn advice(self, calibration: &Calibration) -> Option<Advice> {
+        let tokens = (-calibration.tokens(self.forecast.window)).max(0.0) as u64;
+        let bytes = -self.forecast.bytes;
+        (tokens > 0 || bytes > 0).then_some(Advice {
+            command: self.command,
+            what: self.what,
+            tokens,
+            bytes,
+        })
+    }
+}
 
 /// Plans operations to see what they would save.
 #[derive(Clone, Copy)]
@@ -28,58 +44,50 @@ pub(super) struct Advisor<'a> {
     /// The session's name on the command line.
     pub(super) id: &'a str,
     pub(super) ledger: &'a Ledger,
-    pub(super) calibration: &'a Calibration,
 }
 
 /// How many last turns advice leaves alone.
 const KEPT: u32 = 3;
 
 impl Advisor<'_> {
-    /// The operations that would save something, the least harmful first.
-    pub(super) fn advise(&self) -> Vec<Advice> {
+    /// Tries operations that leave what was said, the least harmful first.
+    pub(super) fn on_bulk(&self) -> Vec<Tried> {
         let id = self.id;
-        let mut tried: Vec<Trial> = vec![
-            (
+        let strip = || {
+            self.tried(
                 format!("strip-thinking {id}"),
                 "all thinking goes".to_owned(),
-                Box::new(StripThinking::default()),
-            ),
-            (
+                &StripThinking::default(),
+            )
+        };
+        let stub = || {
+            self.tried(
                 format!("drop-tools {id} --stub --larger-than 10k --keep-last {KEPT}"),
                 "large outputs of old turns become notes".to_owned(),
-                Box::new(DropTools {
+                &DropTools {
                     stub: true,
                     larger_than: Some(SizeSpec(10_000)),
                     keep_last: Some(KEPT),
                     ..DropTools::default()
-                }),
-            ),
-            (
+                },
+            )
+        };
+        let errors = || {
+            self.tried(
                 format!("drop-tools {id} --errors"),
                 "calls that failed go".to_owned(),
-                Box::new(DropTools {
+                &DropTools {
                     errors: true,
                     ..DropTools::default()
-                }),
-            ),
-        ];
-        if self.session.turns().len() > KEPT as usize {
-            tried.push((
-                format!("compact {id} --keep-last {KEPT}"),
-                "old turns become a summary".to_owned(),
-                Box::new(Compact {
-                    keep_last: Some(KEPT),
-                    window: Some(self.calibration.window()),
-                    ..Compact::default()
-                }),
-            ));
-        }
-        let saved = tried.into_par_iter().filter_map(|t| self.saved(t));
-        saved.collect()
+                },
+            )
+        };
+        let ((strip, stub), errors) = rayon::join(|| rayon::join(strip, stub), errors);
+        [strip, stub, errors].into_iter().flatten().collect()
     }
 
-    /// What it would save to drop the calls of the tool whose results are largest.
-    pub(super) fn on_largest(&self, parts: &[(Part, u64)]) -> Option<Advice> {
+    /// Tries to drop the calls of the tool whose results are largest.
+    pub(super) fn on_largest(&self, parts: &[(Part, u64)]) -> Option<Tried> {
         let largest = parts.iter().find_map(|(part, _)| match part {
             Part::Results(tool) => Some(tool.clone()),
             _ => None,
@@ -87,28 +95,41 @@ impl Advisor<'_> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let tool = largest.filter(|t| t.chars().all(plain))?;
         let id = self.id;
-        self.saved((
+        self.tried(
             format!("drop-tools {id} --tool {tool} --keep-last {KEPT}"),
             format!("calls of {tool} in old turns go"),
-            Box::new(DropTools {
+            &DropTools {
                 tool: vec![tool],
                 keep_last: Some(KEPT),
                 ..DropTools::default()
-            }),
-        ))
+            },
+        )
     }
 
-    fn saved(&self, (command, what, transform): Trial) -> Option<Advice> {
+    /// Tries a summary of old turns, where the window takes so many tokens.
+    pub(super) fn on_old_turns(&self, window: u64) -> Option<Tried> {
+        if self.session.turns().len() <= KEPT as usize {
+            return None;
+        }
+        self.tried(
+            format!("compact {} --keep-last {KEPT}", self.id),
+            "old turns become a summary".to_owned(),
+            &Compact {
+                keep_last: Some(KEPT),
+                window: Some(window),
+                ..Compact::default()
+            },
+        )
+    }
+
+    fn tried(&self, command: String, what: String, transform: &dyn Transform) -> Option<Tried> {
         let plan = transform.plan_saying(self.session, Say::Nothing).ok();
         let plan = plan.filter(|p| !p.is_empty())?;
         let forecast = Forecast::of(self.session, self.ledger, &plan);
-        let tokens = (-self.calibration.tokens(forecast.window)).max(0.0) as u64;
-        let bytes = -forecast.bytes;
-        (tokens > 0 || bytes > 0).then_some(Advice {
+        Some(Tried {
             command,
             what,
-            tokens,
-            bytes,
+            forecast,
         })
     }
 }

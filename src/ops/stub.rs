@@ -9,7 +9,7 @@ use crate::jsonl::{Edit, Span, decode, decoded_len, elements, encode, lookup, pl
 use crate::rewrite::{Action, Plan};
 use crate::session::{At, BlockKind, Call, Id, Kind, Session};
 
-use super::drop_images::{NOTE_END, is_image_note, is_media};
+use super::drop_images::{is_image_note, is_media};
 use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
 
 /// How every note begins; by this a stub is known, and not stubbed again.
@@ -205,6 +205,7 @@ fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan)
 
 #[cfg(test)]
 mod tests {
+    use super::super::drop_images::NOTE_END;
     use super::*;
 
     #[test]

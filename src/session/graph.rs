@@ -272,8 +272,8 @@ impl Graph {
             .find(|&i| entries[i].flags.sidechain() == e.flags.sidechain())
     }
 
-    /// Finds the place of every entry that is not on the path, from the roots down. What is in a
-    /// cycle has no root and stays apart.
+    /// Finds the place of every entry that hangs on the path without being on it. All others stay apart: those of other roots,
+    /// and those in a cycle.
     fn settle(&mut self, entries: &[Entry], tags: &[Tag]) {
         // Few have lines of an answer beside the path.
         let path = std::mem::take(&mut self.path);
@@ -282,23 +282,21 @@ impl Graph {
             let named = ids.enumerate().filter(|(_, id)| id.is_some());
             named.map(|(position, id)| (id, position as u32)).collect()
         });
-        let mut stack: Vec<u32> = (0..entries.len() as u32)
-            .filter(|&i| self.parent[i as usize] == NOBODY && tags[i as usize].is_chained())
-            .chain(path.iter().copied())
-            .collect();
-        let mut seen = vec![false; entries.len()];
-        while let Some(p) = stack.pop() {
-            if std::mem::replace(&mut seen[p as usize], true) {
-                continue;
-            }
-            let mut child = self.first_child[p as usize];
-            while let Some(c) = somebody(child) {
-                if !matches!(self.place[c], Place::Path(_)) {
-                    let same_message = || messages.get(&entries[c].message_id.some()?).copied();
-                    self.place[c] = below(self.place[p as usize], tags[c], same_message);
+        let mut below_path = Vec::new();
+        for &on_path in &path {
+            // What the path does not go through has one parent each, and so no way back to where it hangs.
+            let mut next = Some(on_path);
+            while let Some(p) = next {
+                let mut child = self.first_child[p as usize];
+                while let Some(c) = somebody(child) {
+                    if !matches!(self.place[c], Place::Path(_)) {
+                        let same_message = || messages.get(&entries[c].message_id.some()?).copied();
+                        self.place[c] = below(self.place[p as usize], tags[c], same_message);
+                        below_path.push(c as u32);
+                    }
+                    child = self.next_sibling[c];
                 }
-                stack.push(c as u32);
-                child = self.next_sibling[c];
+                next = below_path.pop();
             }
         }
         drop(messages);

@@ -54,4 +54,4 @@ pub use turn_facts::{Growth, TurnFacts};
 pub use turn_spec::{TurnError, TurnRange, TurnSpec};
 pub use turns::{Turn, Turns, turn_end};
 pub(crate) use usage::{lower_usage, recorded_window};
-pub use xray::{Large, Part, Tools, file_parts, largest, window_parts};
+pub use xray::{Large, Part, Tools, WindowWeights, file_parts, largest};

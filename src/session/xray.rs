@@ -159,57 +159,62 @@ impl Named {
     }
 }
 
-/// Where the window goes: parts that add up to [`Calibration::window`], largest first.
-pub fn window_parts(
-    session: &Session,
-    calibration: &Calibration,
-    tools: &Tools,
-) -> Vec<(Part, u64)> {
-    let mut sums = Sums::<Weight>::default();
-    each_message(session, None, |message| {
-        for block in &message.blocks {
-            let e = &session.entries()[block.entry as usize];
-            let part = if message.role == Role::System {
-                Named::Part(Part::Reminders)
-            } else {
-                part_of(block.kind, block.call, e, tools)
-            };
-            let mut weight = block.weight();
-            if weight.images > 0.0 {
-                let image = Weight {
-                    bytes: 0.0,
-                    images: weight.images,
+/// What each part of the window weighs.
+#[derive(Debug, Clone)]
+pub struct WindowWeights(BTreeMap<Part, Weight>);
+
+impl WindowWeights {
+    /// Weighs what the model is shown.
+    pub fn of(session: &Session, tools: &Tools) -> Self {
+        let mut sums = Sums::<Weight>::default();
+        each_message(session, None, |message| {
+            for block in &message.blocks {
+                let e = &session.entries()[block.entry as usize];
+                let part = if message.role == Role::System {
+                    Named::Part(Part::Reminders)
+                } else {
+                    part_of(block.kind, block.call, e, tools)
                 };
-                sums.add(Named::Part(Part::Images), image);
-                weight.images = 0.0;
+                let mut weight = block.weight();
+                if weight.images > 0.0 {
+                    let image = Weight {
+                        bytes: 0.0,
+                        images: weight.images,
+                    };
+                    sums.add(Named::Part(Part::Images), image);
+                    weight.images = 0.0;
+                }
+                sums.add(part, weight);
             }
-            sums.add(part, weight);
+        });
+        Self(sums.named(tools))
+    }
+
+    /// Where the window goes: parts that add up to [`Calibration::window`], largest first.
+    pub fn parts(self, calibration: &Calibration) -> Vec<(Part, u64)> {
+        let whole = calibration.window();
+        let weights = self.0.into_iter();
+        let mut parts: Vec<(Part, f64)> =
+            weights.map(|(p, w)| (p, calibration.tokens(w))).collect();
+        let sum: f64 = parts.iter().map(|p| p.1).sum();
+        // The whole is a record; where the estimates say more, they are what is wrong.
+        let scale = if sum > whole as f64 {
+            whole as f64 / sum
+        } else {
+            1.0
+        };
+        for part in &mut parts {
+            part.1 *= scale;
         }
-    });
-    let weights = sums.named(tools);
-    let whole = calibration.window();
-    let mut parts: Vec<(Part, f64)> = weights
-        .into_iter()
-        .map(|(p, w)| (p, calibration.tokens(w)))
-        .collect();
-    let sum: f64 = parts.iter().map(|p| p.1).sum();
-    // The whole is a record; where the estimates say more, they are what is wrong.
-    let scale = if sum > whole as f64 {
-        whole as f64 / sum
-    } else {
-        1.0
-    };
-    for part in &mut parts {
-        part.1 *= scale;
+        let mut out: Vec<(Part, u64)> = parts.into_iter().map(|(p, t)| (p, t as u64)).collect();
+        let rest = whole - out.iter().map(|p| p.1).sum::<u64>();
+        match out.iter_mut().max_by_key(|p| p.1) {
+            // What rounding left over.
+            Some(largest) if scale < 1.0 => largest.1 += rest,
+            _ => out.push((Part::Constant, rest)),
+        }
+        sorted(out)
     }
-    let mut out: Vec<(Part, u64)> = parts.into_iter().map(|(p, t)| (p, t as u64)).collect();
-    let rest = whole - out.iter().map(|p| p.1).sum::<u64>();
-    match out.iter_mut().max_by_key(|p| p.1) {
-        // What rounding left over.
-        Some(largest) if scale < 1.0 => largest.1 += rest,
-        _ => out.push((Part::Constant, rest)),
-    }
-    sorted(out)
 }
 
 /// Where the file's bytes go: parts that add up to its length, largest first.

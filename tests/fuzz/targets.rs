@@ -13,8 +13,8 @@ use ccsurgery::ops::{
 use ccsurgery::render::{clean, clean_lines, mask, wrap};
 use ccsurgery::rewrite::{Plan, Renames, Transform, emit, emitted_len};
 use ccsurgery::session::{
-    Calibration, Comparison, Glance, Kind, Ledger, Outlook, Session, Tools, entry_words,
-    file_parts, largest, payload, prompt_words, story, window_parts,
+    Calibration, Comparison, Glance, Kind, Ledger, Outlook, Session, Tools, WindowWeights,
+    entry_words, file_parts, largest, payload, prompt_words, story,
 };
 use ccsurgery::store::{Journal, index_file, remove_from_index};
 
@@ -77,7 +77,7 @@ pub(crate) fn index(data: &[u8]) {
     let (ledger, tools) = (Ledger::of(&session), Tools::of(&session));
     let measured = Calibration::by(&session, &ledger);
     black_box(file_parts(&session, &tools));
-    black_box(window_parts(&session, &measured, &tools));
+    black_box(WindowWeights::of(&session, &tools).parts(&measured));
     black_box(largest(&session, &measured, &ledger, &tools, 5));
     black_box(diagnose(&session, &[Judgement::of(&session).next]));
     black_box(Comparison::of(&session, &session));

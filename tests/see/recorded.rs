@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ccsurgery::session::{Calibration, Session, Tools, file_parts, payload, window_parts};
+use ccsurgery::session::{Calibration, Session, Tools, WindowWeights, file_parts, payload};
 
 /// The main transcripts of a recorded home.
 fn transcripts() -> Vec<PathBuf> {
@@ -34,7 +34,8 @@ fn parts_add_up_and_the_estimate_is_near_the_record() {
         let session = Session::open(&path).unwrap();
         let calibration = Calibration::of(&session);
         let tools = Tools::of(&session);
-        let window: u64 = window_parts(&session, &calibration, &tools)
+        let window: u64 = WindowWeights::of(&session, &tools)
+            .parts(&calibration)
             .iter()
             .map(|p| p.1)
             .sum();

@@ -10,8 +10,8 @@ use crate::render::{
     width, wrap,
 };
 use crate::session::{
-    Calibration, Glance, Growth, Large, Ledger, Part, Place, Session, Tools, file_parts, largest,
-    window_parts,
+    Calibration, Glance, Growth, Large, Ledger, Part, Place, Session, Tools, WindowWeights,
+    file_parts, largest,
 };
 use crate::store::Found;
 
@@ -52,36 +52,36 @@ struct Xray {
 pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
     let session = names::open(&found)?;
-    let weigh = || {
-        let ledger = Ledger::of(&session);
-        let calibration = Calibration::by(&session, &ledger);
-        (ledger, calibration)
-    };
-    let ((ledger, calibration), tools) = rayon::join(weigh, || Tools::of(&session));
     let id: String = found.id.chars().take(8).collect();
+    let ledger = Ledger::of(&session);
     let advisor = Advisor {
         session: &session,
         id: &id,
         ledger: &ledger,
-        calibration: &calibration,
     };
-    let in_window = || {
-        let window = window_parts(&session, &calibration, &tools);
-        let largest_tool = advisor.on_largest(&window);
-        (window, largest_tool)
+    // Two halves of about the same length: what is told of the window takes long, and one thing after the other.
+    let weigh = || {
+        let tools = Tools::of(&session);
+        let weights = WindowWeights::of(&session, &tools);
+        (tools, weights)
     };
+    let calibrate = || Calibration::by(&session, &ledger);
+    let ((tools, weights), (calibration, bulk)) =
+        rayon::join(weigh, || rayon::join(calibrate, || advisor.on_bulk()));
+    let window = weights.parts(&calibration);
     let in_file = || {
         let largest = largest(&session, &calibration, &ledger, &tools, LARGEST);
         (largest, file_parts(&session, &tools))
     };
-    let in_turns = || Growth::all(&session, &ledger);
-    let told = || rayon::join(in_turns, in_file);
-    let ((window, largest_tool), (mut advice, (growth, (largest, file)))) =
-        rayon::join(in_window, || rayon::join(|| advisor.advise(), told));
+    let harmful = || {
+        let compact = || advisor.on_old_turns(calibration.window());
+        rayon::join(|| advisor.on_largest(&window), compact)
+    };
+    let told = || rayon::join(in_file, || Growth::all(&session, &ledger));
+    let ((largest_tool, compact), ((largest, file), growth)) = rayon::join(harmful, told);
     // By how much harm is done: all of it goes in a summary.
-    let compact = advice.iter().position(|a| a.command.starts_with("compact"));
-    let at = compact.unwrap_or(advice.len());
-    advice.splice(at..at, largest_tool);
+    let tried = bulk.into_iter().chain(largest_tool).chain(compact);
+    let advice = tried.filter_map(|t| t.advice(&calibration)).collect();
     let xray = Xray {
         file,
         shown_bytes: shown_bytes(&session),
