@@ -10,7 +10,6 @@ use crate::session::{BlockKind, Calibration, Entry, Kind, Place, Session, TurnSp
 
 use super::agents::agents_gone;
 use super::digest::digest;
-use super::scope::unfinished_turn;
 use super::truncate::is_unfinished;
 
 /// The size of a digest where none is asked for.
@@ -148,7 +147,7 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
 
 /// A summary that follows calls without results would leave them open for good.
 fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
-    if unfinished_turn(session) != Some(upto) || !is_unfinished(session, upto) {
+    if session.unfinished_turn() != Some(upto) || !is_unfinished(session, upto) {
         return Ok(());
     }
     Err(Refusal::new(

@@ -7,8 +7,6 @@ use indexmap::IndexSet;
 use crate::jsonl::{decode, elements, lookup};
 use crate::session::{Block, BlockKind, Call, Entry, Kind, Place, Session, Turn, prompt_words};
 
-use super::scope::begin;
-
 /// Bytes a token, for keeping a digest under its size.
 const BYTES_PER_TOKEN: usize = 3;
 
@@ -99,7 +97,7 @@ fn gather(session: &Session, upto: u32) -> Facts<'_> {
         todos: Vec::new(),
     };
     let mut commands = Vec::new();
-    let behind = begin(session, upto.saturating_add(1));
+    let behind = session.turns().begin(upto.saturating_add(1));
     for (i, tag) in session.tags().iter().enumerate() {
         let place = session.graph().place(i);
         if !matches!(place, Place::Path(p) | Place::Beside(p) if p < behind) {

@@ -8,7 +8,7 @@ use crate::rewrite::{Action, Plan, Refusal, Transform};
 use crate::session::{Block, BlockKind, Kind, Session, TurnRange};
 
 use super::drop_tools::drop_field;
-use super::scope::{Scope, unfinished_turn};
+use super::scope::Scope;
 
 /// How the note ends that replaces an image or a document.
 pub(super) const NOTE_END: &str = " removed by ccsurgery]";
@@ -30,7 +30,7 @@ impl Transform for DropImages {
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
-        let unfinished = unfinished_turn(session);
+        let unfinished = session.unfinished_turn();
         let mut plan = Plan::default();
         for (i, e) in session.entries().iter().enumerate() {
             // What an unfinished turn waits to have looked at stays.

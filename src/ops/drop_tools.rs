@@ -14,7 +14,7 @@ use crate::session::{At, Block, BlockKind, Call, Entry, Id, Kind, Place, Session
 use super::agents::agents_gone;
 use super::blocks::{Copies, Doomed, may_hold_copies, remove_copies, thinking_id};
 use super::drop_images::{is_media, media_in};
-use super::scope::{Scope, begin, unfinished_turn};
+use super::scope::Scope;
 use super::stub::plan_stubs;
 
 /// Removes calls together with their results, wherever each half is.
@@ -146,7 +146,7 @@ impl DropTools {
                 "ids of calls look like toolu_…; see them with: ccsurgery show --turns N",
             ));
         }
-        let unfinished = unfinished_turn(session);
+        let unfinished = session.unfinished_turn();
         let kept = self
             .keep_last
             .map(|n| told_of(session, n))
@@ -287,6 +287,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     }
     let mut doomed = Doomed::default();
     let mut messages: FxHashSet<Id> = FxHashSet::default();
+    messages.reserve(chosen.len());
     for call in chosen {
         for at in call.uses.iter().chain(&call.results) {
             let e = &session.entries()[at.entry as usize];
@@ -431,7 +432,7 @@ fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
 /// The calls of which something is in the last turns: a late result, or what came of them later.
 fn told_of(session: &Session, keep_last: u32) -> FxHashSet<Id> {
     let limit = (session.turns().len() as u32).saturating_sub(keep_last);
-    let from = begin(session, limit + 1);
+    let from = session.turns().begin(limit + 1);
     let mut out = FxHashSet::default();
     for (i, e) in session.entries().iter().enumerate() {
         let place = session.graph().place(i);

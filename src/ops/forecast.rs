@@ -28,14 +28,14 @@ impl Forecast {
             }
         }
         for (line, fate) in plan.fates() {
-            let text = session.document().text(line as usize);
             let entry = match session.lines()[line as usize] {
                 LineState::Entry(i) => Some(i as usize).filter(|&i| !before_cut(i)),
                 LineState::Blank | LineState::Opaque => None,
             };
             match fate {
                 Fate::Drop => {
-                    out.bytes -= text.len() as i64 + 1;
+                    let line = session.document().lines()[line as usize];
+                    out.bytes -= line.len() as i64 + 1;
                     if let Some(i) = entry {
                         out.lose(session, ledger, i);
                     }
@@ -45,7 +45,7 @@ impl Forecast {
                     out.bytes += edits.iter().map(grown).sum::<i64>();
                     if let Some(i) = entry
                         && ledger.shown(session, i) != Weight::default()
-                        && let Ok(made) = apply_edits(text, edits)
+                        && let Ok(made) = apply_edits(session.document().text(line as usize), edits)
                     {
                         out.window += line_weight(&made) - ledger.shown(session, i);
                     }

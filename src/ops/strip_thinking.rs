@@ -8,7 +8,7 @@ use crate::session::{BlockKind, Id, Kind, Session, TurnRange};
 
 use super::agents::launched;
 use super::blocks::{Copies, Doomed, may_hold_copies, remove_copies, thinking_id};
-use super::scope::{Scope, unfinished_turn};
+use super::scope::Scope;
 
 /// Removes thinking and redacted thinking, and the second copies that the client keeps of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -42,7 +42,7 @@ impl Transform for StripThinking {
 
     fn plan_saying(&self, session: &Session, say: Say) -> Result<Plan, Refusal> {
         let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
-        let unfinished = unfinished_turn(session);
+        let unfinished = session.unfinished_turn();
         let mut plan = Plan::saying(say);
         let mut doomed = Doomed::default();
         let mut ids: FxHashSet<Id> = FxHashSet::default();

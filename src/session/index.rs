@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ use super::graph::Graph;
 use super::id::Id;
 use super::reader::{Repeated, other_parent, parse, parse_first, parse_made};
 use super::tools::Calls;
-use super::turns::Turns;
+use super::turns::{Turns, unfinished};
 use super::usual::Usual;
 
 /// How many bytes of lines are read at a time: many pieces keep all cores busy, however long lines are.
@@ -47,6 +47,8 @@ pub struct Session {
     calls: Arc<Calls>,
     turns: Arc<Turns>,
     said: Said,
+    /// Found out when it is asked for.
+    unfinished: OnceLock<Option<u32>>,
 }
 
 /// What can be said of all entries together: the different values of fields that most lines repeat, quotes included, in the
@@ -229,6 +231,7 @@ impl Session {
             calls: Arc::clone(&self.calls),
             turns: Arc::clone(&self.turns),
             said: self.said.clone(),
+            unfinished: self.unfinished.clone(),
         };
         copy.into_successor(document)
     }
@@ -399,6 +402,11 @@ impl Session {
     /// The turns of the live path.
     pub fn turns(&self) -> &Turns {
         &self.turns
+    }
+
+    /// The last turn, if it is unfinished: its calls await results, or its last result awaits the model.
+    pub fn unfinished_turn(&self) -> Option<u32> {
+        *self.unfinished.get_or_init(|| unfinished(self))
     }
 
     /// The entry of the graph with this uuid; of duplicates the last.
@@ -925,6 +933,7 @@ impl Index {
             calls: linked.calls,
             turns: linked.turns,
             said: self.said,
+            unfinished: OnceLock::new(),
         }
     }
 
@@ -953,6 +962,7 @@ impl Index {
             calls: Arc::new(calls),
             turns: Arc::new(turns),
             said,
+            unfinished: OnceLock::new(),
         }
     }
 }

@@ -101,7 +101,7 @@ impl Ledger {
         let graph = session.graph();
         let counts = match graph.place(entry) {
             Place::Path(p) => p >= graph.window(),
-            Place::Beside(p) => p >= graph.window() && session.entries()[entry].is_message(),
+            Place::Beside(p) => p >= graph.window() && session.tags()[entry].is_message(),
             Place::Branch(_) | Place::Apart | Place::Metadata => false,
         };
         if counts {

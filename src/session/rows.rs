@@ -117,8 +117,9 @@ struct Answers<'a, F> {
     runs: Vec<&'a [u32]>,
     /// The first run of each answer.
     firsts: HashTable<u32>,
-    /// For runs of an answer that has more than one, the next.
+    /// For runs of an answer that has more than one, the next; and those that are not the first of theirs.
     next: FxHashMap<u32, u32>,
+    later: FxHashSet<u32>,
     message: F,
 }
 
@@ -129,6 +130,7 @@ impl<'a, F: Fn(&u32) -> Id> Answers<'a, F> {
         let of = |run: u32| message(&runs[run as usize][0]);
         let mut firsts = HashTable::with_capacity(runs.len());
         let (mut next, mut lasts) = (FxHashMap::default(), FxHashMap::default());
+        let mut later = FxHashSet::default();
         for run in 0..runs.len() as u32 {
             let known = firsts.entry(
                 hash(of(run)),
@@ -139,20 +141,27 @@ impl<'a, F: Fn(&u32) -> Id> Answers<'a, F> {
             if first != run {
                 let last = lasts.insert(first, run).unwrap_or(first);
                 next.insert(last, run);
+                later.insert(run);
             }
         }
         Self {
             runs,
             firsts,
             next,
+            later,
             message,
         }
     }
 
-    /// The lines of an answer, in the file's order.
-    fn lines(&self, answer: Id) -> impl Iterator<Item = u32> + '_ {
+    /// The lines of an answer, in the file's order. It is mostly asked for them run by run: `expected` is the next.
+    fn lines(&self, answer: Id, expected: &mut u32) -> impl Iterator<Item = u32> + '_ {
         let is_it = |&run: &u32| (self.message)(&self.runs[run as usize][0]) == answer;
-        let first = self.firsts.find(hash(answer), is_it).copied();
+        let is_next = |run: &u32| {
+            (*run as usize) < self.runs.len() && is_it(run) && !self.later.contains(run)
+        };
+        let next = Some(*expected).filter(is_next);
+        let first = next.or_else(|| self.firsts.find(hash(answer), is_it).copied());
+        *expected = first.map_or(*expected, |run| run + 1);
         let runs = std::iter::successors(first, |run| self.next.get(run).copied());
         runs.flat_map(|run| self.runs[run as usize].iter().copied())
     }
@@ -161,38 +170,39 @@ impl<'a, F: Fn(&u32) -> Id> Answers<'a, F> {
 /// Puts the lines of each answer together, and behind them the results of its calls, both in the
 /// file's order and wherever they hang.
 fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
-    let (entries, graph) = (session.entries(), session.graph());
+    let (entries, tags, graph) = (session.entries(), session.tags(), session.graph());
     let mut on_path = vec![false; entries.len()];
     for &r in rows {
         on_path[r as usize] = true;
     }
     let beside = |i: u32| {
         matches!(graph.place(i as usize), Place::Beside(p) if (from..to).contains(&p))
-            && !entries[i as usize].flags.sidechain()
+            && !tags[i as usize].flags.sidechain()
             // Of entries with one uuid, clients know the last.
             && graph.known_as(entries, i as usize) == i as usize
     };
-    let is_line = |i: &u32| {
-        let e = &entries[*i as usize];
-        e.kind == Kind::Assistant && e.message_id.is_some() && (on_path[*i as usize] || beside(*i))
-    };
     let message = |i: &u32| entries[*i as usize].message_id;
+    let is_line = |i: &u32| {
+        tags[*i as usize].kind == Kind::Assistant
+            && message(i).is_some()
+            && (on_path[*i as usize] || beside(*i))
+    };
     let shown: Vec<u32> = (0..entries.len() as u32).filter(is_line).collect();
     let answers = Answers::new(shown.chunk_by(|a, b| message(a) == message(b)), message);
     let mut out = Vec::with_capacity(rows.len());
     let mut done = vec![false; entries.len()];
+    let mut expected = 0;
     for &row in rows {
         if done[row as usize] {
             continue;
         }
-        let e = &entries[row as usize];
-        if e.kind != Kind::Assistant {
+        if tags[row as usize].kind != Kind::Assistant {
             out.push(row);
             done[row as usize] = true;
             continue;
         }
         let first = out.len();
-        out.extend(answers.lines(e.message_id));
+        out.extend(answers.lines(message(&row), &mut expected));
         if out.len() == first {
             out.push(row);
         }

@@ -1,6 +1,6 @@
 //! Turns: a person's prompt with all that answers it.
 
-use super::entry::{Entry, Kind, Subtype, Tag};
+use super::entry::{BlockKind, Entry, Kind, Subtype, Tag};
 use super::graph::{Graph, Place};
 use super::index::Session;
 use super::prompt::PromptKind;
@@ -87,6 +87,14 @@ impl Turns {
         self.turns.get((number as usize).checked_sub(1)?)
     }
 
+    /// The position of the path at which a turn begins; behind all others, where there is no such turn.
+    pub fn begin(&self, number: u32) -> u32 {
+        if number == 0 {
+            return 0;
+        }
+        self.get(number).map_or(u32::MAX, |turn| turn.path.0)
+    }
+
     /// The number of the turn at a position of the path; 0 before the first prompt.
     pub fn at_position(&self, position: u32) -> u32 {
         self.by_position
@@ -120,6 +128,31 @@ pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
     let tail = answered.map_or(0, |at| at + 1);
     let boundary = path[tail..].iter().map(entry).position(Entry::is_boundary);
     boundary.map_or(to, |at| from + (tail + at) as u32)
+}
+
+/// The last turn, if it is unfinished; see [`Session::unfinished_turn`].
+pub(super) fn unfinished(session: &Session) -> Option<u32> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let leaf = &entries[graph.leaf()?];
+    let count = session.turns().len() as u32;
+    let of_kind = |e: &Entry, kind: BlockKind| session.blocks(e).iter().any(|b| b.kind == kind);
+    let awaits_model = leaf.kind == Kind::User
+        && leaf.prompt == PromptKind::None
+        && of_kind(leaf, BlockKind::ToolResult);
+    let start = session.turns().begin(count);
+    let in_turn =
+        |i: usize| matches!(graph.place(i), Place::Path(p) | Place::Beside(p) if p >= start);
+    let awaits_results = || {
+        (0..entries.len())
+            .filter(|&i| in_turn(i))
+            .map(|i| &entries[i])
+            .filter(|e| e.message_id == leaf.message_id && e.kind == Kind::Assistant)
+            .flat_map(|e| session.blocks(e))
+            .filter(|b| b.kind == BlockKind::ToolUse)
+            .any(|b| session.calls().of(b).is_some_and(|c| c.results.is_empty()))
+    };
+    let awaits = awaits_model || leaf.kind == Kind::Assistant && awaits_results();
+    (count > 0 && awaits).then_some(count)
 }
 
 /// Whether the model answers before the next prompt.
