@@ -214,6 +214,7 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
     }
     let code = report.finish(context, Some(&destination))?;
     // The program ends now, and the system takes memory back faster than piece by piece.
+    result.after.document().give_back();
     std::mem::forget(copy);
     std::mem::forget((result, job));
     Ok(code)

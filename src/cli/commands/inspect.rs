@@ -99,8 +99,7 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
     }
     let text = render(context, &session, &xray);
     pager::show(context, &text)?;
-    // The program ends now, and the system takes memory back faster than piece by piece.
-    std::mem::forget((session, xray));
+    session.forget();
     Ok(ExitCode::SUCCESS)
 }
 
