@@ -4,16 +4,16 @@ use rustc_hash::FxHashSet;
 
 use crate::jsonl::{Edit, Span, decode, elements, fields, lookup, remove_elements};
 use crate::rewrite::{Action, Gist, Plan, What};
-use crate::session::{Block, BlockKind, Entry, Id, Kind, Session};
+use crate::session::{At, Block, BlockKind, Entry, Id, Kind, Session};
 
-/// Blocks that go, by entry; blocks are counted within the entry.
+/// Blocks that go.
 #[derive(Debug, Default)]
-pub(super) struct Doomed(Vec<(u32, u32)>);
+pub(super) struct Doomed(Vec<At>);
 
 impl Doomed {
     /// Dooms one block.
-    pub(super) fn add(&mut self, entry: usize, block: usize) {
-        self.0.push((entry as u32, block as u32));
+    pub(super) fn add(&mut self, at: At) {
+        self.0.push(at);
     }
 
     /// Plans it: an entry left without content goes, another loses the blocks. Returns the entries that lose something.
@@ -33,14 +33,14 @@ impl Doomed {
         self.0.dedup();
         let mut losers = Vec::new();
         let said = !plan.is_unsaid();
-        for gone in self.0.chunk_by(|a, b| a.0 == b.0) {
-            let i = gone[0].0 as usize;
+        for gone in self.0.chunk_by(|a, b| a.entry == b.entry) {
+            let i = gone[0].entry as usize;
             losers.push(i);
             let entry = &session.entries()[i];
             let blocks = session.blocks(entry);
-            let shown = session.graph().is_shown(i);
-            for &(_, b) in gone.iter().filter(|_| said) {
-                let block = &blocks[b as usize];
+            let shown = said && session.graph().is_shown(i);
+            for at in gone.iter().filter(|_| said) {
+                let block = session.block(at.block);
                 let (what, gist) = what(entry, block);
                 let len = block.span.len() as i64;
                 plan.note(
@@ -61,7 +61,8 @@ impl Doomed {
                 plan.drop_line(entry.line);
             } else {
                 let spans: Vec<Span> = blocks.iter().map(|b| b.span).collect();
-                let gone: Vec<usize> = gone.iter().map(|&(_, b)| b as usize).collect();
+                let within = |at: &At| (at.block - entry.blocks.0) as usize;
+                let gone: Vec<usize> = gone.iter().map(within).collect();
                 plan.edit_line(entry.line, remove_elements(&spans, &gone));
             }
         }

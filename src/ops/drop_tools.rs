@@ -289,10 +289,8 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     let mut messages: FxHashSet<Id> = FxHashSet::default();
     messages.reserve(chosen.len());
     for call in chosen {
-        for at in call.uses.iter().chain(&call.results) {
-            let e = &session.entries()[at.entry as usize];
-            doomed.add(at.entry as usize, (at.block - e.blocks.0) as usize);
-        }
+        let both = call.uses.iter().chain(&call.results);
+        both.for_each(|&at| doomed.add(at));
         messages.extend(
             call.uses
                 .iter()
@@ -362,19 +360,17 @@ fn doom_thinking(
     let mut ids = FxHashSet::default();
     let copied = may_hold_copies(session);
     for (i, tag) in session.tags().iter().enumerate() {
+        if tag.kind != Kind::Assistant || !tag.flags.thinking() {
+            continue;
+        }
         let e = &session.entries()[i];
-        if tag.kind != Kind::Assistant {
+        if !messages.contains(&e.message_id) {
             continue;
         }
-        let blocks = session.blocks(e).iter().enumerate();
-        let mut thinking = blocks.filter(|(_, b)| b.kind.is_thinking()).peekable();
-        if thinking.peek().is_none() || !messages.contains(&e.message_id) {
-            continue;
-        }
-        for (b, block) in thinking {
-            doomed.add(i, b);
+        for at in session.thinking(i) {
+            doomed.add(at);
             if copied {
-                ids.extend(thinking_id(block, session.text(e)));
+                ids.extend(thinking_id(session.block(at.block), session.text(e)));
             }
         }
     }

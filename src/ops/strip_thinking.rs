@@ -49,25 +49,20 @@ impl Transform for StripThinking {
         let copied = may_hold_copies(session);
         let mut spared = 0;
         for (i, tag) in session.tags().iter().enumerate() {
-            if tag.kind != Kind::Assistant || !scope.holds(session, i) {
+            if tag.kind != Kind::Assistant || !tag.flags.thinking() || !scope.holds(session, i) {
                 continue;
             }
-            let e = &session.entries()[i];
             let awaited =
                 unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
-            for (b, block) in session
-                .blocks(e)
-                .iter()
-                .enumerate()
-                .filter(|(_, b)| b.kind.is_thinking())
-            {
+            for at in session.thinking(i) {
                 if awaited {
                     spared += 1;
                     continue;
                 }
-                doomed.add(i, b);
+                doomed.add(at);
                 if copied {
-                    ids.extend(thinking_id(block, session.text(e)));
+                    let text = session.text(&session.entries()[i]);
+                    ids.extend(thinking_id(session.block(at.block), text));
                 }
             }
         }

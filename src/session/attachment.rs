@@ -4,6 +4,7 @@ use crate::jsonl::{Cursor, Field, Malformed, Span, Token, elements, lookup};
 
 use super::entry::{Entry, Kind};
 use super::payload::Role;
+use super::usage::LOOK;
 
 /// Attachments that the newest client does not show again, whatever they hold.
 pub(super) const HIDDEN: [&[u8]; 16] = [
@@ -60,8 +61,15 @@ pub(super) struct Attached<'a> {
 /// The newest clients record the words they sent; of older ones' attachments the content is taken,
 /// without the phrases that the client would put around it.
 pub(super) fn attached<'a>(line: &'a [u8], e: &Entry) -> Option<Attached<'a>> {
-    if e.kind != Kind::Attachment {
+    if e.kind != Kind::Attachment || e.window == 0 {
         return None;
+    }
+    if e.window != LOOK {
+        let text = content(line, e.window as usize)?;
+        return Some(Attached {
+            role: Role::User,
+            texts: vec![text],
+        });
     }
     let (all, own) = fields_with_attachment(line).ok()?;
     value(line, &all, "attachment")?;
@@ -103,6 +111,21 @@ pub(super) fn attached<'a>(line: &'a [u8], e: &Entry) -> Option<Attached<'a>> {
         role: Role::User,
         texts,
     })
+}
+
+/// The content of an attachment that has one of so many bytes, without a look at what follows it.
+fn content(line: &[u8], len: usize) -> Option<&[u8]> {
+    let mut cursor = Cursor::new(line);
+    for wanted in ["attachment", "content"] {
+        let mut first = true;
+        cursor.enter_object().ok()?;
+        while cursor.next_key(&mut first).ok()??.of(line) != wanted.as_bytes() {
+            cursor.skip().ok()?;
+        }
+        cursor.peek().ok()?;
+    }
+    let start = cursor.position();
+    line.get(start..start + len)
 }
 
 /// The fields of a line, and those of its attachment, in one walk: attachments are long.
@@ -157,5 +180,44 @@ fn gather<'a>(content: &'a [u8], texts: &mut Vec<&'a [u8]>) {
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reader::parse;
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_an_attachment_changes_nothing_of_what_it_says() {
+        let attachments = [
+            r#"{"type":"note","content":"größe \"and\" more"}"#,
+            r#"{"content":"first","type":"file"}"#,
+            r#"{"type":"note","content":"one","content":"the other"}"#,
+            r#"{"type":"note","content":""}"#,
+            r#"{"type":"note","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#,
+            r#"{"type":"file","content":{"file":{"content":"in a file"}}}"#,
+            r#"{"type":"todo_reminder","content":"hidden"}"#,
+            r#"{"type":"hook_success","content":"hidden unless rendered"}"#,
+            r#"{"type":"queued_command","prompt":"typed meanwhile"}"#,
+            r#"{"type":"edited","snippet":"a piece","content":5}"#,
+            "null",
+        ];
+        let rendered = r#""rendered":[{"content":"as it was sent"}],"renderedRole":"system","#;
+        let again = r#""attachment":{"content":"said before","type":"note"},"#;
+        for attachment in attachments {
+            for more in ["", rendered, again, "\"content\":\"another matter\","] {
+                let line = format!(
+                    r#"{{"parentUuid":null,{more}"type":"attachment","attachment":{attachment},"uuid":"u"}}"#
+                );
+                let (known, _) = parse(line.as_bytes(), &mut Vec::new()).expect("an entry");
+                let unknown = Entry {
+                    window: LOOK,
+                    ..known
+                };
+                let said = |e: &Entry| attached(line.as_bytes(), e).map(|a| (a.role, a.texts));
+                assert_eq!(said(&known), said(&unknown), "{line}");
+            }
+        }
     }
 }

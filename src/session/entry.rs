@@ -146,6 +146,8 @@ flags! {
     chained set_chained 27
     /// Its `uuid` or `sessionId` is no UUID.
     odd_ids set_odd_ids 28
+    /// Some block is thinking.
+    thinking set_thinking 29
 }
 
 impl Flags {
@@ -420,7 +422,7 @@ pub struct Entry {
     /// The line's index in the document.
     pub line: u32,
     /// The tokens of the request that it answers, by `message.usage`; see [`usage`](super::usage). Of an attachment, the
-    /// bytes that it shows to the model, or [`usage::LOOK`] where that takes a closer look.
+    /// bytes that it shows to the model: none, or its one `content`; or [`usage::LOOK`] where that takes a closer look.
     pub(super) window: u32,
     /// Where its ids stand in the line.
     pub ids: IdsAt,

@@ -17,7 +17,7 @@ use super::entry::{Block, Entry, Flags, Kind, LineState, SYNTHETIC, Tag};
 use super::graph::Graph;
 use super::id::Id;
 use super::reader::{Repeated, other_parent, parse, parse_first, parse_made};
-use super::tools::Calls;
+use super::tools::{At, Calls};
 use super::turns::{Turns, unfinished};
 use super::usual::Usual;
 
@@ -393,6 +393,16 @@ impl Session {
     /// A block by its number.
     pub fn block(&self, number: u32) -> &Block {
         &self.blocks[number as usize]
+    }
+
+    /// Where an entry's thinking is.
+    pub fn thinking(&self, entry: usize) -> impl Iterator<Item = At> + '_ {
+        let (from, to) = self.entries[entry].blocks;
+        let thinking = (from..to).filter(|&b| self.block(b).kind.is_thinking());
+        thinking.map(move |block| At {
+            entry: entry as u32,
+            block,
+        })
     }
 
     /// Parents, children and the live path.

@@ -162,6 +162,7 @@ fn read<'a, T>(
         repeated: Repeated::default(),
         output: Span::default(),
         copied: Span::default(),
+        attached: false,
         shows: usage::LOOK,
         rendered: false,
     };
@@ -202,6 +203,8 @@ struct Reader<'a> {
     /// What a call brought, as a string; and where the client's own copy of it was passed over, because it is the same.
     output: Span,
     copied: Span,
+    /// There was an `attachment`.
+    attached: bool,
     /// How many bytes its attachment shows, were it not rendered; see [`Entry::window`].
     shows: u32,
     /// There is a `rendered`.
@@ -425,6 +428,7 @@ impl Reader<'_> {
     }
 
     fn attachment(&mut self, c: &mut Cursor<'_>) -> Step {
+        let again = std::mem::replace(&mut self.attached, true);
         self.shows = usage::LOOK;
         if c.peek()? != Token::Object {
             c.skip()?;
@@ -432,6 +436,7 @@ impl Reader<'_> {
         }
         let mut first = true;
         let (mut hidden, mut content) = (false, Span::default());
+        let mut contents = 0;
         c.enter_object()?;
         while let Some(key) = c.next_key(&mut first)? {
             match key.of(self.line) {
@@ -445,7 +450,10 @@ impl Reader<'_> {
                     self.entry.subtype = subtype;
                     self.entry.flags.set_announced(announced);
                 }
-                b"content" => content = c.skip()?,
+                b"content" => {
+                    content = c.skip()?;
+                    contents += 1;
+                }
                 b"toolUseID" => {
                     c.skip()?;
                     self.entry.flags.set_companion(true);
@@ -458,7 +466,7 @@ impl Reader<'_> {
         let words = content.of(self.line);
         if hidden {
             self.shows = 0;
-        } else if says(words) {
+        } else if says(words) && contents == 1 && !again {
             self.shows = words.len() as u32;
         }
         Ok(())
@@ -522,6 +530,7 @@ impl Reader<'_> {
             let string = entry.flags.string_content();
             self.entry.flags.set_string_content(string);
             self.entry.flags.set_media(entry.flags.media());
+            self.entry.flags.set_thinking(entry.flags.thinking());
             self.entry.flags.set_unsigned(entry.flags.unsigned());
             self.entry.flags.set_wordless(entry.flags.wordless());
             self.same_content = true;
@@ -553,6 +562,7 @@ impl Reader<'_> {
         let wordless = |b: &Block| b.kind == BlockKind::Text && !b.has_words();
         let flags = &mut self.entry.flags;
         flags.set_media(blocks.iter().any(Block::may_hold_media));
+        flags.set_thinking(blocks.iter().any(|b| b.kind.is_thinking()));
         flags.set_unsigned(blocks.iter().any(unsigned));
         let string = flags.string_content() && !begins_with_words(self.entry.content.of(self.line));
         flags.set_wordless(string || blocks.iter().any(wordless));

@@ -60,25 +60,25 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
         ledger: &ledger,
     };
     // Two halves of about the same length: what is told of the window takes long, and one thing after the other.
-    let weigh = || {
-        let tools = Tools::of(&session);
-        let weights = WindowWeights::of(&session, &tools);
-        (tools, weights)
-    };
+    let tools = Tools::of(&session);
+    let weigh = || WindowWeights::of(&session, &tools);
     let calibrate = || Calibration::by(&session, &ledger);
-    let ((tools, weights), (calibration, bulk)) =
-        rayon::join(weigh, || rayon::join(calibrate, || advisor.on_bulk()));
+    let tell = || {
+        let bulk = advisor.on_bulk();
+        let rest = rayon::join(
+            || file_parts(&session, &tools),
+            || Growth::all(&session, &ledger),
+        );
+        (bulk, rest)
+    };
+    let (weights, (calibration, (bulk, (file, growth)))) =
+        rayon::join(weigh, || rayon::join(calibrate, tell));
     let window = weights.parts(&calibration);
-    let in_file = || {
-        let largest = largest(&session, &calibration, &ledger, &tools, LARGEST);
-        (largest, file_parts(&session, &tools))
-    };
-    let harmful = || {
-        let compact = || advisor.on_old_turns(calibration.window());
-        rayon::join(|| advisor.on_largest(&window), compact)
-    };
-    let told = || rayon::join(in_file, || Growth::all(&session, &ledger));
-    let ((largest_tool, compact), ((largest, file), growth)) = rayon::join(harmful, told);
+    let on_largest = || advisor.on_largest(&window);
+    let compact = || advisor.on_old_turns(calibration.window());
+    let largest = || largest(&session, &calibration, &ledger, &tools, LARGEST);
+    let (largest_tool, (compact, largest)) =
+        rayon::join(on_largest, || rayon::join(compact, largest));
     // By how much harm is done: all of it goes in a summary.
     let tried = bulk.into_iter().chain(largest_tool).chain(compact);
     let advice = tried.filter_map(|t| t.advice(&calibration)).collect();

@@ -115,12 +115,7 @@ impl Transform for Strays {
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let mut doomed = Doomed::default();
-        let mut add = |at: session::At| {
-            doomed.add(
-                at.entry as usize,
-                (at.block - session.entries()[at.entry as usize].blocks.0) as usize,
-            );
-        };
+        let mut add = |at: session::At| doomed.add(at);
         if self.0.wants(&repeated_result::CHECK) {
             repeated_result::results(session)
                 .into_iter()

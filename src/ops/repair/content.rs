@@ -19,12 +19,7 @@ impl Transform for Content {
 
     fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
         let mut doomed = Doomed::default();
-        let mut add = |at: At| {
-            doomed.add(
-                at.entry as usize,
-                (at.block - session.entries()[at.entry as usize].blocks.0) as usize,
-            );
-        };
+        let mut add = |at: At| doomed.add(at);
         if self.0.wants(&blank_text::CHECK) {
             blank_text::blocks(session).into_iter().for_each(&mut add);
         }
