@@ -19,16 +19,13 @@ impl Doomed {
     /// Plans it: an entry left without content goes, another loses the blocks. Returns the entries that lose something.
     ///
     /// `what` names a block for the preview, and gives its gist.
-    #[expect(
-        clippy::stable_sort_primitive,
-        reason = "a few runs that are in order are merged, not sorted"
-    )]
     pub(super) fn plan(
         mut self,
         session: &Session,
         plan: &mut Plan,
         mut what: impl FnMut(&Entry, &Block) -> (What, Gist),
     ) -> Vec<usize> {
+        // They come in a few runs that are in order, which are merged.
         self.0.sort();
         self.0.dedup();
         let mut losers = Vec::new();
