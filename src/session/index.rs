@@ -440,8 +440,8 @@ impl Session {
         self.document.text(entry.line as usize)
     }
 
-    /// The name of the tool that one of an entry's blocks calls, as JSON; empty where it has none. Few are named, so the line
-    /// is asked for hardly ever.
+    /// The name of the tool that one of an entry's blocks calls, as JSON; empty where it has none. There are few different ones,
+    /// which are kept apart from the lines: these need not be looked at.
     pub fn tool_json<'a>(&'a self, entry: &Entry, block: &Block) -> &'a [u8] {
         match self
             .said

@@ -26,11 +26,12 @@ pub(super) fn rows(session: &Session, upto: Option<u32>) -> Vec<u32> {
     };
     let path = &path[..end];
     let of_any = session.flags_of_any();
-    let boundary = of_any.boundary().then(|| {
+    let boundary = if of_any.boundary() {
         path.iter()
-            .rposition(|&i| entries[i as usize].is_boundary())
-    });
-    let boundary = boundary.flatten();
+            .rposition(|&i| session.tags()[i as usize].is_boundary())
+    } else {
+        None
+    };
     let first = boundary.unwrap_or(0);
     let mut rows: Vec<u32> = path[first..].to_vec();
     if upto.is_none() {
