@@ -88,6 +88,7 @@ impl Source {
 }
 
 impl Drop for Source {
+    // On a worker of the pool, other work may be done meanwhile: nobody should hold a lock while a document goes.
     fn drop(&mut self) {
         self.give_back();
     }

@@ -218,6 +218,7 @@ fn restate(session: &Session, overstated: Overstated, plan: &mut Plan) {
     let first = &session.entries()[overstated.entry as usize];
     let of_answer = |e: &Entry| e.message_id.is_some() && e.message_id == first.message_id;
     let all = session.tags().iter().zip(session.entries());
+    // No others have records.
     let answers = all.filter(|(tag, _)| tag.kind == Kind::Assistant);
     let own = answers.filter(|(_, e)| e.line == first.line || of_answer(e));
     for (_, e) in own {

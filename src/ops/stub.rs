@@ -118,6 +118,11 @@ fn note_for(raw: &[u8], plain: bool, name: &str, stub: Stub) -> Option<String> {
         let gone = counted.unwrap_or_else(|| decoded_len(raw)) as u64;
         return Some(format!("{MARK}{} of {name} output]", bytes(gone)));
     }
+    note_by_words(raw, name, stub)
+}
+
+/// The same for any output, by a look at its words.
+fn note_by_words(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
     let (words, media) = words_of(raw);
     if words.lines().any(|l| l.starts_with(MARK)) || words.lines().all(is_image_note) {
         return None;
@@ -214,17 +219,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_an_output_makes_no_other_note() {
-        let none = Stub { head: 0, tail: 0 };
-        for raw in [
-            r#""größe\n\tand \"more\"""#,
-            r#""a \\ b \\\n""#,
-            r#""speaks of ccsurgery""#,
-            r#""[ccsurgery removed 5 kB of Bash output]""#,
-            r#""""#,
+    fn an_output_that_goes_whole_makes_the_note_that_its_words_make() {
+        let whole = Stub { head: 0, tail: 0 };
+        for (raw, plain) in [
+            (r#""größe\n\tand \"more\"""#, true),
+            (r#""a \\ b \\\n""#, true),
+            (r#""an \u00e9 and a lone \ud800""#, false),
+            (r#""speaks of ccsurgery""#, true),
+            (r#""[ccsurgery removed 5 kB of Bash output]""#, true),
+            (r#""[ccsurgery\u0020removed 5 kB of Bash output]""#, false),
+            (r#""[an image of 5 kB\u0020removed by ccsurgery]""#, false),
+            (r#""""#, true),
         ] {
-            let note = |plain| note_for(raw.as_bytes(), plain, "Bash", none);
-            assert_eq!(note(true), note(false), "{raw}");
+            let by_words = note_by_words(raw.as_bytes(), "Bash", whole);
+            for plain in [plain, false] {
+                let note = note_for(raw.as_bytes(), plain, "Bash", whole);
+                assert_eq!(note, by_words, "{raw}");
+            }
         }
     }
 }

@@ -279,7 +279,7 @@ struct StandIns<'a> {
     session: &'a Session,
     plan: &'a Plan,
     gone: Gone<'a>,
-    /// How their ids begin; few lines take so close a look.
+    /// How their ids begin; few lines take so close a look. Made on one core, for those that would help may wait for it.
     hints: OnceLock<Hints>,
     /// The session that nearly all entries name, and whether an entry that goes has its id.
     usual: (Id, bool),
@@ -387,7 +387,11 @@ impl<'a> StandIns<'a> {
             Named::Perhaps
         } else if parent.map_or_else(|| e.parent.some().is_none_or(stays), |p| self.stays(p)) {
             Named::Nothing
-        } else if e.flags.leading_parent() && !e.flags.several_parents() && graph.is_distinct() {
+        } else if e.flags.leading_parent() && graph.is_distinct() {
+            debug_assert_eq!(
+                Id::of_uuid(LEADING_PARENT.of(self.session.text(e))),
+                Some(e.parent)
+            );
             Named::Parent(LEADING_PARENT)
         } else {
             Named::Perhaps

@@ -136,11 +136,11 @@ flags! {
     media set_media 22
     /// Some thinking has no signature.
     unsigned set_unsigned 23
-    /// It is a message of which some text does not begin with words and may have none, or in which there is nothing.
+    /// Some text of its content does not begin with words and may have none; or it is a message with nothing in it.
     wordless set_wordless 24
     /// It is an answer whose content is a string.
     string_answer set_string_answer 25
-    /// The line begins with its `parentUuid`, a UUID, as clients write it: [`LEADING_PARENT`] is where.
+    /// The line begins with its only `parentUuid`, a UUID, as clients write it: [`LEADING_PARENT`] is where.
     leading_parent set_leading_parent 26
     /// It has a place in the graph.
     chained set_chained 27
@@ -437,7 +437,7 @@ pub struct Entry {
 }
 
 /// What an entry is, without what it holds. A session keeps these beside its entries: who asks no more of all of them walks
-/// an eighth of the memory.
+/// eight bytes for each instead of 144.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tag {
     /// [`Entry::kind`].
@@ -538,5 +538,16 @@ impl LineState {
             LineState::Entry(number) => Some(number as usize),
             LineState::Blank | LineState::Opaque => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_many_of_them_and_so_they_are_small() {
+        let sizes = [size_of::<Tag>(), size_of::<Entry>(), size_of::<Block>()];
+        assert_eq!(sizes, [8, 144, 36]);
     }
 }

@@ -47,7 +47,7 @@ pub struct Session {
     calls: Arc<Calls>,
     turns: Arc<Turns>,
     said: Said,
-    /// Found out when it is asked for.
+    /// Found out when it is asked for, on one core: who waits for it may be one of those that would help.
     unfinished: OnceLock<Option<u32>>,
 }
 
@@ -248,6 +248,8 @@ impl Session {
                 said: self.said,
             };
             for (entry, text, repeated) in edited {
+                // What it is was compared, or it would not be here.
+                debug_assert_eq!(self.tags[entry.0], entry.1.tag());
                 index.said.complete = false;
                 index.said.take(text, &entry.1, repeated);
                 index.entries[entry.0] = entry.1;
@@ -544,6 +546,7 @@ impl Session {
     /// The session id that most entries carry.
     pub fn session_id(&self) -> Option<Id> {
         if !self.said.several_sessions {
+            // All that name one name the same, but those that did may be gone.
             let mut ids = self.entries.iter().map(|e| e.session);
             return ids.find(|id| id.is_some());
         }
@@ -699,6 +702,8 @@ impl Merged {
             let other = from.and_then(|from| self.states[from as usize].entry());
             let other = other.filter(|&entry| self.entries.peek(entry).is_some());
             let other = other.map(|entry| self.entries.take(entry));
+            // It was there when the line was read, and no other line is made from it.
+            debug_assert!(!matches!(reading, Reading::Adopted(_)) || other.is_some());
             let taken = match reading {
                 Reading::Again(entry) => Ok(*entry),
                 Reading::Adopted(parent) => other

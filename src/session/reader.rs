@@ -99,7 +99,7 @@ pub(super) fn other_parent(edits: &[Edit], known: &Entry) -> Option<Id> {
         start: LEADING_PARENT.start - 1,
         end: LEADING_PARENT.end + 1,
     };
-    if edit.span != quoted || known.flags.several_parents() || !known.flags.leading_parent() {
+    if edit.span != quoted || !known.flags.leading_parent() {
         return None;
     }
     Id::of_uuid(unquoted(&edit.with))
