@@ -1,7 +1,6 @@
 //! A transcript, read and indexed.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -16,7 +15,9 @@ use crate::jsonl::{
 use super::entry::{Block, Entry, Flags, Kind, LineState, SYNTHETIC, Tag};
 use super::graph::Graph;
 use super::id::Id;
-use super::reader::{Repeated, other_parent, parse, parse_first, parse_made};
+use super::reader::{Repeated, parse, parse_first, parse_made};
+use super::said::Said;
+use super::successor::merged;
 use super::tools::{At, Calls};
 use super::turns::{Turns, unfinished};
 use super::usual::Usual;
@@ -29,9 +30,6 @@ const FIRST: usize = 64;
 
 /// How many entries one core counts at a time.
 const COUNTED: usize = 1 << 14;
-
-/// How many lines that a plan touched one core reads at a time.
-const TOUCHED: usize = 64;
 
 /// A transcript with what its lines mean.
 #[derive(Debug)]
@@ -49,113 +47,6 @@ pub struct Session {
     said: Said,
     /// Found out when it is asked for, on one core: who waits for it may be one of those that would help.
     unfinished: OnceLock<Option<u32>>,
-}
-
-/// What can be said of all entries together: the different values of fields that most lines repeat, quotes included, in the
-/// order of their first occurrence; and what is true of any.
-#[derive(Debug, Clone)]
-struct Said {
-    /// A bit for each kind that one of them is, and what is true of one of them; or was, of one that was taken away.
-    kinds: u32,
-    flags: Flags,
-    /// The first session that one of them names, and whether one names another.
-    session: Id,
-    several_sessions: bool,
-    /// Whether no line was taken away since, which may have held the only mention of one.
-    complete: bool,
-    cwds: Vec<Vec<u8>>,
-    slugs: Vec<Vec<u8>>,
-    versions: Vec<Vec<u8>>,
-    models: Vec<Vec<u8>>,
-    /// The names of tools that calls name; see [`Block::named`].
-    tools: Vec<Vec<u8>>,
-}
-
-/// The numbers of names in another list, by their numbers in one.
-type Renumbered = [u8; 1 + u8::MAX as usize];
-
-impl Default for Said {
-    fn default() -> Self {
-        Self {
-            kinds: 0,
-            flags: Flags::default(),
-            session: Id::NONE,
-            several_sessions: false,
-            complete: true,
-            cwds: Vec::new(),
-            slugs: Vec::new(),
-            versions: Vec::new(),
-            models: Vec::new(),
-            tools: Vec::new(),
-        }
-    }
-}
-
-impl Said {
-    /// The values of a field, if they are known.
-    fn of(&self, key: &str) -> Option<&Vec<Vec<u8>>> {
-        match key {
-            "cwd" => Some(&self.cwds),
-            "slug" => Some(&self.slugs),
-            "version" => Some(&self.versions),
-            _ => None,
-        }
-    }
-
-    fn take(&mut self, line: &[u8], entry: &Entry, repeated: Repeated) {
-        self.kinds |= 1 << entry.kind as u8;
-        self.flags = self.flags.or(entry.flags);
-        self.name(entry.session);
-        note(&mut self.cwds, repeated.cwd.of(line));
-        note(&mut self.slugs, repeated.slug.of(line));
-        note(&mut self.versions, repeated.version.of(line));
-        note(&mut self.models, repeated.model.of(line));
-    }
-
-    /// Takes the session that an entry names.
-    fn name(&mut self, session: Id) {
-        if !self.session.is_some() {
-            self.session = session;
-        }
-        self.several_sessions |= session.is_some() && session != self.session;
-    }
-
-    /// The number of a tool's name, counted from 1; 0 where it is none, or one too many.
-    fn tool(&mut self, raw: &[u8]) -> u8 {
-        if let Some(at) = self.tools.iter().position(|t| t == raw) {
-            return at as u8 + 1;
-        }
-        if !raw.starts_with(b"\"") || self.tools.len() == usize::from(u8::MAX) {
-            return 0;
-        }
-        self.tools.push(raw.to_vec());
-        self.tools.len() as u8
-    }
-
-    /// Takes what is said of the entries that follow, and tells under which numbers it took the names of their tools.
-    fn append(&mut self, next: &Self) -> Renumbered {
-        self.kinds |= next.kinds;
-        self.flags = self.flags.or(next.flags);
-        self.name(next.session);
-        self.several_sessions |= next.several_sessions;
-        next.cwds.iter().for_each(|v| note(&mut self.cwds, v));
-        next.slugs.iter().for_each(|v| note(&mut self.slugs, v));
-        let versions = next.versions.iter();
-        versions.for_each(|v| note(&mut self.versions, v));
-        next.models.iter().for_each(|v| note(&mut self.models, v));
-        let mut numbers = [0; 1 + u8::MAX as usize];
-        for (number, name) in numbers[1..].iter_mut().zip(&next.tools) {
-            *number = self.tool(name);
-        }
-        numbers
-    }
-}
-
-/// Takes a string that is not there yet; the last one is the likeliest.
-fn note(values: &mut Vec<Vec<u8>>, raw: &[u8]) {
-    if raw.starts_with(b"\"") && !values.iter().rev().any(|v| v == raw) {
-        values.push(raw.to_vec());
-    }
 }
 
 impl Default for Session {
@@ -264,41 +155,14 @@ impl Session {
             return index.continued(linked, more, document);
         }
         drop((self.tags, self.graph, self.calls, self.turns));
-        let touched = touched(&self.document, &document);
-        let Self {
-            document: before,
-            lines: states,
-            entries,
-            blocks,
-            said,
-            ..
-        } = self;
-        let mut next = Merged {
-            states,
-            // Blocks stay where they are, and new ones come behind them: only entries know where theirs are.
-            blocks: Arc::unwrap_or_clone(blocks),
-            entries: Moving::new(entries),
-            lines: Vec::with_capacity(document.lines().len()),
-            said: Said {
-                complete: false,
-                ..said
-            },
-            old: 0,
+        let index = Index {
+            lines: self.lines,
+            entries: self.entries,
+            blocks: Arc::unwrap_or_clone(self.blocks),
+            said: self.said,
         };
-        // Lines that were touched are read on all cores; between them, others are taken over as they were read. Not all at
-        // once, so that little is held twice.
-        for window in touched.chunks(TOUCHED * rayon::current_num_threads() * 16) {
-            let read = window.par_chunks(TOUCHED);
-            let read: Vec<Readings> = read
-                .map(|some| Readings::of(some, &document, &before, &next))
-                .collect();
-            for readings in read {
-                next.take(readings, &document, &before);
-            }
-        }
-        next.keep_until(document.lines().len(), &document, &before);
-        drop(before);
-        next.index().finish(document)
+        let next = merged(index, self.document, &document);
+        next.finish(document)
     }
 
     /// What differs in a document that has this session's lines where they were, and at most some more behind them; `None`
@@ -570,262 +434,6 @@ impl Session {
 /// An entry by its number, its line, and what that repeats.
 type Edited<'a> = ((usize, Entry), &'a [u8], Repeated);
 
-/// A line of a document that is not as it was in the one before.
-#[derive(Debug, Clone, Copy)]
-struct Touched {
-    line: u32,
-    /// The line that it was made from, if it is known.
-    from: Option<u32>,
-}
-
-/// The lines of a document that must be read.
-fn touched(before: &Document, document: &Document) -> Vec<Touched> {
-    // A mark before the first line is one of the file, before another it is none.
-    let first = before.lines().first().map(|l| l.start());
-    let is_first = |i: usize| i == 0 || Some(document.lines()[i].start()) == first;
-    let marked = |i: usize| is_first(i) && document.text(i).starts_with(BYTE_ORDER_MARK);
-    let mut out = Vec::new();
-    let mut old = 0;
-    for i in 0..document.lines().len() {
-        let added = document.is_added_since(i, before);
-        if !added && !marked(i) {
-            continue;
-        }
-        let from = document.made_from(i).filter(|_| added && !marked(i));
-        // Lines keep their order, and no two are made from one. One that was made in between is made from none of these.
-        let from = from.and_then(|from| {
-            let mut rest = before.lines()[old..].iter();
-            old += rest.position(|l| l.start() == from.start())? + 1;
-            Some(old as u32 - 1)
-        });
-        out.push(Touched {
-            line: i as u32,
-            from,
-        });
-    }
-    out
-}
-
-/// What touched lines turned out to be.
-struct Readings {
-    lines: Vec<(Touched, Reading)>,
-    /// Those that were read anew.
-    index: Index,
-}
-
-enum Reading {
-    /// The next line of the index.
-    Anew,
-    /// A line whose blocks are those of the one that it was made from.
-    Again(Box<Entry>),
-    /// The line that it was made from, but with this parent.
-    Adopted(Id),
-}
-
-impl Readings {
-    fn of(touched: &[Touched], document: &Document, before: &Document, known: &Merged) -> Self {
-        let mut out = Self {
-            lines: Vec::with_capacity(touched.len()),
-            index: Index::with_capacity(0),
-        };
-        let (mut room, mut other) = (Vec::new(), Vec::new());
-        for &one in touched {
-            let Touched { line, from } = one;
-            let made_from = from.and_then(|from| {
-                let entry = known.states[from as usize].entry()?;
-                Some((from, known.entries.peek(entry)?))
-            });
-            let edits = document.edits(line as usize).unwrap_or_default();
-            let parent = made_from.and_then(|(_, other)| other_parent(edits, other));
-            if let Some(parent) = parent {
-                out.lines.push((one, Reading::Adopted(parent)));
-                continue;
-            }
-            let made_from =
-                made_from.map(|(from, entry)| (before.text_in(from as usize, &mut other), entry));
-            let text = document.text_in(line as usize, &mut room);
-            let reading = out.read(text, line == 0, made_from, &known.blocks);
-            out.lines.push((one, reading));
-        }
-        out
-    }
-
-    fn read(
-        &mut self,
-        text: &[u8],
-        first: bool,
-        made_from: Option<(&[u8], &Entry)>,
-        blocks: &[Block],
-    ) -> Reading {
-        let index = &mut self.index;
-        if let Some((other, known)) = made_from
-            && !text.starts_with(BYTE_ORDER_MARK)
-        {
-            let own = &blocks[known.blocks.0 as usize..known.blocks.1 as usize];
-            let read = parse_made(text, (other, known, own), &mut index.blocks);
-            match read {
-                Ok((entry, repeated, true)) => {
-                    index.said.take(text, &entry, repeated);
-                    return Reading::Again(Box::new(entry));
-                }
-                Ok((entry, repeated, false)) => {
-                    index.take(text, entry, repeated);
-                    return Reading::Anew;
-                }
-                Err(_) => {}
-            }
-        }
-        index.read(text, first);
-        Reading::Anew
-    }
-}
-
-/// A session that becomes another.
-struct Merged {
-    /// What the lines before were, and which of them is next.
-    states: Vec<LineState>,
-    old: usize,
-    entries: Moving,
-    blocks: Vec<Block>,
-    lines: Vec<LineState>,
-    said: Said,
-}
-
-impl Merged {
-    fn take(&mut self, readings: Readings, document: &Document, before: &Document) {
-        let Readings { lines, index } = readings;
-        let numbers = self.said.append(&index.said);
-        let mut anew = index.lines.iter();
-        for (Touched { line, from }, reading) in lines {
-            self.keep_until(line as usize, document, before);
-            // What it was made from makes room.
-            let other = from.and_then(|from| self.states[from as usize].entry());
-            let other = other.filter(|&entry| self.entries.peek(entry).is_some());
-            let other = other.map(|entry| self.entries.take(entry));
-            // It was there when the line was read, and no other line is made from it.
-            debug_assert!(!matches!(reading, Reading::Adopted(_)) || other.is_some());
-            let taken = match reading {
-                Reading::Again(entry) => Ok(*entry),
-                Reading::Adopted(parent) => other
-                    .map(|other| Entry { parent, ..other })
-                    .ok_or(LineState::Opaque),
-                Reading::Anew => {
-                    let state = anew.next().copied().unwrap_or(LineState::Opaque);
-                    let entry = state.entry().map(|e| index.entries[e]);
-                    entry
-                        .map(|e| self.with_blocks(e, &index.blocks, &numbers))
-                        .ok_or(state)
-                }
-            };
-            self.put(taken);
-        }
-    }
-
-    /// Takes lines over as they were read, up to this one.
-    fn keep_until(&mut self, line: usize, document: &Document, before: &Document) {
-        for i in self.lines.len()..line {
-            // Lines keep their order, and one that was kept lies where it lay.
-            while before.lines()[self.old].start() != document.lines()[i].start() {
-                self.old += 1;
-            }
-            let state = self.states[self.old];
-            self.old += 1;
-            let taken = state.entry().map(|e| self.entries.take(e)).ok_or(state);
-            self.put(taken);
-        }
-    }
-
-    fn with_blocks(&mut self, entry: Entry, blocks: &[Block], numbers: &Renumbered) -> Entry {
-        let first = self.blocks.len() as u32;
-        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
-        let own = blocks[own].iter().map(|b| b.renamed(numbers));
-        self.blocks.extend(own);
-        Entry {
-            blocks: (first, self.blocks.len() as u32),
-            ..entry
-        }
-    }
-
-    fn put(&mut self, taken: Result<Entry, LineState>) {
-        let line = self.lines.len() as u32;
-        self.lines.push(match taken {
-            Ok(entry) => LineState::Entry(self.entries.put(Entry { line, ..entry })),
-            Err(state) => state,
-        });
-    }
-
-    fn index(self) -> Index {
-        Index {
-            lines: self.lines,
-            entries: self.entries.end(),
-            blocks: self.blocks,
-            said: self.said,
-        }
-    }
-}
-
-/// Entries that become those of another session, where they are.
-struct Moving {
-    entries: Vec<Entry>,
-    /// How many were put.
-    put: usize,
-    /// The first that was not taken, nor is among those that had to make room.
-    next: usize,
-    /// Those before it that were not asked for yet: where more is put in than was taken out, they give way.
-    waiting: VecDeque<Entry>,
-}
-
-impl Moving {
-    fn new(entries: Vec<Entry>) -> Self {
-        Self {
-            entries,
-            put: 0,
-            next: 0,
-            waiting: VecDeque::new(),
-        }
-    }
-
-    /// The entry that has this number and was not taken yet; they are asked for in order.
-    fn peek(&self, number: usize) -> Option<&Entry> {
-        let first = self.next - self.waiting.len();
-        let waiting = self.waiting.get(number.checked_sub(first)?);
-        waiting.or_else(|| self.entries.get(number))
-    }
-
-    /// The entry that had this number; they are asked for in order.
-    fn take(&mut self, number: usize) -> Entry {
-        let first = self.next - self.waiting.len();
-        if let Some(&entry) = self.waiting.get(number - first) {
-            self.waiting.drain(..=number - first);
-            return entry;
-        }
-        self.waiting.clear();
-        self.next = number + 1;
-        self.entries[number]
-    }
-
-    /// Puts an entry behind those that were; its number.
-    fn put(&mut self, entry: Entry) -> u32 {
-        if self.put == self.entries.len() {
-            self.entries.push(entry);
-        } else {
-            if self.put == self.next {
-                self.waiting.push_back(self.entries[self.next]);
-                self.next += 1;
-            }
-            self.entries[self.put] = entry;
-        }
-        self.put += 1;
-        self.put as u32 - 1
-    }
-
-    fn end(mut self) -> Vec<Entry> {
-        self.entries.truncate(self.put);
-        self.entries.shrink_to_fit();
-        self.entries
-    }
-}
-
 /// What is found out about the lines of a session together.
 struct Linked {
     tags: Vec<Tag>,
@@ -836,15 +444,15 @@ struct Linked {
 }
 
 /// A session under construction.
-struct Index {
-    lines: Vec<LineState>,
-    entries: Vec<Entry>,
-    blocks: Vec<Block>,
-    said: Said,
+pub(super) struct Index {
+    pub(super) lines: Vec<LineState>,
+    pub(super) entries: Vec<Entry>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) said: Said,
 }
 
 impl Index {
-    fn with_capacity(lines: usize) -> Self {
+    pub(super) fn with_capacity(lines: usize) -> Self {
         Self {
             lines: Vec::with_capacity(lines),
             entries: Vec::with_capacity(lines),
@@ -869,7 +477,7 @@ impl Index {
     }
 
     /// Reads the next line; whether it is the first of all makes a difference.
-    fn read(&mut self, text: &[u8], first: bool) {
+    pub(super) fn read(&mut self, text: &[u8], first: bool) {
         let read = if is_marked_wrongly(text, first) {
             Err(Malformed { at: 0 })
         } else {
@@ -883,7 +491,7 @@ impl Index {
     }
 
     /// Takes the entry that the next line turned out to be.
-    fn take(&mut self, text: &[u8], entry: Entry, repeated: Repeated) {
+    pub(super) fn take(&mut self, text: &[u8], entry: Entry, repeated: Repeated) {
         self.said.take(text, &entry, repeated);
         let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
         for block in self.blocks[own].iter_mut().filter(|b| b.kind.is_call()) {
