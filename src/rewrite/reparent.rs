@@ -41,7 +41,7 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Mended {
         .with_min_len(64)
         .filter(|(_, e)| !plan.drops(e.line))
         .map_init(Vec::new, |room, (i, e)| {
-            let moved = match stand_ins.guess(i) {
+            let moved = match stand_ins.glance(i) {
                 Named::Nothing => Several::new(),
                 Named::Parent(span) => {
                     let moved = stand_ins.moved_parent(i, span, e.parent);
@@ -367,7 +367,7 @@ impl<'a> StandIns<'a> {
 
     /// What an entry names, told without its line: where it has no ids but those that it was read for, mostly none of them
     /// goes, or its parent alone.
-    fn guess(&self, number: usize) -> Named {
+    fn glance(&self, number: usize) -> Named {
         let e = &self.session.entries()[number];
         let known = [e.uuid, e.parent, e.session, e.names];
         let known = known.into_iter().filter(|id| id.is_uuid()).count();

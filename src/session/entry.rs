@@ -4,6 +4,7 @@ use crate::jsonl::{Span, WATCHED, Watched, lookup, lookup_around};
 
 use super::id::Id;
 use super::prompt::PromptKind;
+use super::said::Renumbered;
 
 /// The model of what the client says in the model's name, as JSON.
 pub(super) const SYNTHETIC: &[u8] = b"\"<synthetic>\"";
@@ -304,7 +305,7 @@ impl Block {
     }
 
     /// The same block where names have other numbers.
-    pub(super) fn renamed(&self, numbers: &[u8; 1 + u8::MAX as usize]) -> Self {
+    pub(super) fn renamed(&self, numbers: &Renumbered) -> Self {
         Self {
             named: numbers[usize::from(self.named)],
             ..*self
@@ -480,12 +481,12 @@ impl Entry {
 
     /// Whether it has a place in the graph.
     pub fn is_chained(&self) -> bool {
-        self.flags.chained()
+        self.tag().is_chained()
     }
 
     /// Whether it is a user's or the model's.
     pub fn is_message(&self) -> bool {
-        matches!(self.kind, Kind::User | Kind::Assistant)
+        self.tag().is_message()
     }
 
     /// The words of the conversation in its line: what was said, and the client's own copy of a result.
@@ -516,7 +517,7 @@ impl Entry {
 
     /// Whether it marks a compaction.
     pub fn is_boundary(&self) -> bool {
-        self.flags.boundary()
+        self.tag().is_boundary()
     }
 }
 

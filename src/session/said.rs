@@ -58,7 +58,7 @@ impl Said {
     pub(super) fn take(&mut self, line: &[u8], entry: &Entry, repeated: Repeated) {
         self.kinds |= 1 << entry.kind as u8;
         self.flags = self.flags.or(entry.flags);
-        self.name(entry.session);
+        self.take_session(entry.session);
         note(&mut self.cwds, repeated.cwd.of(line));
         note(&mut self.slugs, repeated.slug.of(line));
         note(&mut self.versions, repeated.version.of(line));
@@ -66,7 +66,7 @@ impl Said {
     }
 
     /// Takes the session that an entry names.
-    fn name(&mut self, session: Id) {
+    fn take_session(&mut self, session: Id) {
         if !self.session.is_some() {
             self.session = session;
         }
@@ -89,7 +89,7 @@ impl Said {
     pub(super) fn append(&mut self, next: &Self) -> Renumbered {
         self.kinds |= next.kinds;
         self.flags = self.flags.or(next.flags);
-        self.name(next.session);
+        self.take_session(next.session);
         self.several_sessions |= next.several_sessions;
         next.cwds.iter().for_each(|v| note(&mut self.cwds, v));
         next.slugs.iter().for_each(|v| note(&mut self.slugs, v));

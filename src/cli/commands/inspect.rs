@@ -59,7 +59,7 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
         id: &id,
         ledger: &ledger,
     };
-    // Two halves of about the same length: what is told of the window takes long, and one thing after the other.
+    // What is told of the window takes long, one thing after the other: what need not wait for it is done beside it.
     let tools = Tools::of(&session);
     let weigh = || WindowWeights::of(&session, &tools);
     let calibrate = || Calibration::by(&session, &ledger);
