@@ -213,7 +213,7 @@ impl World {
         made.into_inner()
             .map_err(io::IntoInnerError::into_error)?
             .sync_all()?;
-        let bytes = ccsurgery::jsonl::Document::open(&session)?;
+        let bytes = ccsurgery::document::Document::open(&session)?;
         Ok(Self {
             lines: bytes.lines().len() as u64,
             root,

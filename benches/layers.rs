@@ -8,10 +8,12 @@ mod session;
 use std::sync::LazyLock;
 
 use ccsurgery::doctor::examine;
-use ccsurgery::jsonl::{Cursor, Document};
+use ccsurgery::document::Document;
+use ccsurgery::json::Cursor;
 use ccsurgery::ops::{DropTools, StripThinking};
-use ccsurgery::rewrite::{Renames, Transform, emit, verify};
-use ccsurgery::session::{Calibration, Session};
+use ccsurgery::session::Session;
+use ccsurgery::surgery::{Detail, Renaming, Transform, emit, verify};
+use ccsurgery::window::Calibration;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use session::{ID, Maker};
@@ -74,7 +76,7 @@ fn emit_as_it_is(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn rename_and_read_again(bencher: Bencher<'_, '_>) {
-    let mut renames = Renames::default();
+    let mut renames = Renaming::default();
     renames.id(ID, Uuid::from_u128(1));
     renames.session(ID, Uuid::from_u128(1));
     renames.main_entries(&SESSION);
@@ -85,8 +87,8 @@ fn rename_and_read_again(bencher: Bencher<'_, '_>) {
 }
 
 fn after(transform: &dyn Transform) -> Session {
-    let mut plan = transform.plan(&SESSION).expect("a plan");
-    SESSION.successor(plan.carry_out(&SESSION).expect("a sound plan"))
+    let mut plan = transform.plan(&SESSION, Detail::Full).expect("a plan");
+    SESSION.derived(plan.carry_out(&SESSION).expect("a sound plan"))
 }
 
 #[divan::bench]

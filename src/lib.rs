@@ -1,19 +1,19 @@
 //! Lossless surgery on Claude Code session files.
-//!
-//! Bytes become a [`jsonl::Document`], which emits the same bytes again; a [`session::Session`] knows what
-//! its lines mean; a [`rewrite::Transform`] makes a [`rewrite::Plan`] of what goes and what changes, which
-//! is data until it is carried out; [`rewrite::verify`] judges the result. Only [`store`] writes files.
 
 pub mod cli;
 pub mod doctor;
+pub mod document;
 pub mod human;
-pub mod jsonl;
+pub mod json;
 pub mod ops;
 pub mod render;
-pub mod rewrite;
 pub mod session;
 pub mod store;
+pub mod surgery;
 mod threads;
+pub mod transcript;
+pub mod view;
+pub mod window;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

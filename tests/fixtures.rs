@@ -5,7 +5,8 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ccsurgery::jsonl::{Document, decode, lookup};
+use ccsurgery::document::Document;
+use ccsurgery::json::{decode, lookup};
 use ccsurgery::session::Session;
 use common::Home;
 use serde_json::Value;

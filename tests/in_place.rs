@@ -67,15 +67,15 @@ fn ids_stay() {
     assert_eq!(run.last_line(), format!("claude --resume {SESSION}"));
     let before = session(&home);
     let after = records(&home.transcript(SESSION));
-    let spoken: Vec<_> = after.iter().filter(|l| l.get("uuid").is_some()).collect();
-    assert_eq!(*spoken[0], before.lines[0]);
-    assert_eq!(spoken[1]["uuid"], before.lines[2]["uuid"]);
-    assert_eq!(spoken[1]["parentUuid"], before.lines[0]["uuid"]);
+    let prompt_as_typed: Vec<_> = after.iter().filter(|l| l.get("uuid").is_some()).collect();
+    assert_eq!(*prompt_as_typed[0], before.lines[0]);
+    assert_eq!(prompt_as_typed[1]["uuid"], before.lines[2]["uuid"]);
+    assert_eq!(prompt_as_typed[1]["parentUuid"], before.lines[0]["uuid"]);
     // The last answer's record of the window is set right; nothing else of the lines that stay changes.
     let mut rest = before.lines[3..].to_vec();
     let last = rest.last_mut().expect("an answer");
     last["message"]["usage"]["input_tokens"] = json!(1382);
-    assert_eq!(spoken[2..], rest.iter().collect::<Vec<_>>()[..]);
+    assert_eq!(prompt_as_typed[2..], rest.iter().collect::<Vec<_>>()[..]);
 }
 
 #[test]

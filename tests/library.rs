@@ -3,13 +3,15 @@
 mod common;
 
 use ccsurgery::doctor::examine;
-use ccsurgery::jsonl::Document;
+use ccsurgery::document::Document;
 use ccsurgery::ops::{StripThinking, Truncate};
 use ccsurgery::render::Preview;
-use ccsurgery::rewrite::{
-    Action, Measure, Renames, Say, Transform as _, emit, emitted_len, verify,
+use ccsurgery::session::Session;
+use ccsurgery::surgery::{
+    Action, Detail, Figures, Renaming, Transform as _, emit, emitted_len, verify,
 };
-use ccsurgery::session::{Calibration, Id, Session};
+use ccsurgery::transcript::Id;
+use ccsurgery::window::Calibration;
 use common::{Home, SESSION, Transcript};
 use serde_json::json;
 use uuid::Uuid;
@@ -41,14 +43,16 @@ fn opens_a_file_and_tells_what_is_in_it() {
 #[test]
 fn a_plan_is_looked_at_before_it_is_carried_out() {
     let session = Session::new(Document::from_bytes(transcript().text()));
-    let mut plan = Truncate { at: 1.into() }.plan(&session).expect("a plan");
+    let mut plan = Truncate { at: 1.into() }
+        .plan(&session, Detail::Full)
+        .expect("a plan");
     let dropped: Vec<u32> = plan.dropped().collect();
     assert_eq!(dropped, [3, 4, 5, 6]);
     assert!(plan.changes.iter().all(|c| c.action == Action::Drop));
 
     let after = Session::new(plan.carry_out(&session).expect("a document"));
     verify(&session, &after).expect("no new fault");
-    let measure = |s: &Session| Measure::of(s, Calibration::of(s).window());
+    let measure = |s: &Session| Figures::of(s, Calibration::of(s).window());
     assert_eq!((measure(&session).turns, measure(&after).turns), (2, 1));
     assert!(measure(&after).bytes < measure(&session).bytes);
     let text = transcript().text();
@@ -64,7 +68,7 @@ fn a_plan_is_looked_at_before_it_is_carried_out() {
 fn a_refusal_is_a_value_that_says_what_to_do() {
     let session = Session::new(Document::from_bytes(transcript().text()));
     let refusal = Truncate { at: 9.into() }
-        .plan(&session)
+        .plan(&session, Detail::Full)
         .expect_err("no such turn");
     assert_eq!(refusal.kind, "no-such-turn");
     assert!(!refusal.hint.is_empty());
@@ -73,9 +77,13 @@ fn a_refusal_is_a_value_that_says_what_to_do() {
 #[test]
 fn transforms_can_follow_each_other() {
     let session = Session::new(Document::from_bytes(transcript().text()));
-    let mut plan = StripThinking::default().plan(&session).expect("a plan");
+    let mut plan = StripThinking::default()
+        .plan(&session, Detail::Full)
+        .expect("a plan");
     let stripped = Session::new(plan.carry_out(&session).expect("a document"));
-    let mut plan = Truncate { at: 1.into() }.plan(&stripped).expect("a plan");
+    let mut plan = Truncate { at: 1.into() }
+        .plan(&stripped, Detail::Full)
+        .expect("a plan");
     let after = Session::new(plan.carry_out(&stripped).expect("a document"));
     assert_eq!(after.entries().len(), 2);
     assert_eq!(
@@ -104,7 +112,7 @@ fn a_result_that_is_worse_is_not_let_through() {
 #[test]
 fn ids_are_renamed_as_the_lines_go_out() {
     let session = Session::new(Document::from_bytes(transcript().text()));
-    let mut renames = Renames::default();
+    let mut renames = Renaming::default();
     let fresh = |number: u128| Uuid::from_u128(0x4000_8000_0000_0000_0000 | number);
     renames.id(SESSION, fresh(0));
     renames.session(SESSION, fresh(0));
@@ -175,10 +183,10 @@ fn sums_are_shown_as_what_they_sum_up() {
     for (before, after) in [(0, 8), (0, 900), (1300, 8), (1300, 40), (3000, 2000)] {
         let session = of_thinking(before, after);
         let shown = |say| {
-            let plan = StripThinking::default().plan_saying(&session, say);
+            let plan = StripThinking::default().plan(&session, say);
             let mut plan = plan.expect("a plan");
             plan.carry_out(&session).expect("a sound plan");
-            let measure = Measure::of(&session, 0);
+            let measure = Figures::of(&session, 0);
             let preview = Preview {
                 operation: "strip-thinking",
                 session_id: "s",
@@ -198,7 +206,7 @@ fn sums_are_shown_as_what_they_sum_up() {
             };
             (preview.render(), plan.changes.len())
         };
-        let (each, sums) = (shown(Say::Each), shown(Say::Sums));
+        let (each, sums) = (shown(Detail::Full), shown(Detail::Grouped));
         assert!(sums.1 < 1500, "{} changes are said", sums.1);
         assert_eq!(sums.0, each.0, "{before} before and {after} after");
     }

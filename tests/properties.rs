@@ -4,10 +4,10 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ccsurgery::jsonl::Document;
+use ccsurgery::document::Document;
 use ccsurgery::ops::Truncate;
-use ccsurgery::rewrite::{Renames, Transform as _, emit, emitted_len, verify};
 use ccsurgery::session::Session;
+use ccsurgery::surgery::{Detail, Renaming, Transform as _, emit, emitted_len, verify};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -93,7 +93,7 @@ fn clone(original: &Session, new_id: &str) -> Vec<u8> {
         .iter()
         .find_map(|e| original.string(e, &["sessionId"]))
         .expect("an id");
-    let mut renames = Renames::default();
+    let mut renames = Renaming::default();
     let id = |text: &str| Uuid::try_parse(text).expect("a uuid");
     renames.id(&own, id(new_id));
     renames.session(&own, id(new_id));
@@ -189,10 +189,10 @@ proptest! {
     fn a_cut_adds_no_fault_and_touches_nothing_that_stays(sketches in sketches(), at in 1u32..6) {
         let bytes = text(&transcript(&sketches, true));
         let original = session(&bytes);
-        let Ok(mut plan) = (Truncate { at: at.into() }).plan(&original) else { return Ok(()) };
+        let Ok(mut plan) = (Truncate { at: at.into() }).plan(&original, Detail::Full) else { return Ok(()) };
         let after = Session::new(plan.carry_out(&original).expect("a plan that fits itself"));
         // Where a boundary went, what it hid is shown again, faults and all.
-        if after.graph().window() >= original.graph().window() {
+        if after.graph().window_start() >= original.graph().window_start() {
             prop_assert_eq!(verify(&original, &after), Ok(()));
         }
         prop_assert_eq!(after.turns().len(), at as usize);
@@ -203,7 +203,7 @@ proptest! {
         let session = session(&bytes);
         prop_assert_eq!(session.document().to_vec(), bytes.clone());
         let mut out = Vec::new();
-        emit(&session, Some(&Renames::default()), &mut out).expect("memory takes all");
+        emit(&session, Some(&Renaming::default()), &mut out).expect("memory takes all");
         prop_assert_eq!(out, bytes);
     }
 }

@@ -9,10 +9,12 @@
 #[allow(dead_code, reason = "the commands that look use more of it")]
 mod home;
 
-use ccsurgery::jsonl::Document;
-use ccsurgery::ops::{Finish, TokenCount, Trim, Trimmed};
-use ccsurgery::rewrite::{Refusal, Transform, verify};
-use ccsurgery::session::{Calibration, Session, payload};
+use ccsurgery::document::Document;
+use ccsurgery::ops::{TokenCount, Trim, Trimmed};
+use ccsurgery::session::Session;
+use ccsurgery::surgery::Finish;
+use ccsurgery::surgery::{Detail, Refusal, Transform, verify};
+use ccsurgery::window::{Calibration, payload};
 use home::{Home, Script, call, picture, thinking, words};
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -35,10 +37,10 @@ fn find(session: &Session, to: u64, keep_last: u32) -> Result<Trimmed, Refusal> 
 
 /// What the steps make of a session.
 fn fold(session: &Session, found: &Trimmed) -> Session {
-    let mut current = session.successor(session.document().clone());
+    let mut current = session.derived(session.document().clone());
     for taken in &found.steps {
-        let mut plan = taken.step.transform().plan(&current).unwrap();
-        current = current.successor(plan.carry_out(&current).unwrap());
+        let mut plan = taken.step.transform().plan(&current, Detail::Full).unwrap();
+        current = current.derived(plan.carry_out(&current).unwrap());
     }
     current
 }
@@ -50,8 +52,8 @@ fn finished(before: &Session, after: Session) -> Session {
         overstated: Calibration::of(before).overstated(&Calibration::of(&after)),
         ..Finish::default()
     };
-    let mut plan = finish.plan(&after).unwrap();
-    after.successor(plan.carry_out(&after).unwrap())
+    let mut plan = finish.plan(&after, Detail::Full).unwrap();
+    after.derived(plan.carry_out(&after).unwrap())
 }
 
 /// What a person sees of a run, but for the path that it writes to.

@@ -1,8 +1,10 @@
 //! What each operation would save, by planning it.
 
-use crate::ops::{Compact, DropTools, Forecast, SizeSpec, StripThinking};
-use crate::rewrite::{Say, Transform};
-use crate::session::{Calibration, Ledger, Part, Session};
+use crate::ops::{Compact, DropTools, SizeSpec, StripThinking};
+use crate::session::Session;
+use crate::surgery::Forecast;
+use crate::surgery::{Detail, Transform};
+use crate::window::{Calibration, Category, EntryWeights};
 
 /// An operation, and what it would save.
 pub(super) struct Advice {
@@ -43,7 +45,7 @@ pub(super) struct Advisor<'a> {
     pub(super) session: &'a Session,
     /// The session's name on the command line.
     pub(super) id: &'a str,
-    pub(super) ledger: &'a Ledger,
+    pub(super) ledger: &'a EntryWeights,
 }
 
 /// How many last turns advice leaves alone.
@@ -87,9 +89,9 @@ impl Advisor<'_> {
     }
 
     /// Tries to drop the calls of the tool whose results are largest.
-    pub(super) fn on_largest(&self, parts: &[(Part, u64)]) -> Option<Tried> {
+    pub(super) fn on_largest(&self, parts: &[(Category, u64)]) -> Option<Tried> {
         let largest = parts.iter().find_map(|(part, _)| match part {
-            Part::Results(tool) => Some(tool.clone()),
+            Category::Results(tool) => Some(tool.clone()),
             _ => None,
         });
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -123,7 +125,7 @@ impl Advisor<'_> {
     }
 
     fn tried(&self, command: String, what: String, transform: &dyn Transform) -> Option<Tried> {
-        let plan = transform.plan_saying(self.session, Say::Nothing).ok();
+        let plan = transform.plan(self.session, Detail::None).ok();
         let plan = plan.filter(|p| !p.is_empty())?;
         let forecast = Forecast::of(self.session, self.ledger, &plan);
         Some(Tried {

@@ -6,12 +6,14 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::render::{DIM, bytes, fit, pad, paint};
-use crate::session::{Place, PromptKind, Session, prompt_words, spoken};
-use crate::store::Found;
+use crate::session::{Session, Standing};
+use crate::store::Located;
+use crate::transcript::PromptKind;
+use crate::view::{prompt_as_typed, prompt_text};
 
-use super::context::Context;
-use super::error::CliError;
-use super::pager;
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::pager;
 
 /// A path that was left, or that never was joined.
 struct Branch {
@@ -24,9 +26,9 @@ struct Branch {
 }
 
 /// Lists the paths that are not live.
-pub(super) fn run(
+pub(crate) fn run(
     context: &mut Context,
-    found: &Found,
+    found: &Located,
     session: &Session,
 ) -> Result<ExitCode, CliError> {
     let branches = gather(session);
@@ -66,7 +68,7 @@ pub(super) fn run(
 
 fn gather(session: &Session) -> Vec<Branch> {
     let (entries, graph) = (session.entries(), session.graph());
-    let off = |i: usize| matches!(graph.place(i), Place::Branch(_) | Place::Apart);
+    let off = |i: usize| matches!(graph.place(i), Standing::Branch(_) | Standing::Apart);
     // Which branch an entry is on: its topmost ancestor off the path. Cycles stop where they close.
     let mut roots: Vec<Option<usize>> = vec![None; entries.len()];
     for i in (0..entries.len()).filter(|&i| off(i)) {
@@ -88,7 +90,7 @@ fn gather(session: &Session) -> Vec<Branch> {
         let Some(root) = roots[i] else { continue };
         let index = out.iter().position(|(r, _)| *r == root).unwrap_or_else(|| {
             let after = match graph.place(root) {
-                Place::Branch(p) => Some(session.turns().at_position(p)),
+                Standing::Branch(p) => Some(session.turns().at_position(p)),
                 _ => None,
             };
             let uuid = session.uuid(&entries[root]).unwrap_or_default();
@@ -108,8 +110,8 @@ fn gather(session: &Session) -> Vec<Branch> {
         branch.entries += 1;
         branch.bytes += session.document().lines()[e.line as usize].len() as u64 + 1;
         if branch.words.is_empty() && matches!(e.prompt, PromptKind::Words | PromptKind::Command) {
-            branch.words = prompt_words(session, e)
-                .map(|w| spoken(&w))
+            branch.words = prompt_text(session, e)
+                .map(|w| prompt_as_typed(&w))
                 .unwrap_or_default();
         }
     }

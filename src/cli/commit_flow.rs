@@ -8,15 +8,19 @@ use std::process::ExitCode;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::jsonl::Document;
-use crate::ops::{Finish, Taken, title_for};
+use crate::document::Document;
+use crate::ops::Taken;
 use crate::render::{YELLOW, paint};
-use crate::rewrite::{
-    Action, Change, Faults, Measure, Plan, Say, Transform, emit, emitted_len, verify,
+use crate::session::Session;
+use crate::store::{self, Located, Operation, Stamp, State};
+use crate::surgery::{
+    Action, Change, Detail, Faults, Figures, Finish, Plan, Transform, emit, emitted_len, title_for,
+    verify,
 };
-use crate::session::{Calibration, Glance, Kind, Overstated, Session};
-use crate::store::{self, Found, Operation, Stamp, State};
 use crate::threads::joined;
+use crate::transcript::Kind;
+use crate::view::Overview;
+use crate::window::{Calibration, Overstated};
 
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::context::Context;
@@ -31,7 +35,7 @@ pub(super) struct Job<'a> {
     /// The operation's name.
     pub(super) operation: &'static str,
     /// The session.
-    pub(super) found: Found,
+    pub(super) found: Located,
     /// The transforms, in order.
     pub(super) transforms: Vec<Box<dyn Transform + 'a>>,
     /// What is done to the transcripts of subagents, by their ids.
@@ -101,7 +105,7 @@ pub(super) struct Outcome {
     /// The faults that the session had.
     faults_before: Faults,
     /// The figures of the session before.
-    measured: Measure,
+    measured: Figures,
     /// The project that the session was held in.
     pub(super) project: Option<PathBuf>,
     /// The tokens in the window before and after.
@@ -160,7 +164,7 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
     let destination = destination(context, &job);
     refuse_live(context, &job)?;
     refuse_target(&destination)?;
-    let glance = Glance::of(&job.session);
+    let glance = Overview::of(&job.session);
     let result = plan(context, &mut job, &destination, &glance)?;
     let is_clone = job.operation == "clone";
     if !result.touched && !is_clone {
@@ -180,7 +184,7 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
     let copy = copy?;
     let mut figures = (
         result.measured,
-        Measure::of(&result.after, result.windows.1),
+        Figures::of(&result.after, result.windows.1),
     );
     figures.1.bytes = emitted_len(&result.after, copy.as_ref().map(|c| &c.renames));
     let files = copy
@@ -293,11 +297,11 @@ fn plan(
     context: &Context,
     job: &mut Job<'_>,
     destination: &Destination,
-    glance: &Glance,
+    glance: &Overview,
 ) -> Result<Outcome, CliError> {
     let mut said = Plan::default();
-    let mut tags = job.session.tags().iter();
-    let name_leaf = tags.any(|t| t.kind == Kind::LastPrompt);
+    let mut heads = job.session.heads().iter();
+    let name_leaf = heads.any(|t| t.kind == Kind::LastPrompt);
     let leaf = job.session.graph().leaf();
     let leaf_was = leaf.map(|i| job.session.entries()[i].uuid);
     let project = names::project_of(&job.session, job.found.folder());
@@ -330,14 +334,14 @@ fn plan(
         overstated,
     };
     let session = current.as_ref().unwrap_or(&job.session);
-    let finish = finish.plan(session)?;
+    let finish = finish.plan(session, Detail::Full)?;
     let document = carried(session, finish, &mut said)?;
     let after = match current {
-        Some(current) => current.into_successor(document),
+        Some(current) => current.derive(document),
         None if job.operation == "clone" && !is_looked_at_again(job) => {
-            std::mem::take(&mut job.session).into_successor(document)
+            std::mem::take(&mut job.session).derive(document)
         }
-        None => job.session.successor(document),
+        None => job.session.derived(document),
     };
     Ok(Outcome {
         after,
@@ -374,15 +378,15 @@ struct Folded {
     /// What the session weighed, and what was wrong with it.
     before: Calibration,
     faults: Faults,
-    measured: Measure,
+    measured: Figures,
 }
 
 /// Carries out one transform after the other.
 fn fold(context: &Context, job: &mut Job<'_>, said: &mut Plan) -> Result<Folded, CliError> {
     let say = match (context.json || context.verbose, is_unseen(context, job)) {
-        (true, _) => Say::Each,
-        (false, true) => Say::Nothing,
-        (false, false) => Say::Sums,
+        (true, _) => Detail::Full,
+        (false, true) => Detail::None,
+        (false, false) => Detail::Grouped,
     };
     let keeps = is_looked_at_again(job);
     let mut transforms = job.transforms.iter();
@@ -397,19 +401,19 @@ fn fold(context: &Context, job: &mut Job<'_>, said: &mut Plan) -> Result<Folded,
         let faults = faults.map(joined).unwrap_or_default();
         (first, joined(weighed), faults)
     });
-    let measured = Measure::of(&job.session, before.window());
+    let measured = Figures::of(&job.session, before.window());
     let mut revealed = None;
     let mut current: Option<Session> = None;
     let mut made = first?;
     while let Some(step) = made {
         let next = match current.take() {
-            Some(session) => session.into_successor(step.document),
-            None if keeps => job.session.successor(step.document),
-            None => std::mem::take(&mut job.session).into_successor(step.document),
+            Some(session) => session.derive(step.document),
+            None if keeps => job.session.derived(step.document),
+            None => std::mem::take(&mut job.session).derive(step.document),
         };
         // Where a boundary went, what it hid is shown again, faults and all.
-        if step.reveals || next.graph().window() < step.window {
-            revealed = Some(next.successor(next.document().clone()));
+        if step.reveals || next.graph().window_start() < step.window {
+            revealed = Some(next.derived(next.document().clone()));
         }
         made = next_made(&next, &mut transforms, (say, said), || ())?;
         current = Some(next);
@@ -436,11 +440,11 @@ struct Made {
 fn next_made<'t, 'a: 't>(
     session: &Session,
     transforms: &mut impl Iterator<Item = &'t Box<dyn Transform + 'a>>,
-    (say, said): (Say, &mut Plan),
+    (say, said): (Detail, &mut Plan),
     begins: impl FnOnce(),
 ) -> Result<Option<Made>, CliError> {
     for transform in transforms {
-        let mut plan = transform.plan_saying(session, say)?;
+        let mut plan = transform.plan(session, say)?;
         if plan.is_empty() {
             said.warnings.append(&mut plan.warnings);
             continue;
@@ -449,7 +453,7 @@ fn next_made<'t, 'a: 't>(
         return Ok(Some(Made {
             document: carried(session, plan, said)?,
             reveals: transform.reveals(),
-            window: session.graph().window(),
+            window: session.graph().window_start(),
         }));
     }
     Ok(None)
@@ -497,11 +501,11 @@ fn operate_on_subagents(
         }
         let stamp = Stamp::of(&sidecar.path)?;
         let session = Session::open(&sidecar.path)?;
-        let mut plan = work.transform.plan(&session)?;
+        let mut plan = work.transform.plan(&session, Detail::Full)?;
         if plan.is_empty() {
             continue;
         }
-        let after = session.successor(plan.carry_out(&session)?);
+        let after = session.derived(plan.carry_out(&session)?);
         verify(&session, &after)?;
         let saved: i64 = plan.changes.iter().map(|c| c.bytes).sum();
         said.changes.push(Change {
@@ -535,13 +539,13 @@ fn carried(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Documen
 fn nothing_to_do(
     context: &mut Context,
     job: &Job<'_>,
-    glance: &Glance,
+    glance: &Overview,
     destination: &Destination,
     reasons: &[String],
 ) -> Result<ExitCode, CliError> {
     let to_stdout = *destination == Destination::Stdout && !job.write.dry_run;
     if context.json && !to_stdout {
-        let measure = Measure::of(&job.session, Calibration::of(&job.session).window());
+        let measure = Figures::of(&job.session, Calibration::of(&job.session).window());
         let said = [job.idle.as_deref().unwrap_or("nothing to do")].into_iter();
         let warnings: Vec<&str> = said.chain(reasons.iter().map(String::as_str)).collect();
         let document = json!({

@@ -6,9 +6,10 @@ use uuid::Uuid;
 
 use crate::ops::fresh_slug;
 use crate::render::{FileAction, FileRow};
-use crate::rewrite::Renames;
-use crate::session::{Id, Session};
+use crate::session::Session;
 use crate::store::{Make, NewFile, Sidecar, SidecarKind, Stamp, index_file, sidecars};
+use crate::surgery::Renaming;
+use crate::transcript::Id;
 
 use super::commit_flow::{Destination, Job, Outcome};
 use super::context::Context;
@@ -18,7 +19,7 @@ use super::names;
 /// The files of a copy, and what is renamed in them.
 pub(super) struct CopySet<'a> {
     /// Fresh ids, and paths that lead to the copy's own files.
-    pub(super) renames: Renames<'a>,
+    pub(super) renames: Renaming<'a>,
     subagents: Vec<(Sidecar, PathBuf, Session)>,
     others: Vec<(Sidecar, PathBuf)>,
 }
@@ -35,7 +36,7 @@ impl<'a> CopySet<'a> {
             _ => (Uuid::new_v4(), None),
         };
         let new_id = new_uuid.to_string();
-        let mut renames = Renames::default();
+        let mut renames = Renaming::default();
         let session = &result.after;
         let own_id = session
             .session_id()
@@ -119,7 +120,7 @@ impl<'a> CopySet<'a> {
         match sidecar.kind {
             SidecarKind::Subagent | SidecarKind::OldSubagent => {
                 let session = match changed.iter().find(|(path, ..)| *path == sidecar.path) {
-                    Some((_, _, after)) => after.successor(after.document().clone()),
+                    Some((_, _, after)) => after.derived(after.document().clone()),
                     None => Session::open(&sidecar.path)?,
                 };
                 self.renames.entries(&session);

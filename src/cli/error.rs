@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use crate::render::{BOLD, RED, YELLOW, clean, json_text, paint};
-use crate::rewrite::{Fault, PlanError, Refusal, Why};
 use crate::session::TurnError;
 use crate::store::{CommitError, JournalError, PublishError};
+use crate::surgery::{Fault, PlanError, Refusal, Why};
 
 /// How a run ended, when not well.
 #[derive(Debug)]

@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::render::{age, clean, fit, pad};
-use crate::session::{Glance, Session};
-use crate::store::{Found, LocateError, Locator, slug};
+use crate::session::Session;
+use crate::store::{LocateError, Located, Locator, slug};
+use crate::view::Overview;
 
 use super::args::SessionArg;
 use super::context::Context;
 use super::error::CliError;
 
 /// Finds the session that the arguments name; where they name none, says which one that is.
-pub(super) fn find(context: &mut Context, arg: &SessionArg) -> Result<Found, CliError> {
+pub(super) fn find(context: &mut Context, arg: &SessionArg) -> Result<Located, CliError> {
     let name = arg.session.as_deref().unwrap_or("@");
     let found = Locator::new(&context.config, &context.project)
         .find(name)
@@ -28,17 +29,22 @@ pub(super) fn find(context: &mut Context, arg: &SessionArg) -> Result<Found, Cli
 }
 
 /// Says which session was meant, where nobody named one and the result itself does not say.
-pub(super) fn say_which(context: &mut Context, arg: &SessionArg, found: &Found, session: &Session) {
+pub(super) fn say_which(
+    context: &mut Context,
+    arg: &SessionArg,
+    found: &Located,
+    session: &Session,
+) {
     if arg.session.is_none() && !context.json {
         let id: String = found.id.chars().take(8).collect();
-        let name = context.words(Glance::of(session).name());
+        let name = context.words(Overview::of(session).name());
         let room = context.columns.saturating_sub(20);
         context.tell(&format!("session {}  “{}”", clean(&id), fit(&name, room)));
     }
 }
 
 /// Reads a transcript, and refuses what is none.
-pub(super) fn open(found: &Found) -> Result<Session, CliError> {
+pub(super) fn open(found: &Located) -> Result<Session, CliError> {
     let session = Session::open(&found.path).map_err(|e| CliError {
         kind: "unreadable",
         ..e.into()
@@ -117,7 +123,7 @@ pub(super) fn explain(context: &Context, error: LocateError) -> CliError {
 }
 
 /// Candidates, a line each: id, age, project, first prompt.
-fn table(context: &Context, rows: &[(Found, Glance)]) -> String {
+fn table(context: &Context, rows: &[(Located, Overview)]) -> String {
     let mut out = String::new();
     let projects: Vec<String> = rows
         .iter()

@@ -1,7 +1,6 @@
 //! Operations of the journal, as people name and read them.
 
-use crate::human::bytes;
-use crate::render::{clean, short_path};
+use crate::render::{bytes, clean, short_path};
 use crate::store::{Operation, State};
 
 use super::context::Context;

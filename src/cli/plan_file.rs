@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::ops::{DropHidden, DropImages, DropTools, StripThinking, Truncate};
-use crate::rewrite::Transform;
+use crate::surgery::Transform;
 
 use super::error::CliError;
 use super::summary::{CompactWith, SummarySource};

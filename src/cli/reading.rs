@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::render::{BOLD, DIM, GREEN, RED, YELLOW, bytes, fit, paint, wrap};
-use crate::session::Item;
+use crate::view::TurnItem;
 
 use super::context::Context;
 
@@ -15,7 +15,7 @@ const THINKING: usize = 6;
 const NOTE: usize = 3;
 
 /// One turn.
-pub(super) fn turn(context: &Context, number: u32, items: &[Item], full: bool) -> String {
+pub(super) fn turn(context: &Context, number: u32, items: &[TurnItem], full: bool) -> String {
     let title = if number == 0 {
         "before the first prompt".to_owned()
     } else {
@@ -34,10 +34,10 @@ pub(super) fn turn(context: &Context, number: u32, items: &[Item], full: bool) -
     out + "\n"
 }
 
-fn item_lines(context: &Context, item: &Item, full: bool, out: &mut String) {
+fn item_lines(context: &Context, item: &TurnItem, full: bool, out: &mut String) {
     let limit = |lines: usize| if full { usize::MAX } else { lines };
     match item {
-        Item::Prompt { text } => {
+        TurnItem::Prompt { text } => {
             out.push('\n');
             for (i, line) in lines(context, text, 2).iter().enumerate() {
                 let mark = if i == 0 {
@@ -49,16 +49,16 @@ fn item_lines(context: &Context, item: &Item, full: bool, out: &mut String) {
             }
             out.push('\n');
         }
-        Item::Answer { text } => {
+        TurnItem::Answer { text } => {
             for line in lines(context, text, 0) {
                 let _ = writeln!(out, "{line}");
             }
             out.push('\n');
         }
-        Item::Thinking { text } if text.is_empty() => {
+        TurnItem::Thinking { text } if text.is_empty() => {
             let _ = writeln!(out, "{}\n", paint(DIM, "✻ (thinking, redacted)"));
         }
-        Item::Thinking { text } => {
+        TurnItem::Thinking { text } => {
             shortened(
                 out,
                 &lines(context, text, 2),
@@ -69,7 +69,7 @@ fn item_lines(context: &Context, item: &Item, full: bool, out: &mut String) {
             );
             out.push('\n');
         }
-        Item::Call {
+        TurnItem::Call {
             tool, gist, input, ..
         } => {
             let tool = context.words(tool);
@@ -94,7 +94,7 @@ fn item_lines(context: &Context, item: &Item, full: bool, out: &mut String) {
                 );
             }
         }
-        Item::Result { text, error } => {
+        TurnItem::Result { text, error } => {
             let style = if *error { RED } else { DIM };
             let all = lines(context, text.trim_end(), 4);
             let all = if text.trim().is_empty() {
@@ -107,7 +107,7 @@ fn item_lines(context: &Context, item: &Item, full: bool, out: &mut String) {
             });
             out.push('\n');
         }
-        Item::Image {
+        TurnItem::Image {
             format,
             width,
             height,
@@ -119,7 +119,7 @@ fn item_lines(context: &Context, item: &Item, full: bool, out: &mut String) {
                 paint(DIM, image(&context.words(format), *width, *height, *size))
             );
         }
-        Item::Note { what, text } => {
+        TurnItem::Note { what, text } => {
             let what = format!("[{}] ", context.words(what));
             let all = lines(context, text.trim(), crate::render::width(&what));
             shortened(
@@ -186,15 +186,15 @@ fn shortened(
 }
 
 /// Texts alone, a blank line between them; calls a line each.
-pub(super) fn plain<'i>(context: &Context, items: impl Iterator<Item = &'i Item>) -> String {
+pub(super) fn plain<'i>(context: &Context, items: impl Iterator<Item = &'i TurnItem>) -> String {
     let mut out = String::new();
     for item in items {
         match item {
-            Item::Prompt { text } | Item::Answer { text } => {
+            TurnItem::Prompt { text } | TurnItem::Answer { text } => {
                 let gap = if out.is_empty() { "" } else { "\n" };
                 let _ = writeln!(out, "{gap}{}", context.lines(text).trim_end());
             }
-            Item::Call { tool, gist, .. } => {
+            TurnItem::Call { tool, gist, .. } => {
                 let line = format!("{}  {}", context.words(tool), context.words(gist));
                 let _ = writeln!(out, "{}", line.trim_end());
             }
@@ -205,14 +205,14 @@ pub(super) fn plain<'i>(context: &Context, items: impl Iterator<Item = &'i Item>
 }
 
 /// An item as data, masked.
-pub(super) fn document(context: &Context, item: &Item) -> Value {
+pub(super) fn document(context: &Context, item: &TurnItem) -> Value {
     let mut document = serde_json::to_value(item).unwrap_or_default();
     for key in ["text", "gist"] {
         if let Some(Value::String(text)) = document.get(key) {
             document[key] = json!(context.masked(text));
         }
     }
-    if let Item::Call { input, .. } = item {
+    if let TurnItem::Call { input, .. } = item {
         document["input"] = serde_json::from_str(&context.masked(input)).unwrap_or_default();
     }
     document

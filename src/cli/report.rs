@@ -11,8 +11,8 @@ use crate::ops::Taken;
 use crate::render::{
     BOLD, FileRow, Preview, SessionDiff, pad, paint, signed_bytes, tokens, width, wrap,
 };
-use crate::rewrite::Measure;
-use crate::session::Glance;
+use crate::surgery::Figures;
+use crate::view::Overview;
 
 use super::args::DiffForm;
 use super::commit_flow::{Destination, Job, Outcome, is_unseen};
@@ -22,9 +22,9 @@ use super::error::CliError;
 /// Everything that is said of a job.
 pub(super) struct Report<'a> {
     pub(super) job: &'a Job<'a>,
-    pub(super) glance: &'a Glance,
+    pub(super) glance: &'a Overview,
     pub(super) result: &'a Outcome,
-    pub(super) figures: (Measure, Measure),
+    pub(super) figures: (Figures, Figures),
     pub(super) files: &'a [FileRow],
     pub(super) destination: &'a Destination,
     pub(super) renamed: usize,

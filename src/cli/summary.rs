@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::ops::{Compact, summarised_text};
-use crate::rewrite::{Plan, Refusal, Transform, Why};
 use crate::session::Session;
+use crate::surgery::{Detail, Plan, Refusal, Transform, Why};
 
 /// Where a summary comes from, other than the command line itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Transform for CompactWith {
         "compact"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let upto = self.options.last_summarised(session)?;
         let mut options = self.options.clone();
         // Where there is nothing to summarise, nobody is asked for a summary.
@@ -54,7 +54,7 @@ impl Transform for CompactWith {
                 }
             }
         }
-        options.plan(session)
+        options.plan(session, Detail::Full)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a check is, and what checks look at.
 
-use crate::session::{Entry, Place, Session};
+use crate::session::{Session, Standing};
+use crate::transcript::Entry;
 
 use super::finding::{Finding, Severity};
 use super::version::Versions;
@@ -23,20 +24,20 @@ pub struct Check {
     /// What `repair` does about it; `None` if it can do nothing.
     pub mend: Option<&'static str>,
     /// When it is reported, and whether a change to a session is judged by it.
-    pub scope: Scope,
+    pub gate: Gate,
     /// Looks for it.
     pub run: fn(&Survey<'_>, &mut Vec<Finding>),
 }
 
 /// When a check's findings count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum Gate {
     /// Always: no change to a session may add one.
-    Always,
+    Judged,
     /// Only where a client that suffers is concerned: for others this is how sessions are.
-    WhereSuffered,
+    JudgedForVersion,
     /// It is told, and no change is judged by it.
-    Told,
+    ReportOnly,
 }
 
 /// A session as checks see it.
@@ -55,7 +56,7 @@ impl<'a> Survey<'a> {
     /// The position on the path at or beside which an entry is shown with the conversation.
     pub fn position(&self, entry: usize) -> Option<u32> {
         match self.session.graph().place(entry) {
-            Place::Path(p) | Place::Beside(p) => Some(p),
+            Standing::Path(p) | Standing::Beside(p) => Some(p),
             _ => None,
         }
     }
@@ -77,7 +78,7 @@ impl<'a> Survey<'a> {
         let hidden = check.severity == Severity::RefusedByTheApi
             && self
                 .position(entry)
-                .is_some_and(|p| p < self.session.graph().window());
+                .is_some_and(|p| p < self.session.graph().window_start());
         let severity = if hidden {
             Severity::Waste
         } else {
@@ -124,6 +125,6 @@ pub(super) fn whole(check: &'static Check, message: impl Into<String>) -> Findin
 pub(crate) fn is_live(session: &Session, entry: usize) -> bool {
     matches!(
         session.graph().place(entry),
-        Place::Path(_) | Place::Beside(_)
+        Standing::Path(_) | Standing::Beside(_)
     )
 }

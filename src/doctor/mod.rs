@@ -6,7 +6,7 @@ mod finding;
 mod judgement;
 mod version;
 
-pub use check::{Check, Scope, Survey};
+pub use check::{Check, Gate, Survey};
 pub use checks::{CHECKS, Surroundings, diagnose, examine, find_check, look_around};
 pub use finding::{Finding, Severity};
 pub use judgement::Judgement;

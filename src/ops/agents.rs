@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::jsonl::{decode, lookup};
-use crate::rewrite::Plan;
+use crate::json::{decode, lookup};
 use crate::session::Session;
+use crate::surgery::Plan;
 
 /// The ids of subagents whose results are in entries that `chosen` names by index.
-pub(super) fn launched(session: &Session, chosen: impl Fn(usize) -> bool) -> Vec<String> {
+pub(crate) fn launched(session: &Session, chosen: impl Fn(usize) -> bool) -> Vec<String> {
     let some = session.flags_of_any().agent();
     let entries = if some { session.entries() } else { &[] };
     entries
@@ -23,7 +23,7 @@ pub(super) fn launched(session: &Session, chosen: impl Fn(usize) -> bool) -> Vec
 }
 
 /// Subagents that only entries which go have launched.
-pub(super) fn agents_gone(session: &Session, plan: &Plan) -> Vec<String> {
+pub(crate) fn agents_gone(session: &Session, plan: &Plan) -> Vec<String> {
     let goes = |i: usize| plan.drops(session.entries()[i].line);
     let mut gone = launched(session, goes);
     if gone.is_empty() {

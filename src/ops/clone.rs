@@ -1,7 +1,7 @@
 //! A copy, whole or up to a turn's end.
 
-use crate::rewrite::{Plan, Refusal, Transform};
 use crate::session::{Session, TurnSpec};
+use crate::surgery::{Detail, Plan, Refusal, Transform};
 
 use super::truncate::Truncate;
 
@@ -18,9 +18,9 @@ impl Transform for Clone {
         "clone"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         match &self.at {
-            Some(at) => Truncate { at: at.clone() }.plan(session),
+            Some(at) => Truncate { at: at.clone() }.plan(session, Detail::Full),
             None => Ok(Plan::default()),
         }
     }

@@ -4,9 +4,12 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use crate::jsonl::{Edit, Span, encode, lookup};
-use crate::rewrite::{Action, Place as Spot, Plan, Refusal, Say, Transform};
-use crate::session::{BlockKind, Calibration, Entry, Kind, Place, Session, TurnSpec, prompt_words};
+use crate::json::{Edit, Span, encode, lookup};
+use crate::session::{Session, Standing, TurnSpec};
+use crate::surgery::{Action, Detail, InsertAt as Spot, Plan, Refusal, Transform};
+use crate::transcript::{BlockKind, Entry, Kind};
+use crate::view::prompt_text;
+use crate::window::Calibration;
 
 use super::agents::agents_gone;
 use super::digest::digest;
@@ -55,13 +58,9 @@ impl Transform for Compact {
         "compact"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        self.plan_saying(session, Say::Each)
-    }
-
-    fn plan_saying(&self, session: &Session, say: Say) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, say: Detail) -> Result<Plan, Refusal> {
         let upto = self.last_summarised(session)?;
-        let mut plan = Plan::saying(say);
+        let mut plan = Plan::with_detail(say);
         let Some(turn) = session.turns().get(upto) else {
             return Ok(plan);
         };
@@ -84,7 +83,7 @@ impl Transform for Compact {
             drop_history(session, position, &mut plan);
             plan.dropped_agents = agents_gone(session, &plan);
         }
-        if !self.drop_history && !plan.is_unsaid() {
+        if !self.drop_history && !plan.wants_no_changes() {
             note_hidden(session, position, &mut plan);
         }
         let first_kept = path
@@ -122,7 +121,7 @@ impl Transform for Compact {
 
 /// Where a boundary stands after the cut already, a second one before it would change nothing.
 fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
-    let window = session.graph().window();
+    let window = session.graph().window_start();
     if window == 0 || window < position {
         return Ok(());
     }
@@ -160,8 +159,8 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
 }
 
 /// The first line of the file that belongs to what is kept.
-pub(super) fn first_line(session: &Session, position: u32) -> u32 {
-    let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Place::Path(p) | Place::Beside(p) if p >= position));
+pub(crate) fn first_line(session: &Session, position: u32) -> u32 {
+    let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
     kept.map(|(_, e)| e.line).min().unwrap_or(0)
 }
 
@@ -260,7 +259,7 @@ fn common_fields(session: &Session, neighbour: &Entry) -> String {
 }
 
 /// A time as the client writes it.
-pub(super) fn stamp(milliseconds: i64) -> String {
+pub(crate) fn stamp(milliseconds: i64) -> String {
     let time =
         jiff::Timestamp::from_millisecond(milliseconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
@@ -280,7 +279,7 @@ fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     for turn in session
         .turns()
         .iter()
-        .filter(|t| t.path.0 < position && t.path.1 > session.graph().window())
+        .filter(|t| t.path.0 < position && t.path.1 > session.graph().window_start())
     {
         let hidden = hidden[turn.number as usize];
         let e = &session.entries()[turn.prompt as usize];
@@ -291,13 +290,13 @@ fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
             "from the window",
             0,
             -hidden,
-            prompt_words(session, e).unwrap_or_default(),
+            prompt_text(session, e).unwrap_or_default(),
         );
     }
 }
 
 /// Everything of the conversation before a position leaves the file, and what only told of it.
-pub(super) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
+pub(crate) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
     let first_line = if (position as usize) < session.graph().path().len() {
         first_line(session, position)
     } else {
@@ -305,29 +304,29 @@ pub(super) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
     };
     for (i, e) in session.entries().iter().enumerate() {
         let goes = match session.graph().place(i) {
-            Place::Path(p) | Place::Beside(p) | Place::Branch(p) => p < position,
-            Place::Apart => e.line < first_line,
-            Place::Metadata => match e.kind {
+            Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => p < position,
+            Standing::Apart => e.line < first_line,
+            Standing::Metadata => match e.kind {
                 Kind::QueueOperation | Kind::ApiRequest | Kind::ApiRequestBlob => e.line < first_line,
                 Kind::FileHistorySnapshot | Kind::FileHistoryDelta | Kind::Summary | Kind::LastPrompt => e
                     .names
                     .some()
                     .and_then(|id| session.find(id))
-                    .is_some_and(|n| matches!(session.graph().place(n), Place::Path(p) | Place::Beside(p) | Place::Branch(p) if p < position)),
+                    .is_some_and(|n| matches!(session.graph().place(n), Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) if p < position)),
                 _ => false,
             },
         };
         if goes {
             plan.drop_line(e.line);
         }
-        if goes && !plan.is_unsaid() {
+        if goes && !plan.wants_no_changes() {
             let shown = if session.graph().is_shown(i) && e.is_message() {
                 -(e.content.len() as i64)
             } else {
                 0
             };
             let gist = if e.is_message() && shown != 0 {
-                prompt_words(session, e).unwrap_or_default()
+                prompt_text(session, e).unwrap_or_default()
             } else {
                 String::new()
             };
@@ -354,7 +353,7 @@ pub fn summarised_text(session: &Session, upto: u32) -> String {
             .is_some_and(|n| n <= upto);
         if !within
             || !e.is_message()
-            || !session.graph().is_shown(i) && session.graph().window() > 0
+            || !session.graph().is_shown(i) && session.graph().window_start() > 0
         {
             continue;
         }
@@ -365,18 +364,14 @@ pub fn summarised_text(session: &Session, upto: u32) -> String {
         };
         let text = session.text(e);
         if e.flags.string_content() {
-            let _ = writeln!(
-                out,
-                "{role}: {}\n",
-                crate::jsonl::decode(e.content.of(text))
-            );
+            let _ = writeln!(out, "{role}: {}\n", crate::json::decode(e.content.of(text)));
             continue;
         }
         for block in session.blocks(e) {
             let inner = block.span.of(text);
             let field = |key: &str| {
                 lookup(inner, &[key])
-                    .map(|s| crate::jsonl::decode(s.of(inner)).into_owned())
+                    .map(|s| crate::json::decode(s.of(inner)).into_owned())
                     .unwrap_or_default()
             };
             let _ = match block.kind {

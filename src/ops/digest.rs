@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use indexmap::IndexSet;
 
-use crate::jsonl::{decode, elements, lookup};
-use crate::session::{Block, BlockKind, Call, Entry, Kind, Place, Session, Turn, prompt_words};
+use crate::json::{decode, elements, lookup};
+use crate::session::{Call, Session, Standing, Turn};
+use crate::transcript::{Block, BlockKind, Entry, Kind};
+use crate::view::prompt_text;
 
 /// Bytes a token, for keeping a digest under its size.
 const BYTES_PER_TOKEN: usize = 3;
@@ -67,7 +69,7 @@ const UNTOLD: usize = 24;
 
 /// What is told of one turn, with so many words of each thing.
 fn told(session: &Session, turn: &Turn, words: usize) -> String {
-    let prompt = prompt_words(session, &session.entries()[turn.prompt as usize]);
+    let prompt = prompt_text(session, &session.entries()[turn.prompt as usize]);
     let prompt = shorten(&prompt.unwrap_or_default(), words);
     let mut out = format!("{}. Asked: {prompt}\n", turn.number);
     let answer = last_words(session, turn);
@@ -98,14 +100,14 @@ fn gather(session: &Session, upto: u32) -> Facts<'_> {
     };
     let mut commands = Vec::new();
     let behind = session.turns().begin(upto.saturating_add(1));
-    for (i, tag) in session.tags().iter().enumerate() {
+    for (i, tag) in session.heads().iter().enumerate() {
         let place = session.graph().place(i);
-        if !matches!(place, Place::Path(p) | Place::Beside(p) if p < behind) {
+        if !matches!(place, Standing::Path(p) | Standing::Beside(p) if p < behind) {
             continue;
         }
         let e = &session.entries()[i];
         if tag.flags.compact_summary() {
-            facts.earlier = prompt_words(session, e);
+            facts.earlier = prompt_text(session, e);
         }
         if tag.kind == Kind::Assistant {
             calls(session, e, &mut facts, &mut commands);

@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::jsonl::lookup;
-use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{Entry, Kind, Place, Session};
+use crate::json::lookup;
+use crate::session::{Session, Standing};
+use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
+use crate::transcript::{Entry, Kind};
 
 use super::agents::agents_gone;
 use super::compact::{drop_history, first_line};
@@ -26,12 +27,12 @@ impl Transform for DropHidden {
         "drop-hidden"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         let (graph, turns) = (session.graph(), session.turns());
         let limit = (turns.len() as u32).saturating_sub(self.keep_last.unwrap_or(0));
         let kept = turns.get(limit + 1).map_or(u32::MAX, |t| t.path.0);
-        let history = graph.window().min(kept);
+        let history = graph.window_start().min(kept);
         if history > 0 {
             drop_history(session, history, &mut plan);
         }
@@ -45,20 +46,20 @@ impl Transform for DropHidden {
                 continue;
             }
             let (goes, what) = match graph.place(i) {
-                Place::Branch(p) => (p < kept, "left path"),
+                Standing::Branch(p) => (p < kept, "left path"),
                 // What hangs on nothing may be a fault that can be mended; a subagent's path is none.
-                Place::Apart => (e.line < kept_line && e.flags.sidechain(), "subagent's path"),
-                Place::Path(p) | Place::Beside(p) => {
+                Standing::Apart => (e.line < kept_line && e.flags.sidechain(), "subagent's path"),
+                Standing::Path(p) | Standing::Beside(p) => {
                     (p < kept && e.kind == Kind::Progress, "progress")
                 }
-                Place::Metadata => (e.line < kept_line && e.kind == Kind::Progress, "progress"),
+                Standing::Metadata => (e.line < kept_line && e.kind == Kind::Progress, "progress"),
             };
             if goes {
                 plan.drop_line(e.line);
                 let bytes = session.text(e).len() as i64 + 1;
                 plan.note(session, e, Action::Drop, what, -bytes, 0, "");
             } else if e.line < kept_line
-                && matches!(graph.place(i), Place::Path(p) | Place::Beside(p) if p < kept)
+                && matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p < kept)
                 && is_copied(session, e)
             {
                 drop_field(session, &mut plan, i, "toolUseResult");

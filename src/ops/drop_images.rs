@@ -3,15 +3,16 @@
 use serde::Deserialize;
 
 use crate::human::bytes;
-use crate::jsonl::{Edit, Span, elements, encode, lookup};
-use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{Block, BlockKind, Kind, Session, TurnRange};
+use crate::json::{Edit, Span, elements, encode, lookup};
+use crate::session::{Session, TurnRange};
+use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
+use crate::transcript::{Block, BlockKind, Kind};
 
 use super::drop_tools::drop_field;
-use super::scope::Scope;
+use super::turn_filter::TurnFilter;
 
 /// How the note ends that replaces an image or a document.
-pub(super) const NOTE_END: &str = " removed by ccsurgery]";
+pub(crate) const NOTE_END: &str = " removed by ccsurgery]";
 
 /// Replaces images and documents by notes, in prompts and in what calls brought; the text stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -28,8 +29,8 @@ impl Transform for DropImages {
         "drop-images"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
+        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
         let unfinished = session.unfinished_turn();
         let mut plan = Plan::default();
         for (i, e) in session.entries().iter().enumerate() {
@@ -85,17 +86,17 @@ fn replace(session: &Session, index: usize, span: Span, plan: &mut Plan) {
 }
 
 /// Whether a line is the note of an image or a document that was there.
-pub(super) fn is_image_note(line: &str) -> bool {
+pub(crate) fn is_image_note(line: &str) -> bool {
     line.starts_with('[') && line.ends_with(NOTE_END)
 }
 
 /// Whether a block is an image or a document.
-pub(super) fn is_media(block: &Block) -> bool {
+pub(crate) fn is_media(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Image | BlockKind::Document)
 }
 
 /// The images and documents in a result.
-pub(super) fn media_in(result: &[u8]) -> Vec<Span> {
+pub(crate) fn media_in(result: &[u8]) -> Vec<Span> {
     let Some(content) = lookup(result, &["content"]) else {
         return Vec::new();
     };

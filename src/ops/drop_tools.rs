@@ -7,15 +7,16 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
-use crate::jsonl::{decode, fields_around, lookup_around, remove_field};
-use crate::rewrite::{Action, Gist, Plan, Refusal, Say, Transform, What, Words};
-use crate::session::{At, Block, BlockKind, Call, Entry, Id, Kind, Place, Session, TurnRange};
+use crate::json::{decode, fields_around, lookup_around, remove_field};
+use crate::session::{At, Call, Session, Standing, TurnRange};
+use crate::surgery::{Action, ChangeKind, Detail, Excerpt, Plan, Refusal, Transform, Words};
+use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
 use super::agents::agents_gone;
-use super::blocks::{Copies, Doomed, may_hold_copies, remove_copies, thinking_id};
 use super::drop_images::{is_media, media_in};
-use super::scope::Scope;
+use super::removals::{BlockRemovals, Copies, may_hold_copies, remove_copies, thinking_id};
 use super::stub::plan_stubs;
+use super::turn_filter::TurnFilter;
 
 /// Removes calls together with their results, wherever each half is.
 ///
@@ -47,11 +48,11 @@ pub struct DropTools {
 
 /// What stays of an output that becomes a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stub {
+pub(crate) struct Stub {
     /// Lines kept from the head.
-    pub(super) head: usize,
+    pub(crate) head: usize,
     /// Lines kept from the tail.
-    pub(super) tail: usize,
+    pub(crate) tail: usize,
 }
 
 /// A size as people write it: `10k`, `1.5MB`, `800`.
@@ -87,13 +88,13 @@ impl<'de> Deserialize<'de> for SizeSpec {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Written {
+        enum VerifyingWriter {
             Number(u64),
             Text(String),
         }
-        match Written::deserialize(deserializer)? {
-            Written::Number(n) => Ok(Self(n)),
-            Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        match VerifyingWriter::deserialize(deserializer)? {
+            VerifyingWriter::Number(n) => Ok(Self(n)),
+            VerifyingWriter::Text(text) => text.parse().map_err(serde::de::Error::custom),
         }
     }
 }
@@ -103,12 +104,8 @@ impl Transform for DropTools {
         "drop-tools"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        self.plan_saying(session, Say::Each)
-    }
-
-    fn plan_saying(&self, session: &Session, say: Say) -> Result<Plan, Refusal> {
-        let mut plan = Plan::saying(say);
+    fn plan(&self, session: &Session, say: Detail) -> Result<Plan, Refusal> {
+        let mut plan = Plan::with_detail(say);
         let chosen = self.choose(session, &mut plan)?;
         if self.stub {
             plan_stubs(
@@ -131,7 +128,7 @@ impl Transform for DropTools {
 impl DropTools {
     /// The calls that match everything that was asked for.
     fn choose<'a>(&self, session: &'a Session, plan: &mut Plan) -> Result<Vec<&'a Call>, Refusal> {
-        let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
+        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
         let globs = self.globs()?;
         let ids: FxHashSet<Id> = self.id.iter().map(|i| Id::of(i.as_bytes())).collect();
         if let Some(unknown) = self.id.iter().find(|i| {
@@ -266,7 +263,7 @@ fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), 
 }
 
 /// The name of the tool that a call is of.
-pub(super) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
+pub(crate) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
     call.uses.first().map_or(Cow::Borrowed(""), |made| {
         let entry = &session.entries()[made.entry as usize];
         session.tool_name(entry, session.block(made.block))
@@ -274,10 +271,10 @@ pub(super) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
 }
 
 /// What a call is about, in a few words.
-pub(super) fn call_gist(session: &Session, call: &Call) -> Gist {
-    call.uses.first().map_or(Gist::None, |made| {
+pub(crate) fn call_gist(session: &Session, call: &Call) -> Excerpt {
+    call.uses.first().map_or(Excerpt::None, |made| {
         let entry = &session.entries()[made.entry as usize];
-        Gist::of(session, entry, session.block(made.block), Words::Call)
+        Excerpt::of(session, entry, session.block(made.block), Words::Call)
     })
 }
 
@@ -285,7 +282,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     if chosen.is_empty() {
         return;
     }
-    let mut doomed = Doomed::default();
+    let mut doomed = BlockRemovals::default();
     let mut messages: FxHashSet<Id> = FxHashSet::default();
     messages.reserve(chosen.len());
     for call in chosen {
@@ -302,7 +299,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     let losers = doomed.plan(session, plan, |entry, block| match block.kind {
         kind if kind.is_call() => (
             halves.of(session, entry, block).0,
-            Gist::of(session, entry, block, Words::Call),
+            Excerpt::of(session, entry, block, Words::Call),
         ),
         kind if kind.is_result() => {
             let made = session.calls().of(block).and_then(|c| c.uses.first());
@@ -310,11 +307,11 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
                 let entry = &session.entries()[made.entry as usize];
                 halves.of(session, entry, session.block(made.block)).1
             });
-            let gist = Gist::of(session, entry, block, Words::Content);
+            let gist = Excerpt::of(session, entry, block, Words::Content);
             (what, gist)
         }
         _ => {
-            let gist = Gist::of(session, entry, block, Words::Thinking);
+            let gist = Excerpt::of(session, entry, block, Words::Thinking);
             ("thinking".into(), gist)
         }
     });
@@ -335,17 +332,18 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
 
 /// What the halves of a call are called, by its tool: of the thousands that go, nearly all are of a few.
 #[derive(Default)]
-struct Halves(FxHashMap<Vec<u8>, (What, What)>);
+struct Halves(FxHashMap<Vec<u8>, (ChangeKind, ChangeKind)>);
 
 impl Halves {
     /// The words for a call, which this block of an entry makes, and for its result.
-    fn of(&mut self, session: &Session, entry: &Entry, made: &Block) -> (What, What) {
+    fn of(&mut self, session: &Session, entry: &Entry, made: &Block) -> (ChangeKind, ChangeKind) {
         let raw = session.tool_json(entry, made);
         if let Some(halves) = self.0.get(raw) {
             return halves.clone();
         }
         let name = session.tool_name(entry, made);
-        let [call, result] = ["call", "result"].map(|half| What::from(format!("{name} {half}")));
+        let [call, result] =
+            ["call", "result"].map(|half| ChangeKind::from(format!("{name} {half}")));
         let halves = self.0.entry(raw.to_vec()).or_insert((call, result));
         halves.clone()
     }
@@ -355,11 +353,11 @@ impl Halves {
 fn doom_thinking(
     session: &Session,
     messages: &FxHashSet<Id>,
-    doomed: &mut Doomed,
+    doomed: &mut BlockRemovals,
 ) -> FxHashSet<Id> {
     let mut ids = FxHashSet::default();
     let copied = may_hold_copies(session);
-    for (i, tag) in session.tags().iter().enumerate() {
+    for (i, tag) in session.heads().iter().enumerate() {
         if tag.kind != Kind::Assistant || !tag.flags.thinking() {
             continue;
         }
@@ -378,7 +376,7 @@ fn doom_thinking(
 }
 
 /// Takes a field out of an entry.
-pub(super) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name: &str) {
+pub(crate) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name: &str) {
     let e = &session.entries()[index];
     let text = session.text(e);
     let Ok(all) = fields_around(text, e.words()) else {
@@ -432,7 +430,7 @@ fn told_of(session: &Session, keep_last: u32) -> FxHashSet<Id> {
     let mut out = FxHashSet::default();
     for (i, e) in session.entries().iter().enumerate() {
         let place = session.graph().place(i);
-        if matches!(place, Place::Path(p) | Place::Beside(p) if p >= from) {
+        if matches!(place, Standing::Path(p) | Standing::Beside(p) if p >= from) {
             let results = session.blocks(e).iter().filter(|b| b.kind.is_result());
             out.extend(results.map(|b| b.tool));
             out.extend(companion_of(session, e));

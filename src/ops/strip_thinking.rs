@@ -3,12 +3,13 @@
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
-use crate::rewrite::{Gist, Plan, Refusal, Say, Transform, Words};
-use crate::session::{BlockKind, Id, Kind, Session, TurnRange};
+use crate::session::{Session, TurnRange};
+use crate::surgery::{Detail, Excerpt, Plan, Refusal, Transform, Words};
+use crate::transcript::{BlockKind, Id, Kind};
 
 use super::agents::launched;
-use super::blocks::{Copies, Doomed, may_hold_copies, remove_copies, thinking_id};
-use super::scope::Scope;
+use super::removals::{BlockRemovals, Copies, may_hold_copies, remove_copies, thinking_id};
+use super::turn_filter::TurnFilter;
 
 /// Removes thinking and redacted thinking, and the second copies that the client keeps of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -26,7 +27,7 @@ impl StripThinking {
         if self.turns.is_none() && self.keep_last.is_none() {
             return Ok(None);
         }
-        let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
+        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
         Ok(Some(launched(session, |i| scope.holds(session, i))))
     }
 }
@@ -36,19 +37,15 @@ impl Transform for StripThinking {
         "strip-thinking"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        self.plan_saying(session, Say::Each)
-    }
-
-    fn plan_saying(&self, session: &Session, say: Say) -> Result<Plan, Refusal> {
-        let scope = Scope::new(session, self.turns.as_ref(), self.keep_last)?;
+    fn plan(&self, session: &Session, say: Detail) -> Result<Plan, Refusal> {
+        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
         let unfinished = session.unfinished_turn();
-        let mut plan = Plan::saying(say);
-        let mut doomed = Doomed::default();
+        let mut plan = Plan::with_detail(say);
+        let mut doomed = BlockRemovals::default();
         let mut ids: FxHashSet<Id> = FxHashSet::default();
         let copied = may_hold_copies(session);
         let mut spared = 0;
-        for (i, tag) in session.tags().iter().enumerate() {
+        for (i, tag) in session.heads().iter().enumerate() {
             if tag.kind != Kind::Assistant || !tag.flags.thinking() || !scope.holds(session, i) {
                 continue;
             }
@@ -70,9 +67,9 @@ impl Transform for StripThinking {
             plan.warnings.push(format!("turn {turn} is unfinished, and the API wants its thinking when it goes on: {spared} kept there"));
         }
         let losers = doomed.plan(session, &mut plan, |entry, block| match block.kind {
-            BlockKind::RedactedThinking => ("redacted thinking".into(), Gist::None),
+            BlockKind::RedactedThinking => ("redacted thinking".into(), Excerpt::None),
             _ => {
-                let gist = Gist::of(session, entry, block, Words::Thinking);
+                let gist = Excerpt::of(session, entry, block, Words::Thinking);
                 ("thinking".into(), gist)
             }
         });

@@ -5,21 +5,22 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::human::bytes;
-use crate::jsonl::{Edit, Span, decode, decoded_len, elements, encode, lookup, plain_len};
-use crate::rewrite::{Action, Plan};
-use crate::session::{At, BlockKind, Call, Id, Kind, Session};
+use crate::json::{Edit, Span, decode, decoded_len, elements, encode, lookup, plain_len};
+use crate::session::{At, Call, Session};
+use crate::surgery::{Action, Plan};
+use crate::transcript::{BlockKind, Id, Kind};
 
 use super::drop_images::{is_image_note, is_media};
 use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
 
 /// How every note begins; by this a stub is known, and not stubbed again.
-pub(super) const MARK: &str = "[ccsurgery removed ";
+pub(crate) const MARK: &str = "[ccsurgery removed ";
 
 /// What every note says, those on images too.
 const SIGNED: &str = "ccsurgery";
 
 /// Replaces the outputs of calls by notes, where that makes them smaller.
-pub(super) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: &mut Plan) {
+pub(crate) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: &mut Plan) {
     let companions = companions(session);
     let notes: Vec<Vec<Option<Note>>> = chosen
         .par_iter()
@@ -45,7 +46,7 @@ pub(super) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: 
 /// Entries with images and documents that calls put into the conversation beside their results.
 fn companions(session: &Session) -> FxHashMap<Id, Vec<usize>> {
     let mut out: FxHashMap<Id, Vec<usize>> = FxHashMap::default();
-    for (i, tag) in session.tags().iter().enumerate() {
+    for (i, tag) in session.heads().iter().enumerate() {
         let e = &session.entries()[i];
         if tag.kind == Kind::User
             && tag.flags.media()

@@ -1,13 +1,15 @@
 //! The least harmful way under a budget of tokens.
 
 use crate::human::tokens;
-use crate::rewrite::{PlanError, Refusal, Say, Why};
-use crate::session::{Calibration, Kind, Ledger, Session};
+use crate::session::Session;
+use crate::surgery::{Detail, PlanError, Refusal, Why};
+use crate::transcript::Kind;
+use crate::window::{Calibration, EntryWeights};
 
-use super::forecast::Forecast;
-use super::reads::outdone;
+use super::superseded_reads::outdone;
 use super::token_count::TokenCount;
 use super::trim_step::{Reach, Step};
+use crate::surgery::Forecast;
 
 /// Sizes of a digest, tried in turn where the budget leaves little room.
 const DIGESTS: [usize; 3] = [4_000, 1_000, SMALLEST];
@@ -162,7 +164,7 @@ struct Way {
     /// What the steps made of the session; `None` while there are none.
     session: Option<Session>,
     /// What its entries weigh.
-    ledger: Option<Ledger>,
+    ledger: Option<EntryWeights>,
     steps: Vec<Taken>,
     window: u64,
 }
@@ -177,7 +179,7 @@ struct Foreseen {
 /// What a step makes of a session.
 struct Made {
     session: Session,
-    ledger: Ledger,
+    ledger: EntryWeights,
     window: u64,
 }
 
@@ -205,7 +207,7 @@ struct Search<'a> {
     trim: Trim,
     original: &'a Session,
     /// What the original's entries weigh.
-    ledger: Ledger,
+    ledger: EntryWeights,
     measure: Calibration,
     /// What is aimed at: the budget, less what the estimate may be off.
     target: u64,
@@ -213,7 +215,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(trim: Trim, original: &'a Session) -> Self {
-        let ledger = Ledger::of(original);
+        let ledger = EntryWeights::of(original);
         let measure = Calibration::by(original, &ledger);
         let certain = measure.measured && measure.recorded.is_some();
         let margin = trim.to.0 / if certain { 50 } else { 20 };
@@ -257,7 +259,7 @@ impl<'a> Search<'a> {
     /// What a step would do, about; `None` if nothing.
     fn foresee(&self, way: &Way, step: &Step) -> Option<Foreseen> {
         let session = self.session(way);
-        let plan = step.transform().plan(session).ok();
+        let plan = step.transform().plan(session, Detail::Full).ok();
         let plan = plan.filter(|p| !p.is_empty())?;
         let ledger = way.ledger.as_ref().unwrap_or(&self.ledger);
         let change = Forecast::of(session, ledger, &plan).window;
@@ -271,14 +273,14 @@ impl<'a> Search<'a> {
     fn take(&self, session: &Session, step: &Step) -> Result<Option<Made>, Refusal> {
         let Some(mut plan) = step
             .transform()
-            .plan_saying(session, Say::Nothing)
+            .plan(session, Detail::None)
             .ok()
             .filter(|p| !p.is_empty())
         else {
             return Ok(None);
         };
-        let next = session.successor(plan.carry_out(session).map_err(bug)?);
-        let ledger = self.ledger.successor(self.original, &next);
+        let next = session.derived(plan.carry_out(session).map_err(bug)?);
+        let ledger = self.ledger.derived(self.original, &next);
         let window = self.measure.window_of(&Calibration::by(&next, &ledger));
         Ok(Some(Made {
             session: next,
@@ -386,7 +388,7 @@ impl<'a> Search<'a> {
     /// The first turn that is shown and the last that is not kept; the first is the greater one if
     /// there is none.
     fn old_turns(&self, session: &Session) -> (u32, u32) {
-        let window = session.graph().window();
+        let window = session.graph().window_start();
         let at = session.turns().at_position(window);
         // Behind a boundary the turn may go on, or be over.
         let over = session.turns().get(at).is_some_and(|turn| {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::human::bytes;
-use crate::rewrite::Transform;
+use crate::surgery::Transform;
 
 use super::compact::Compact;
 use super::drop_hidden::DropHidden;

@@ -2,10 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{
-    BlockKind, Entry, Kind, LineState, Place, PromptKind, Session, TurnSpec, turn_end,
-};
+use crate::session::{Session, Standing, TurnSpec, turn_end};
+use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
+use crate::transcript::{BlockKind, Entry, Kind, LineState, PromptKind};
 
 use super::agents::agents_gone;
 
@@ -22,7 +21,7 @@ impl Transform for Truncate {
         "truncate"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let turns = session.turns();
         let mut plan = Plan::default();
         let at = self.at.resolve(session)?;
@@ -92,12 +91,12 @@ impl Cut {
     fn keeps(&self, session: &Session, index: usize, e: &Entry) -> bool {
         let (leaf_position, leaf_line, leaf_time) = self.leaf;
         match session.graph().place(index) {
-            Place::Path(p) | Place::Beside(p) => p < self.position,
+            Standing::Path(p) | Standing::Beside(p) => p < self.position,
             // A branch that is older than where we cut is history; one that is newer would be taken
             // for the conversation itself.
-            Place::Branch(p) => p < leaf_position && e.line < leaf_line && e.time < leaf_time,
-            Place::Apart => e.line < self.line && (e.flags.sidechain() || e.time < leaf_time),
-            Place::Metadata => self.keeps_metadata(session, e),
+            Standing::Branch(p) => p < leaf_position && e.line < leaf_line && e.time < leaf_time,
+            Standing::Apart => e.line < self.line && (e.flags.sidechain() || e.time < leaf_time),
+            Standing::Metadata => self.keeps_metadata(session, e),
         }
     }
 
@@ -153,7 +152,7 @@ fn refuse_unfinished(session: &Session, at: u32) -> Result<(), Refusal> {
 }
 
 /// Whether a turn has calls that nobody answered.
-pub(super) fn is_unfinished(session: &Session, number: u32) -> bool {
+pub(crate) fn is_unfinished(session: &Session, number: u32) -> bool {
     session.calls().iter().any(|call| {
         let Some(made) = call.uses.first() else {
             return false;
@@ -168,7 +167,7 @@ pub(super) fn is_unfinished(session: &Session, number: u32) -> bool {
 fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
     let bytes = -(session.text(e).len() as i64 + 1);
     let shown = session.graph().is_shown(index) && e.is_message();
-    let gist = crate::session::prompt_words(session, e).unwrap_or_default();
+    let gist = crate::view::prompt_text(session, e).unwrap_or_default();
     let what = match e.kind {
         Kind::User if e.prompt != PromptKind::None => "prompt",
         Kind::User => "result",

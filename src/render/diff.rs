@@ -7,7 +7,10 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use crate::human::count;
-use crate::session::{Kind, LineState, Session, entry_words, recorded_window};
+use crate::session::Session;
+use crate::transcript::{Kind, LineState};
+use crate::view::entry_text;
+use crate::window::recorded_window;
 
 use super::secrets::mask;
 use super::style::{BOLD, DIM, GREEN, RED, paint};
@@ -46,12 +49,12 @@ impl SessionDiff<'_> {
         let mut out = String::new();
         for fate in self.fates() {
             let (old, new) = match fate {
-                Fate::Dropped(line) => (self.spoken(self.before, line), String::new()),
+                Fate::Dropped(line) => (self.prompt_as_typed(self.before, line), String::new()),
                 Fate::Edited(old, new) => (
-                    self.spoken(self.before, old) + &recorded(self.before, old),
-                    self.spoken(self.after, new) + &recorded(self.after, new),
+                    self.prompt_as_typed(self.before, old) + &recorded(self.before, old),
+                    self.prompt_as_typed(self.after, new) + &recorded(self.after, new),
                 ),
-                Fate::Inserted(line) => (String::new(), self.spoken(self.after, line)),
+                Fate::Inserted(line) => (String::new(), self.prompt_as_typed(self.after, line)),
             };
             if old == new {
                 continue;
@@ -158,9 +161,9 @@ impl SessionDiff<'_> {
         format!("{sign} {turn}{place}, {kind}")
     }
 
-    fn spoken(&self, session: &Session, line: usize) -> String {
+    fn prompt_as_typed(&self, session: &Session, line: usize) -> String {
         match session.lines()[line] {
-            LineState::Entry(i) => entry_words(session, &session.entries()[i as usize]),
+            LineState::Entry(i) => entry_text(session, &session.entries()[i as usize]),
             LineState::Blank => String::new(),
             LineState::Opaque => {
                 String::from_utf8_lossy(session.document().text(line)).into_owned()

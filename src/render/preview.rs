@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::rewrite::{Action, Change, Measure};
+use crate::surgery::{Action, Change, Figures};
 
 use super::secrets::mask;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
@@ -49,10 +49,10 @@ pub struct Preview<'a> {
     pub title: &'a str,
     /// The folder that it was held in.
     pub project: &'a str,
-    /// Figures before.
-    pub before: Measure,
-    /// Figures after.
-    pub after: Measure,
+    /// Measure before.
+    pub before: Figures,
+    /// Measure after.
+    pub after: Figures,
     /// What is done.
     pub changes: &'a [Change],
     /// The bytes that the session was read from, for the words of changes.
@@ -166,7 +166,7 @@ impl Preview<'_> {
                 // A note says it in words.
             } else if change.what == "parent" {
                 counted.entry((1, "re-parented")).or_default().0 += change.count;
-            } else if self.is_spoken(change) {
+            } else if self.has_readable_thinking(change) {
                 named.push(change);
             } else {
                 let slot = counted
@@ -366,7 +366,7 @@ impl Preview<'_> {
     }
 
     /// Whether a change is worth a row of its own: something of the conversation.
-    fn is_spoken(&self, change: &Change) -> bool {
+    fn has_readable_thinking(&self, change: &Change) -> bool {
         change.shown != 0 || !change.gist.read(self.source).is_empty()
     }
 }

@@ -6,9 +6,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::entry::{Entry, Kind, Tag};
-use super::id::{Id, hash};
-use super::prompt::PromptKind;
+use crate::transcript::{Entry, EntryHead, Id, Kind, PromptKind, hash};
 
 /// Marks the absence of an entry in the index arrays.
 const NOBODY: u32 = u32::MAX;
@@ -18,7 +16,7 @@ const NEAR: usize = 8;
 
 /// How an entry relates to the live path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Standing {
     /// On the path, at this position.
     Path(u32),
     /// Beside the path and shown with it, below this position: results of parallel calls, further
@@ -46,17 +44,17 @@ pub struct Graph {
     first_child: Vec<u32>,
     next_sibling: Vec<u32>,
     path: Vec<u32>,
-    place: Vec<Place>,
+    place: Vec<Standing>,
     /// The position of the path's last boundary: from there on the model is shown it.
     window: u32,
 }
 
 impl Graph {
     /// Links entries, chooses the leaf as the newest client does, and walks the live path.
-    pub(super) fn build(entries: &[Entry], tags: &[Tag], explicit_leaf: Option<Id>) -> Self {
+    pub(crate) fn build(entries: &[Entry], heads: &[EntryHead], explicit_leaf: Option<Id>) -> Self {
         // Parents mostly stand near their children, and are found without the table.
         let ((by_uuid, distinct), near) =
-            rayon::join(|| table(entries, tags), || near_parents(entries));
+            rayon::join(|| table(entries, heads), || near_parents(entries));
         let mut graph = Self {
             by_uuid,
             distinct,
@@ -64,16 +62,16 @@ impl Graph {
             first_child: vec![NOBODY; entries.len()],
             next_sibling: vec![NOBODY; entries.len()],
             path: Vec::new(),
-            place: vec![Place::Metadata; entries.len()],
+            place: vec![Standing::Metadata; entries.len()],
             window: 0,
         };
-        for (i, _) in tags
+        for (i, _) in heads
             .iter()
             .enumerate()
             .rev()
             .filter(|(_, t)| t.is_chained())
         {
-            graph.place[i] = Place::Apart;
+            graph.place[i] = Standing::Apart;
             let named = || entries[i].parent.some();
             let parent = match somebody(near[i]) {
                 Some(parent) if distinct => Some(parent),
@@ -87,20 +85,20 @@ impl Graph {
             }
         }
         drop(near);
-        graph.walk(entries, tags, explicit_leaf);
-        graph.settle(entries, tags);
+        graph.walk(entries, heads, explicit_leaf);
+        graph.settle(entries, heads);
         graph
     }
 
     /// The entry with this uuid; of duplicates the last. See [`Session::find`](super::Session::find).
-    pub(super) fn find(&self, entries: &[Entry], uuid: Id) -> Option<usize> {
+    pub(crate) fn find(&self, entries: &[Entry], uuid: Id) -> Option<usize> {
         let is_it = |&i: &u32| entries[i as usize].uuid == uuid;
         let found = self.by_uuid.find(hash(uuid), is_it);
         found.map(|&i| i as usize)
     }
 
     /// The same, where an entry is looked for that another names: mostly it stands shortly before it.
-    pub(super) fn find_above(&self, entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
+    pub(crate) fn find_above(&self, entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
         let near = self.distinct.then(|| near(entries, child, uuid)).flatten();
         near.or_else(|| self.find(entries, uuid))
     }
@@ -146,18 +144,18 @@ impl Graph {
     }
 
     /// Where an entry stands relative to the live path.
-    pub fn place(&self, entry: usize) -> Place {
-        self.place.get(entry).copied().unwrap_or(Place::Metadata)
+    pub fn place(&self, entry: usize) -> Standing {
+        self.place.get(entry).copied().unwrap_or(Standing::Metadata)
     }
 
     /// The position of the path from which on the model is shown it: its last boundary, or 0.
-    pub fn window(&self) -> u32 {
+    pub fn window_start(&self) -> u32 {
         self.window
     }
 
     /// Whether an entry is on the part of the path that the model is shown, or beside it.
     pub fn is_shown(&self, entry: usize) -> bool {
-        matches!(self.place(entry), Place::Path(p) | Place::Beside(p) if p >= self.window)
+        matches!(self.place(entry), Standing::Path(p) | Standing::Beside(p) if p >= self.window)
     }
 
     /// Whether `ancestor` is `entry` or above it.
@@ -180,11 +178,16 @@ impl Graph {
     ///
     /// It is the last in the file, unless the last `last-prompt` since the last boundary names an
     /// entry of another branch (seen in 2.1.156 and 2.1.325).
-    fn start(&self, entries: &[Entry], tags: &[Tag], explicit_leaf: Option<Id>) -> Option<usize> {
-        let last = tags.iter().rposition(|&t| can_be_leaf(t))?;
-        let tells = |t: &Tag| t.is_boundary() || t.kind == Kind::LastPrompt;
-        let told = tags.iter().rposition(tells);
-        let named = told.filter(|&i| !tags[i].is_boundary());
+    fn start(
+        &self,
+        entries: &[Entry],
+        heads: &[EntryHead],
+        explicit_leaf: Option<Id>,
+    ) -> Option<usize> {
+        let last = heads.iter().rposition(|&t| can_be_leaf(t))?;
+        let tells = |t: &EntryHead| t.is_boundary() || t.kind == Kind::LastPrompt;
+        let told = heads.iter().rposition(tells);
+        let named = told.filter(|&i| !heads[i].is_boundary());
         let named = named.and_then(|i| entries[i].names.some());
         if let Some(leaf) = explicit_leaf.and_then(|id| self.find(entries, id)) {
             return Some(leaf);
@@ -196,43 +199,48 @@ impl Graph {
     }
 
     /// The path from its root to its leaf.
-    fn live_path(&self, entries: &[Entry], tags: &[Tag], explicit_leaf: Option<Id>) -> Vec<u32> {
+    fn live_path(
+        &self,
+        entries: &[Entry],
+        heads: &[EntryHead],
+        explicit_leaf: Option<Id>,
+    ) -> Vec<u32> {
         let mut path = Vec::new();
         let mut seen = vec![false; entries.len()];
         let by_time = OnceCell::new();
-        let mut at = self.start(entries, tags, explicit_leaf);
+        let mut at = self.start(entries, heads, explicit_leaf);
         while let Some(i) = at {
             if std::mem::replace(&mut seen[i], true) {
                 break;
             }
             path.push(i as u32);
             let parent = self.parent(i);
-            at = parent.or_else(|| self.beyond(entries, tags, i, &by_time));
+            at = parent.or_else(|| self.beyond(entries, heads, i, &by_time));
         }
         path.reverse();
         // The leaf is the first message at or above the start; a tail of attachments follows it.
-        let ends = |t: Tag| t.is_message() || t.is_boundary();
-        while path.last().is_some_and(|&i| !ends(tags[i as usize])) {
+        let ends = |t: EntryHead| t.is_message() || t.is_boundary();
+        while path.last().is_some_and(|&i| !ends(heads[i as usize])) {
             path.pop();
         }
         path
     }
 
     /// Whether nothing is different where metadata came behind the entries of which it was built.
-    pub(super) fn holds_for(
+    pub(crate) fn holds_for(
         &self,
         entries: &[Entry],
-        tags: &[Tag],
+        heads: &[EntryHead],
         explicit_leaf: Option<Id>,
     ) -> bool {
-        self.live_path(entries, tags, explicit_leaf) == self.path
+        self.live_path(entries, heads, explicit_leaf) == self.path
     }
 
-    fn walk(&mut self, entries: &[Entry], tags: &[Tag], explicit_leaf: Option<Id>) {
-        self.path = self.live_path(entries, tags, explicit_leaf);
+    fn walk(&mut self, entries: &[Entry], heads: &[EntryHead], explicit_leaf: Option<Id>) {
+        self.path = self.live_path(entries, heads, explicit_leaf);
         for (position, &i) in self.path.iter().enumerate() {
-            self.place[i as usize] = Place::Path(position as u32);
-            if tags[i as usize].is_boundary() {
+            self.place[i as usize] = Standing::Path(position as u32);
+            if heads[i as usize].is_boundary() {
                 self.window = position as u32;
             }
         }
@@ -246,19 +254,19 @@ impl Graph {
     fn beyond(
         &self,
         entries: &[Entry],
-        tags: &[Tag],
+        heads: &[EntryHead],
         at: usize,
         by_time: &OnceCell<Vec<u32>>,
     ) -> Option<usize> {
         let e = &entries[at];
         if e.is_boundary() {
             let remembered = e.names.some().and_then(|id| self.find(entries, id));
-            return remembered.or_else(|| tags[..at].iter().rposition(|&t| can_be_leaf(t)));
+            return remembered.or_else(|| heads[..at].iter().rposition(|&t| can_be_leaf(t)));
         }
         e.parent.some()?;
         let by_time = by_time.get_or_init(|| {
             let mut chained: Vec<u32> = (0..entries.len() as u32)
-                .filter(|&i| tags[i as usize].is_chained())
+                .filter(|&i| heads[i as usize].is_chained())
                 .collect();
             chained.sort_by_key(|&i| entries[i as usize].time);
             chained
@@ -274,7 +282,7 @@ impl Graph {
 
     /// Finds the place of every entry that hangs on the path without being on it. All others stay apart: those of other roots,
     /// and those in a cycle.
-    fn settle(&mut self, entries: &[Entry], tags: &[Tag]) {
+    fn settle(&mut self, entries: &[Entry], heads: &[EntryHead]) {
         // Few have lines of an answer beside the path.
         let path = std::mem::take(&mut self.path);
         let messages: LazyCell<FxHashMap<Id, u32>, _> = LazyCell::new(|| {
@@ -289,9 +297,9 @@ impl Graph {
             while let Some(p) = next {
                 let mut child = self.first_child[p as usize];
                 while let Some(c) = somebody(child) {
-                    if !matches!(self.place[c], Place::Path(_)) {
+                    if !matches!(self.place[c], Standing::Path(_)) {
                         let same_message = || messages.get(&entries[c].message_id.some()?).copied();
-                        self.place[c] = below(self.place[p as usize], tags[c], same_message);
+                        self.place[c] = below(self.place[p as usize], heads[c], same_message);
                         below_path.push(c as u32);
                     }
                     child = self.next_sibling[c];
@@ -305,8 +313,8 @@ impl Graph {
 }
 
 /// The entry of each uuid, and whether no two have one.
-fn table(entries: &[Entry], tags: &[Tag]) -> (HashTable<u32>, bool) {
-    let chained = tags.iter().filter(|t| t.is_chained()).count();
+fn table(entries: &[Entry], heads: &[EntryHead]) -> (HashTable<u32>, bool) {
+    let chained = heads.iter().filter(|t| t.is_chained()).count();
     let mut by_uuid = HashTable::with_capacity(chained);
     let mut distinct = true;
     for (i, e) in entries.iter().enumerate() {
@@ -346,19 +354,19 @@ fn near(entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
 ///
 /// What the client gathers with the path (by message id, or as the result of a call) is beside it,
 /// and so is all that is no message; a prompt or another message begins a branch.
-fn below(parent: Place, e: Tag, same_message: impl FnOnce() -> Option<u32>) -> Place {
-    let (Place::Path(position) | Place::Beside(position)) = parent else {
+fn below(parent: Standing, e: EntryHead, same_message: impl FnOnce() -> Option<u32>) -> Standing {
+    let (Standing::Path(position) | Standing::Beside(position)) = parent else {
         return parent;
     };
     match (e.kind, e.prompt) {
-        (Kind::Assistant, _) => same_message().map_or(Place::Branch(position), Place::Beside),
-        (Kind::User, PromptKind::Words | PromptKind::Command) => Place::Branch(position),
-        _ => Place::Beside(position),
+        (Kind::Assistant, _) => same_message().map_or(Standing::Branch(position), Standing::Beside),
+        (Kind::User, PromptKind::Words | PromptKind::Command) => Standing::Branch(position),
+        _ => Standing::Beside(position),
     }
 }
 
 /// Whether the client may take this entry as the end of the conversation.
-fn can_be_leaf(tag: Tag) -> bool {
+fn can_be_leaf(tag: EntryHead) -> bool {
     tag.is_chained()
         && !tag.flags.sidechain()
         && matches!(

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-use super::index::Session;
+use super::session::Session;
 
 /// A turn's name that fits no turn of a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -105,29 +105,29 @@ impl FromStr for TurnRange {
 /// In a plan's file a turn may be written as a number or as text.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum VerifyingWriter {
     Number(i64),
     Text(String),
 }
 
-impl Written {
+impl VerifyingWriter {
     fn into_text(self) -> String {
         match self {
-            Written::Number(n) => n.to_string(),
-            Written::Text(s) => s,
+            VerifyingWriter::Number(n) => n.to_string(),
+            VerifyingWriter::Text(s) => s,
         }
     }
 }
 
 impl<'de> Deserialize<'de> for TurnSpec {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Written::deserialize(deserializer).map(|w| Self(w.into_text()))
+        VerifyingWriter::deserialize(deserializer).map(|w| Self(w.into_text()))
     }
 }
 
 impl<'de> Deserialize<'de> for TurnRange {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Written::deserialize(deserializer).map(|w| Self(w.into_text()))
+        VerifyingWriter::deserialize(deserializer).map(|w| Self(w.into_text()))
     }
 }
 

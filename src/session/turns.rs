@@ -1,9 +1,8 @@
 //! Turns: a person's prompt with all that answers it.
 
-use super::entry::{BlockKind, Entry, Kind, Subtype, Tag};
-use super::graph::{Graph, Place};
-use super::index::Session;
-use super::prompt::PromptKind;
+use super::graph::{Graph, Standing};
+use super::session::Session;
+use crate::transcript::{BlockKind, Entry, EntryHead, Kind, PromptKind, Subtype};
 
 /// One turn of the live path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,14 +24,14 @@ pub struct Turns {
 }
 
 impl Turns {
-    pub(super) fn build(tags: &[Tag], graph: &Graph) -> Self {
+    pub(crate) fn build(heads: &[EntryHead], graph: &Graph) -> Self {
         let path = graph.path();
         let mut starts: Vec<usize> = Vec::new();
         for (position, &i) in path.iter().enumerate() {
-            let e = tags[i as usize];
+            let e = heads[i as usize];
             let begins = match e.prompt {
                 PromptKind::Words => true,
-                PromptKind::Command => was_answered(tags, &path[position + 1..]),
+                PromptKind::Command => was_answered(heads, &path[position + 1..]),
                 PromptKind::Machine | PromptKind::None => {
                     e.kind == Kind::Attachment && e.subtype == Subtype::QueuedCommand
                 }
@@ -107,8 +106,8 @@ impl Turns {
     /// not shown with the live path.
     pub fn of(&self, graph: &Graph, entry: usize) -> Option<u32> {
         match graph.place(entry) {
-            Place::Path(p) | Place::Beside(p) => Some(self.at_position(p)),
-            Place::Branch(_) | Place::Apart | Place::Metadata => None,
+            Standing::Path(p) | Standing::Beside(p) => Some(self.at_position(p)),
+            Standing::Branch(_) | Standing::Apart | Standing::Metadata => None,
         }
     }
 }
@@ -131,7 +130,7 @@ pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
 }
 
 /// The last turn, if it is unfinished; see [`Session::unfinished_turn`].
-pub(super) fn unfinished(session: &Session) -> Option<u32> {
+pub(crate) fn unfinished(session: &Session) -> Option<u32> {
     let (entries, graph) = (session.entries(), session.graph());
     let leaf = &entries[graph.leaf()?];
     let count = session.turns().len() as u32;
@@ -141,7 +140,7 @@ pub(super) fn unfinished(session: &Session) -> Option<u32> {
         && of_kind(leaf, BlockKind::ToolResult);
     let start = session.turns().begin(count);
     let in_turn =
-        |i: usize| matches!(graph.place(i), Place::Path(p) | Place::Beside(p) if p >= start);
+        |i: usize| matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p >= start);
     let awaits_results = || {
         (0..entries.len())
             .filter(|&i| in_turn(i))
@@ -156,9 +155,9 @@ pub(super) fn unfinished(session: &Session) -> Option<u32> {
 }
 
 /// Whether the model answers before the next prompt.
-fn was_answered(tags: &[Tag], after: &[u32]) -> bool {
+fn was_answered(heads: &[EntryHead], after: &[u32]) -> bool {
     for &i in after {
-        let e = tags[i as usize];
+        let e = heads[i as usize];
         if e.kind == Kind::Assistant && !e.flags.synthetic() {
             return true;
         }

@@ -85,7 +85,7 @@ impl Candidate {
     }
 
     /// The file alone, to be published in another way.
-    pub(super) fn into_temp(self) -> TempPath {
+    pub(crate) fn into_temp(self) -> TempPath {
         self.temp
     }
 
@@ -114,7 +114,7 @@ impl Candidate {
     }
 
     /// The same, but after a crash the old file may have the name again.
-    pub(super) fn put(self) -> Result<(), PublishError> {
+    pub(crate) fn put(self) -> Result<(), PublishError> {
         self.sync()?;
         let target = self.target;
         disk::persist(self.temp, &target).map_err(|source| PublishError::Write {

@@ -13,7 +13,7 @@ const PREFIX: &str = ".ccsurgery-";
 const SUFFIX: &str = ".tmp";
 
 /// Makes a private temp file in a folder. Its name tells whose it is.
-pub(super) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
+pub(crate) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     point("create-temp")?;
     let prefix = format!("{PREFIX}{}-", std::process::id());
     let mut builder = tempfile::Builder::new();
@@ -25,7 +25,7 @@ pub(super) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
 
 /// Asks for room for so many bytes at once, where the system can: they are written in three quarters of the time then, and
 /// where there is no room that is known before any of them is.
-pub(super) fn allocate(file: &File, len: u64) -> io::Result<()> {
+pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
     point("allocate")?;
     #[cfg(target_os = "linux")]
     if len > 0 {
@@ -43,13 +43,13 @@ pub(super) fn allocate(file: &File, len: u64) -> io::Result<()> {
 }
 
 /// A name for a temp file in a folder, which nothing has.
-pub(super) fn temp_name(folder: &Path) -> PathBuf {
+pub(crate) fn temp_name(folder: &Path) -> PathBuf {
     let random = uuid::Uuid::new_v4().simple();
     folder.join(format!("{PREFIX}{}-{random}{SUFFIX}", std::process::id()))
 }
 
 /// Whether anything has this name, a link that leads nowhere included.
-pub(super) fn is_there(path: &Path) -> io::Result<bool> {
+pub(crate) fn is_there(path: &Path) -> io::Result<bool> {
     match fs_err::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(e) if is_missing(&e) => Ok(false),
@@ -58,13 +58,13 @@ pub(super) fn is_there(path: &Path) -> io::Result<bool> {
 }
 
 /// Whether an error says that there is no such file, rather than that nobody can tell.
-pub(super) fn is_missing(error: &io::Error) -> bool {
+pub(crate) fn is_missing(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
 /// Removes the temp files of runs that are no more. False if some may be left.
-pub(super) fn sweep(folder: &Path) -> bool {
+pub(crate) fn sweep(folder: &Path) -> bool {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) => return is_missing(&e),
@@ -94,49 +94,49 @@ pub(super) fn sweep(folder: &Path) -> bool {
 }
 
 /// Gives a file another name, in place of what has it.
-pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     point("rename")?;
     fs_err::rename(from, to)
 }
 
 /// Publishes a temp file in place of what has its name.
-pub(super) fn persist(temp: TempPath, to: &Path) -> io::Result<()> {
+pub(crate) fn persist(temp: TempPath, to: &Path) -> io::Result<()> {
     point("rename")?;
     temp.persist(to).map_err(|e| e.error)
 }
 
 /// Publishes a temp file under a name that must be free.
-pub(super) fn persist_new(temp: TempPath, to: &Path) -> io::Result<()> {
+pub(crate) fn persist_new(temp: TempPath, to: &Path) -> io::Result<()> {
     point("rename-new")?;
     temp.persist_noclobber(to).map_err(|e| e.error)
 }
 
 /// Gives a file one more name.
-pub(super) fn link(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     point("link")?;
     fs_err::hard_link(from, to)
 }
 
 /// Removes a file.
-pub(super) fn remove_file(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
     point("remove")?;
     fs_err::remove_file(path)
 }
 
 /// Removes an empty folder.
-pub(super) fn remove_dir(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
     point("remove-folder")?;
     fs_err::remove_dir(path)
 }
 
 /// Removes a folder with all that is in it.
-pub(super) fn remove_dir_all(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_dir_all(path: &Path) -> io::Result<()> {
     point("remove-tree")?;
     fs_err::remove_dir_all(path)
 }
 
 /// Makes a private folder.
-pub(super) fn create_dir(path: &Path) -> io::Result<()> {
+pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
     point("create-folder")?;
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -145,13 +145,13 @@ pub(super) fn create_dir(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a file's bytes durable.
-pub(super) fn sync(file: &File) -> io::Result<()> {
+pub(crate) fn sync(file: &File) -> io::Result<()> {
     point("sync")?;
     file.sync_all()
 }
 
 /// Makes the names in a folder durable, where the system can.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     point("sync-folder")?;
     #[cfg(unix)]
     fs_err::File::open(folder)?.sync_all()?;
@@ -161,7 +161,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// The folder that a file is in; a bare name is in the working folder.
-pub(super) fn folder_of(target: &Path) -> &Path {
+pub(crate) fn folder_of(target: &Path) -> &Path {
     let folder = target.parent().filter(|f| !f.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }

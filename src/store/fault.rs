@@ -12,12 +12,12 @@
     clippy::inline_always,
     reason = "nothing of it is left where it does nothing"
 )]
-pub(super) fn point(_name: &str) -> std::io::Result<()> {
+pub(crate) fn point(_name: &str) -> std::io::Result<()> {
     Ok(())
 }
 
 #[cfg(feature = "fault-points")]
-pub(super) use armed::point;
+pub(crate) use armed::point;
 
 #[cfg(feature = "fault-points")]
 mod armed {
@@ -37,7 +37,7 @@ mod armed {
     static PASSED: AtomicUsize = AtomicUsize::new(0);
 
     /// A step that changes the disk is about to be taken.
-    pub(in super::super) fn point(name: &str) -> io::Result<()> {
+    pub(crate) fn point(name: &str) -> io::Result<()> {
         let number = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
         trace(name)?;
         let Some((action, place)) = &*FAULT else {

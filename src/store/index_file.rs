@@ -9,8 +9,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use crate::jsonl::{Edit, Span, apply_edits, elements, lookup, remove_elements};
-use crate::session::{BlockKind, Glance, PromptKind, Session, prompt_words};
+use crate::json::{Edit, Span, apply_edits, elements, lookup, remove_elements};
+use crate::session::Session;
+use crate::transcript::{BlockKind, PromptKind};
+use crate::view::{Overview, prompt_text};
 
 use super::atomic::{PublishError, write_private};
 
@@ -36,7 +38,7 @@ impl IndexEntry {
     /// Describes the session that was written to `path` and is resumed in `project`: like the client,
     /// by what follows its last compaction.
     pub fn new(session: &Session, path: &Path, project: &Path) -> io::Result<Self> {
-        let glance = Glance::of(session);
+        let glance = Overview::of(session);
         let path_entries = || {
             session
                 .graph()
@@ -45,18 +47,18 @@ impl IndexEntry {
                 .map(|&i| &session.entries()[i as usize])
         };
         let boundary = path_entries()
-            .rposition(crate::session::Entry::is_boundary)
+            .rposition(crate::transcript::Entry::is_boundary)
             .unwrap_or(0);
         let shown = || path_entries().skip(boundary);
-        let spoken = shown().filter(|e| {
+        let prompt_as_typed = shown().filter(|e| {
             let text = e.flags.string_content()
                 || session.blocks(e).iter().any(|b| b.kind == BlockKind::Text);
             e.is_message() && text && !e.flags.meta()
         });
         let first = shown()
             .find(|e| e.prompt == PromptKind::Words)
-            .and_then(|e| prompt_words(session, e));
-        let time = |e: &crate::session::Entry| session.string(e, &["timestamp"]);
+            .and_then(|e| prompt_text(session, e));
+        let time = |e: &crate::transcript::Entry| session.string(e, &["timestamp"]);
         let written = fs_err::metadata(path)?.modified()?;
         Ok(Self {
             session_id: path
@@ -70,7 +72,7 @@ impl IndexEntry {
                 .or(glance.first_prompt)
                 .unwrap_or_else(|| "No prompt".to_owned()),
             custom_title: glance.title,
-            message_count: spoken.count(),
+            message_count: prompt_as_typed.count(),
             created: shown().find_map(time).unwrap_or_default(),
             modified: path_entries().rev().find_map(time).unwrap_or_default(),
             git_branch: glance.branch.unwrap_or_default(),
@@ -113,7 +115,7 @@ pub fn remove_from_index(folder: &Path, session_id: &str) -> Result<bool, Publis
         let names = |span: &Span| {
             let element = span.of(inner);
             lookup(element, &["sessionId"])
-                .is_some_and(|s| crate::jsonl::decode(s.of(element)) == session_id)
+                .is_some_and(|s| crate::json::decode(s.of(element)) == session_id)
         };
         let gone: Vec<usize> = (0..all.len()).filter(|&i| names(&all[i])).collect();
         let edits = remove_elements(&all, &gone)

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::jsonl::Source;
+use crate::document::Source;
 
 use super::atomic::{Candidate, PublishError, create_private_dirs};
 use super::disk;
@@ -62,7 +62,7 @@ impl FileState {
     }
 
     /// That of a file whose bytes are known.
-    pub(super) fn new(metadata: &std::fs::Metadata, sum: Sum, len: u64) -> io::Result<Self> {
+    pub(crate) fn new(metadata: &std::fs::Metadata, sum: Sum, len: u64) -> io::Result<Self> {
         let modified = metadata
             .modified()?
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -201,7 +201,7 @@ impl Journal {
     }
 
     /// Writes the record of an operation whose files are all in place.
-    pub(super) fn record_done(&self, operation: &Operation) -> Result<(), JournalError> {
+    pub(crate) fn record_done(&self, operation: &Operation) -> Result<(), JournalError> {
         self.write(operation)?.put()?;
         // It counts from here on. Should a crash bring back the record before it, the next run tells the
         // same from the files.
@@ -272,7 +272,7 @@ impl Journal {
     }
 
     /// Removes an operation's folder: the record first, for without it the rest is nobody's.
-    pub(super) fn discard(&self, id: &str) -> Result<(), JournalError> {
+    pub(crate) fn discard(&self, id: &str) -> Result<(), JournalError> {
         let folder = self.folder(id);
         match disk::remove_file(&folder.join("op.json")) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {

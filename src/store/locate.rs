@@ -4,14 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::session::Glance;
+use crate::view::Overview;
 
 use super::config::Config;
-use super::glance::glance;
+use super::ends::glance;
 
 /// A session's transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Located {
     /// The file.
     pub path: PathBuf,
     /// Its id: the file's name.
@@ -22,7 +22,7 @@ pub struct Found {
     pub len: u64,
 }
 
-impl Found {
+impl Located {
     fn at(path: PathBuf) -> io::Result<Self> {
         let metadata = fs_err::metadata(&path)?;
         let id = path
@@ -51,7 +51,7 @@ pub enum LocateError {
     #[error("no session is called `{name}`")]
     NotFound {
         name: String,
-        near: Vec<(Found, Glance)>,
+        near: Vec<(Located, Overview)>,
     },
     #[error("this project has no sessions (looked in `{}`)", folder.display())]
     NoneHere { folder: PathBuf },
@@ -60,7 +60,7 @@ pub enum LocateError {
     #[error("`{name}` could be any of {}", candidates.len())]
     Ambiguous {
         name: String,
-        candidates: Vec<(Found, Glance)>,
+        candidates: Vec<(Located, Overview)>,
     },
     #[error("`{name}` is too short for an id: give at least 4 characters")]
     TooShort { name: String },
@@ -88,7 +88,7 @@ impl<'a> Locator<'a> {
     }
 
     /// The session that `name` names.
-    pub fn find(&self, name: &str) -> Result<Found, LocateError> {
+    pub fn find(&self, name: &str) -> Result<Located, LocateError> {
         if name.contains(['/', std::path::MAIN_SEPARATOR])
             || Path::new(name).extension().is_some_and(|x| x == "jsonl")
         {
@@ -130,7 +130,7 @@ impl<'a> Locator<'a> {
     ///
     /// Where the project has no folder of its own (it was moved, or is a worktree), sessions whose
     /// entries say that they were held here count.
-    pub fn here(&self) -> Result<Vec<Found>, LocateError> {
+    pub fn here(&self) -> Result<Vec<Located>, LocateError> {
         let own = listed(&self.config.project(self.project))?;
         if !own.is_empty() {
             return Ok(own);
@@ -144,7 +144,7 @@ impl<'a> Locator<'a> {
     }
 
     /// The sessions of all projects, newest first.
-    pub fn all(&self) -> Result<Vec<Found>, LocateError> {
+    pub fn all(&self) -> Result<Vec<Located>, LocateError> {
         let mut all = Vec::new();
         match std::fs::read_dir(self.config.projects()) {
             Ok(folders) => {
@@ -162,17 +162,17 @@ impl<'a> Locator<'a> {
         Ok(all)
     }
 
-    fn by_path(path: &Path) -> Result<Found, LocateError> {
+    fn by_path(path: &Path) -> Result<Located, LocateError> {
         if path.is_dir() {
             return Err(LocateError::Directory {
                 path: path.to_owned(),
             });
         }
-        match Found::at(path.to_owned()) {
+        match Located::at(path.to_owned()) {
             Ok(found) if found.len == 0 => Err(LocateError::Empty {
                 path: path.to_owned(),
             }),
-            Ok(found) => Ok(Found {
+            Ok(found) => Ok(Located {
                 path: std::path::absolute(&found.path)?,
                 ..found
             }),
@@ -183,7 +183,7 @@ impl<'a> Locator<'a> {
         }
     }
 
-    fn nth(&self, n: usize) -> Result<Found, LocateError> {
+    fn nth(&self, n: usize) -> Result<Located, LocateError> {
         let mut seen = 0;
         for found in self.here()? {
             // Clients leave files that hold no conversation; nobody means those.
@@ -202,7 +202,7 @@ impl<'a> Locator<'a> {
         Err(LocateError::TooFew { count: seen })
     }
 
-    fn by_id(among: &[Found], name: &str) -> Result<Option<Found>, LocateError> {
+    fn by_id(among: &[Located], name: &str) -> Result<Option<Located>, LocateError> {
         if let Some(exact) = among.iter().find(|f| f.id == name) {
             return Ok(Some(exact.clone()));
         }
@@ -219,14 +219,14 @@ impl<'a> Locator<'a> {
         )
     }
 
-    fn by_title(among: &[Found], name: &str) -> Result<Option<Found>, LocateError> {
+    fn by_title(among: &[Located], name: &str) -> Result<Option<Located>, LocateError> {
         let titled = among
             .iter()
             .filter(|f| glance(&f.path).is_ok_and(|g| g.title.as_deref() == Some(name)));
         Self::only(titled.cloned().collect(), name)
     }
 
-    fn only(mut candidates: Vec<Found>, name: &str) -> Result<Option<Found>, LocateError> {
+    fn only(mut candidates: Vec<Located>, name: &str) -> Result<Option<Located>, LocateError> {
         if candidates.len() > 1 {
             let candidates = candidates
                 .into_iter()
@@ -241,13 +241,13 @@ impl<'a> Locator<'a> {
     }
 
     /// The sessions whose ids or titles are most like `name`.
-    fn near(here: &[Found], all: &[Found], name: &str) -> Vec<(Found, Glance)> {
+    fn near(here: &[Located], all: &[Located], name: &str) -> Vec<(Located, Overview)> {
         let wanted = name.to_lowercase();
         let pool = here
             .iter()
             .chain(all.iter().filter(|f| !here.contains(f)))
             .take(200);
-        let mut scored: Vec<(f32, Found, Glance)> = pool
+        let mut scored: Vec<(f32, Located, Overview)> = pool
             .map(|f| {
                 let seen = glance(&f.path).unwrap_or_default();
                 let title = seen.name().to_lowercase();
@@ -269,7 +269,7 @@ impl<'a> Locator<'a> {
 }
 
 /// The session files of one folder, newest first.
-fn listed(folder: &Path) -> Result<Vec<Found>, LocateError> {
+fn listed(folder: &Path) -> Result<Vec<Located>, LocateError> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -281,13 +281,13 @@ fn listed(folder: &Path) -> Result<Vec<Found>, LocateError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.ends_with(".jsonl") && !name.starts_with("agent-") && !name.starts_with('.') {
             // A file that vanishes while we look was not there.
-            out.extend(Found::at(path).ok());
+            out.extend(Located::at(path).ok());
         }
     }
     sort(&mut out);
     Ok(out)
 }
 
-fn sort(found: &mut [Found]) {
+fn sort(found: &mut [Located]) {
     found.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.id.cmp(&b.id)));
 }

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::rewrite::{NotAsMeant, Renames, emit, least_emitted};
 use crate::session::Session;
+use crate::surgery::{NotAsMeant, Renaming, emit, least_emitted};
 
 use super::atomic::{
     Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
@@ -12,8 +12,8 @@ use super::atomic::{
 use super::disk;
 use super::journal::{FileState, Journal, JournalError, Operation, State, process_start};
 use super::quarantine::quarantine;
-use super::read_back::Written;
 use super::recover::remove_folders;
+use super::verifying_writer::VerifyingWriter;
 
 /// How a file of a new session comes about.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub struct NewSession<'a> {
     /// Its files, the last of them its transcript.
     pub files: &'a [NewFile<'a>],
     /// What is renamed in them.
-    pub renames: &'a Renames<'a>,
+    pub renames: &'a Renaming<'a>,
     /// Bytes that are not part of it and are kept beside the journal, by line.
     pub quarantine: &'a [(u32, Vec<u8>)],
 }
@@ -169,10 +169,10 @@ fn make_all<'a>(
 
 /// Writes a transcript to a temp file, reads it back close behind, and makes it durable; what it is, for the journal. It
 /// gets the mode of the file that it will replace, if any.
-pub(super) fn write_transcript(
+pub(crate) fn write_transcript(
     target: &Path,
     session: &Session,
-    renames: Option<&Renames<'_>>,
+    renames: Option<&Renaming<'_>>,
     replaced: Option<&Path>,
 ) -> Result<(Candidate, FileState), CommitError> {
     let not_as_meant = || CommitError::ReadBack {
@@ -182,7 +182,7 @@ pub(super) fn write_transcript(
         let mut written = None;
         let candidate = Candidate::write(target, |file, path| {
             let least = least_emitted(session, renames);
-            let mut writing = Written::new(scope, file, path, least)?;
+            let mut writing = VerifyingWriter::new(scope, file, path, least)?;
             emit(session, renames, &mut writing)?;
             written = Some(writing.end()?);
             Ok(())
@@ -235,7 +235,7 @@ fn missing_folders(files: &[NewFile<'_>]) -> io::Result<Vec<PathBuf>> {
 pub fn export(
     path: &Path,
     session: &Session,
-    renames: Option<&Renames<'_>>,
+    renames: Option<&Renaming<'_>>,
 ) -> Result<(), CommitError> {
     // What a killed run left here.
     disk::sweep(disk::folder_of(path));

@@ -5,7 +5,7 @@ use super::journal::{Journal, JournalError};
 
 /// Writes the bytes into an operation's folder, durably and private, before anything is published.
 /// They go with the operation if it fails.
-pub(super) fn quarantine(
+pub(crate) fn quarantine(
     journal: &Journal,
     operation: &str,
     pieces: &[(u32, Vec<u8>)],

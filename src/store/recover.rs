@@ -9,9 +9,9 @@ use std::path::Path;
 
 use super::atomic::Candidate;
 use super::disk;
-use super::guard::Stamp;
 use super::index_file::remove_from_index;
 use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
+use super::live::Stamp;
 use super::swap::{Swap, SwapError};
 use super::undo::{keep_created, old_file};
 
@@ -159,7 +159,7 @@ impl Journal {
     }
 
     /// Removes temp files that a run left beside what it was working on. False if some may be left.
-    pub(super) fn sweep(&self, operation: &Operation) -> bool {
+    pub(crate) fn sweep(&self, operation: &Operation) -> bool {
         let own = self.folder(&operation.id);
         let replaced = operation.replaced.iter().map(|r| r.path.as_path());
         let files = operation.created.iter().map(std::path::PathBuf::as_path);
@@ -175,7 +175,7 @@ impl Journal {
 
 /// Removes the folders that an operation made, and its session from the client's list. False if some are
 /// left for another reason than that something is in them.
-pub(super) fn remove_folders(operation: &Operation) -> bool {
+pub(crate) fn remove_folders(operation: &Operation) -> bool {
     let mut gone = true;
     for dir in operation.created_dirs.iter().rev() {
         // Only if empty: nothing of anybody else's goes.
@@ -203,7 +203,7 @@ fn put_old(replaced: &Replaced, added: &[u8]) -> Result<(), SwapError> {
 }
 
 /// Puts back from the journal what a failed run left in place, as far as it can.
-pub(super) fn put_all_old(operation: &Operation) {
+pub(crate) fn put_all_old(operation: &Operation) {
     for replaced in &operation.replaced {
         if let Ok(Now::New(added)) = look_at(replaced) {
             let _ = put_old(replaced, &added);
@@ -213,7 +213,7 @@ pub(super) fn put_all_old(operation: &Operation) {
 
 /// Whether the files of an operation are as they are without it, or with it; what is neither is nobody's
 /// concern.
-pub(super) fn is_as(operation: &Operation, done: bool) -> io::Result<bool> {
+pub(crate) fn is_as(operation: &Operation, done: bool) -> io::Result<bool> {
     for replaced in &operation.replaced {
         match look_at(replaced)? {
             Now::Old if done => return Ok(false),
@@ -245,7 +245,7 @@ fn look_at(replaced: &Replaced) -> io::Result<Now> {
         // Its place was not yet taken when this was recorded.
         return Ok(Now::Old);
     };
-    let bytes = match crate::jsonl::Source::open(&replaced.path) {
+    let bytes = match crate::document::Source::open(&replaced.path) {
         Ok(bytes) => bytes,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Now::Neither),
         Err(e) => return Err(e),
@@ -266,13 +266,13 @@ fn look_at(replaced: &Replaced) -> io::Result<Now> {
 }
 
 /// Whether bytes begin with those of a file.
-pub(super) fn begins_with(bytes: &[u8], state: &FileState) -> bool {
+pub(crate) fn begins_with(bytes: &[u8], state: &FileState) -> bool {
     let head = usize::try_from(state.len).ok().and_then(|n| bytes.get(..n));
     head.is_some_and(|head| state.sum.is_of(head))
 }
 
 /// A temp file with the bytes of `from` and lines behind them.
-pub(super) fn with_lines(
+pub(crate) fn with_lines(
     target: &Path,
     from: &Path,
     lines: &[u8],

@@ -6,8 +6,8 @@ use crate::session::Session;
 
 use super::atomic::{link_or_copy, sync_folder};
 use super::disk;
-use super::guard::Stamp;
 use super::journal::{FileState, Journal, Operation, Replaced, State, process_start};
+use super::live::Stamp;
 use super::publish::{CommitError, write_transcript};
 use super::quarantine::quarantine;
 use super::recover::{is_as, put_all_old};
@@ -120,7 +120,7 @@ fn back_up(replaced: &Replaced) -> Result<(), CommitError> {
         || replaced
             .before
             .sum
-            .is_of(crate::jsonl::Source::open(&replaced.backup)?.bytes())
+            .is_of(crate::document::Source::open(&replaced.backup)?.bytes())
     {
         return Ok(());
     }

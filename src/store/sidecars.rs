@@ -131,7 +131,7 @@ fn names(path: &Path, id: &str) -> io::Result<bool> {
         .take(5)
     {
         let line = line?;
-        let named = crate::jsonl::lookup(&line, &["sessionId"]);
+        let named = crate::json::lookup(&line, &["sessionId"]);
         if named.is_some_and(|s| s.of(&line) == id.as_bytes()) {
             return Ok(true);
         }

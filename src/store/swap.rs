@@ -12,12 +12,12 @@ use tempfile::TempPath;
 
 use super::disk::{self, folder_of};
 use super::fault::point;
-use super::guard::Stamp;
-use super::hold::{Hold, NotHeld};
+use super::lease::{NotHeld, WriteLease};
+use super::live::Stamp;
 
 /// Why a file was left as it is.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SwapError {
+pub(crate) enum SwapError {
     #[error("somebody has it open for writing")]
     Busy,
     #[error("it changed")]
@@ -37,11 +37,11 @@ impl From<NotHeld> for SwapError {
 
 /// A file whose name was given to another, or taken away.
 #[derive(Debug)]
-pub(super) struct Swap {
+pub(crate) struct Swap {
     path: PathBuf,
     /// What the file was.
     stamp: Stamp,
-    hold: Hold,
+    hold: WriteLease,
     /// The file's other name, where it could be given one.
     aside: Option<TempPath>,
     /// What has its name now, and how long that was.
@@ -50,7 +50,7 @@ pub(super) struct Swap {
 
 impl Swap {
     /// Puts a temp file of the same folder in the place of `path`, provided that `path` is what it was.
-    pub(super) fn put(path: &Path, stamp: Stamp, incoming: TempPath) -> Result<Self, SwapError> {
+    pub(crate) fn put(path: &Path, stamp: Stamp, incoming: TempPath) -> Result<Self, SwapError> {
         let new = File::open(&incoming)?;
         let len = new.metadata()?.len();
         Self::change(path, stamp, Some((new, len)), |swap| {
@@ -64,7 +64,7 @@ impl Swap {
     }
 
     /// Takes the file at `path` away, provided that it is what it was.
-    pub(super) fn take_away(path: &Path, stamp: Stamp) -> Result<Self, SwapError> {
+    pub(crate) fn take_away(path: &Path, stamp: Stamp) -> Result<Self, SwapError> {
         Self::change(path, stamp, None, |swap| {
             let name = disk::temp_name(folder_of(path));
             point("swap:looked")?;
@@ -83,7 +83,7 @@ impl Swap {
         let mut swap = Self {
             path: path.to_owned(),
             stamp,
-            hold: Hold::take(path)?,
+            hold: WriteLease::take(path)?,
             aside: None,
             new,
         };
@@ -110,17 +110,17 @@ impl Swap {
     }
 
     /// The name that it is about.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether nobody wrote to the old file, or waits to.
-    pub(super) fn is_still(&self) -> io::Result<bool> {
+    pub(crate) fn is_still(&self) -> io::Result<bool> {
         self.hold.is_still(&self.stamp)
     }
 
     /// Lets go of the old file. Should its other name stay, the next run removes it.
-    pub(super) fn finish(self) {
+    pub(crate) fn finish(self) {
         if let Some(aside) = self.aside
             && point("swap:finish").is_ok()
         {
@@ -129,7 +129,7 @@ impl Swap {
     }
 
     /// Puts the old file back in its place, with what was appended to the one that had it.
-    pub(super) fn put_back(mut self) -> io::Result<()> {
+    pub(crate) fn put_back(mut self) -> io::Result<()> {
         let Some(aside) = self.aside.take() else {
             // No second name was to be had: what reached the old file is appended to the new one.
             return append_rest(self.hold.file(), self.stamp.len, &self.path);
@@ -142,7 +142,7 @@ impl Swap {
         drop(self.hold);
         if let Some((new, len)) = self.new {
             // Whoever opened the new one has a moment to finish.
-            let _hold = Hold::of(new.try_clone()?, folder_of(&self.path));
+            let _hold = WriteLease::of(new.try_clone()?, folder_of(&self.path));
             append_rest(&new, len, &self.path)?;
         }
         disk::sync_folder(folder_of(&self.path))
@@ -161,7 +161,7 @@ fn append_rest(mut other: &File, known: u64, path: &Path) -> io::Result<()> {
 }
 
 /// Appends lines to a file, on lines of their own.
-pub(super) fn append_lines(path: &Path, lines: &[u8]) -> io::Result<()> {
+pub(crate) fn append_lines(path: &Path, lines: &[u8]) -> io::Result<()> {
     let mut file = std::fs::OpenOptions::new()
         .read(true)
         .append(true)
@@ -177,7 +177,7 @@ pub(super) fn append_lines(path: &Path, lines: &[u8]) -> io::Result<()> {
 }
 
 /// Whether a file is empty or ends with a newline.
-pub(super) fn ends_a_line(file: &mut File) -> io::Result<bool> {
+pub(crate) fn ends_a_line(file: &mut File) -> io::Result<bool> {
     let len = file.metadata()?.len();
     if len == 0 {
         return Ok(true);

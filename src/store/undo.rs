@@ -8,8 +8,8 @@ use tempfile::TempPath;
 
 use super::atomic::{PublishError, copy_private, create_private_dirs, link_or_copy};
 use super::disk::{self, folder_of};
-use super::guard::Stamp;
 use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
+use super::live::Stamp;
 use super::recover::{begins_with, is_as, remove_folders, with_lines};
 use super::swap::{Swap, SwapError};
 
@@ -271,7 +271,7 @@ fn whole(backup: &Path, before: &FileState) -> Result<(), UndoError> {
     if stamp.len == before.len && modified.is_some() && modified == before.modified {
         return Ok(());
     }
-    if begins_with(crate::jsonl::Source::open(backup)?.bytes(), before) {
+    if begins_with(crate::document::Source::open(backup)?.bytes(), before) {
         return Ok(());
     }
     Err(UndoError::Spoilt {
@@ -284,7 +284,7 @@ fn unchanged(path: &Path, expected: Option<&FileState>) -> Result<(), UndoError>
     let Some(expected) = expected else {
         return Ok(());
     };
-    let source = match crate::jsonl::Source::open(path) {
+    let source = match crate::document::Source::open(path) {
         Ok(source) => source,
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             return Err(UndoError::Gone {
@@ -308,7 +308,7 @@ fn unchanged(path: &Path, expected: Option<&FileState>) -> Result<(), UndoError>
 /// Whether entries that were added can follow the old bytes: their parents must be there.
 fn fits(backup: &Path, added: &[u8]) -> Result<(), UndoError> {
     let old = crate::session::Session::open(backup)?;
-    let new = crate::session::Session::new(crate::jsonl::Document::from_bytes(added));
+    let new = crate::session::Session::new(crate::document::Document::from_bytes(added));
     for e in new
         .entries()
         .iter()
@@ -338,7 +338,7 @@ fn keep(path: &Path, at: &Path) -> Result<(), UndoError> {
 }
 
 /// Keeps the `n`th file that an operation made, for doing it again.
-pub(super) fn keep_created(
+pub(crate) fn keep_created(
     journal: &Journal,
     operation: &Operation,
     n: usize,
@@ -348,7 +348,7 @@ pub(super) fn keep_created(
 }
 
 /// The old file as a temp file beside its place, with lines behind its own.
-pub(super) fn old_file(replaced: &Replaced, added: &[u8]) -> Result<TempPath, UndoError> {
+pub(crate) fn old_file(replaced: &Replaced, added: &[u8]) -> Result<TempPath, UndoError> {
     if added.is_empty() {
         return beside(&replaced.path, &replaced.backup, &replaced.before);
     }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::record::{Recording, slug};
-use crate::view::Shown;
+use crate::view::PayloadBlock;
 
 /// The names of a session's own subagents, and when each was started.
 fn of(recording: &Recording, session: &str, work: &Path) -> Result<Vec<(String, String)>> {
@@ -39,7 +39,7 @@ pub(crate) fn rename(
     recording: &Recording,
     session: &str,
     work: &Path,
-    shown: &mut [Shown],
+    shown: &mut [PayloadBlock],
 ) -> Result<()> {
     for (agent, start) in of(recording, session, work)? {
         for shown in &mut *shown {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::ledger::Ledger;
+use crate::ledger::EntryWeights;
 use crate::script::{Place, Script};
 use crate::{rules, signature};
 
@@ -22,7 +22,7 @@ const LARGEST: usize = 32 << 20;
 
 pub(crate) struct Api {
     pub(crate) script: Script,
-    pub(crate) ledger: Mutex<Ledger>,
+    pub(crate) ledger: Mutex<EntryWeights>,
     pub(crate) ledger_path: PathBuf,
     /// Where each request is kept, as `NNN.json`.
     pub(crate) log: PathBuf,

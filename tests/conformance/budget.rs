@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::case::{Case, Seen};
 use crate::cells::{self, Verdict};
-use crate::view::Shown;
+use crate::view::PayloadBlock;
 
 pub(crate) const NAME: &str = "trim";
 
@@ -56,7 +56,7 @@ fn attempt(case: &Case, show: bool) -> Result<bool> {
         after.shown.iter().for_each(|s| println!("{}", s.line()));
     }
     cells::accepted(case, &after)?;
-    let words = |shown: &[Shown]| -> Vec<String> {
+    let words = |shown: &[PayloadBlock]| -> Vec<String> {
         let own = shown.iter().filter(|s| !s.is_reminder());
         own.filter_map(|s| s.text().map(str::to_owned)).collect()
     };

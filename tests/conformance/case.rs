@@ -13,7 +13,7 @@ use crate::record::{self, LIMIT, Recording};
 use crate::scenarios::{How, Scenario};
 use crate::script::{Turn, text, turn};
 use crate::seen;
-use crate::view::{self, Shown};
+use crate::view::{self, PayloadBlock};
 
 /// What is asked to see what a client makes of a session.
 pub(crate) const PROBE: &str = "what now?";
@@ -47,7 +47,7 @@ pub(crate) struct Case {
 /// What a client showed the model, and what the stand-in said to it.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Seen {
-    pub(crate) shown: Vec<Shown>,
+    pub(crate) shown: Vec<PayloadBlock>,
     pub(crate) faults: Vec<String>,
 }
 
@@ -243,7 +243,7 @@ impl Case {
     }
 
     /// Whether the client made up a text for a person or the model, as it does at the end of an unfinished turn.
-    pub(crate) fn is_filler(&self, shown: &Shown) -> bool {
+    pub(crate) fn is_filler(&self, shown: &PayloadBlock) -> bool {
         let among = |list: &[String], text: &str| list.iter().any(|s| s == text.trim());
         shown.text().is_some_and(|text| match shown.role.as_str() {
             "assistant" => !among(&self.said, text),
@@ -252,7 +252,7 @@ impl Case {
     }
 
     /// Whether a block is a call of an unfinished last turn, or its result.
-    pub(crate) fn is_awaited(&self, shown: &Shown) -> bool {
+    pub(crate) fn is_awaited(&self, shown: &PayloadBlock) -> bool {
         let call = shown.call();
         self.awaited.iter().any(|id| call == Some(id))
     }
@@ -273,7 +273,7 @@ impl Case {
     }
 
     /// Where the probe begins in a view; reminders right before it came with it.
-    pub(crate) fn probe_at(shown: &[Shown]) -> usize {
+    pub(crate) fn probe_at(shown: &[PayloadBlock]) -> usize {
         let mut at = shown
             .iter()
             .rposition(|s| s.text() == Some(PROBE))
@@ -285,7 +285,7 @@ impl Case {
     }
 
     /// Where a turn's prompt stands in a view.
-    pub(crate) fn turn_at(&self, shown: &[Shown], turn: usize) -> Option<usize> {
+    pub(crate) fn turn_at(&self, shown: &[PayloadBlock], turn: usize) -> Option<usize> {
         let prompt = self.prompts.get(turn - 1)?;
         shown
             .iter()

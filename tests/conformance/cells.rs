@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::case::{Case, Seen};
 use crate::operations::{Operation, TITLE, plan, takes, turns_for_sdk};
-use crate::view::{self, Shown};
+use crate::view::{self, PayloadBlock};
 use crate::{agents, expect, folders, sdk};
 
 /// In which form an operation is done.
@@ -281,7 +281,7 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         "payload" => expected.retain(|s| !case.is_awaited(s) || seen.shown.contains(s)),
         // The recording shows what its own client made of it then, which may have lost some.
         "truncate-early" if case.by != case.recording.version => {
-            let told: Vec<_> = expected.iter().filter_map(Shown::call).collect();
+            let told: Vec<_> = expected.iter().filter_map(PayloadBlock::call).collect();
             seen.shown
                 .retain(|s| s.call().is_none_or(|id| told.contains(&id)));
         }
@@ -299,7 +299,7 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         "strip-thinking" | "run" | "truncate" | "clone-at"
     ) {
         let lost: Vec<&str> = case.lost_words().collect();
-        let is_lost = |s: &Shown| s.text().is_some_and(|t| lost.contains(&t));
+        let is_lost = |s: &PayloadBlock| s.text().is_some_and(|t| lost.contains(&t));
         seen.shown.retain(|s| s.role != "assistant" || !is_lost(s));
     }
     if expected == seen.shown {
@@ -312,7 +312,7 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
 }
 
 /// Whether a text is told by a reminder: of what older clients attached, the phrases around it are the client's affair.
-fn is_reminded(shown: &Shown, promised: &[Shown]) -> bool {
+fn is_reminded(shown: &PayloadBlock, promised: &[PayloadBlock]) -> bool {
     let within = |text: &str| {
         let mut reminders = promised.iter().filter(|s| s.is_reminder());
         reminders.any(|s| s.text().is_some_and(|t| t.contains(text.trim())))
@@ -333,8 +333,8 @@ fn without_place(fault: &str) -> &str {
     fault.split_once(": ").map_or(fault, |(_, what)| what)
 }
 
-fn difference(expected: &[Shown], actual: &[Shown]) -> String {
-    let lines = |shown: &[Shown]| shown.iter().map(|s| s.line() + "\n").collect::<String>();
+fn difference(expected: &[PayloadBlock], actual: &[PayloadBlock]) -> String {
+    let lines = |shown: &[PayloadBlock]| shown.iter().map(|s| s.line() + "\n").collect::<String>();
     let (expected, actual) = (lines(expected), lines(actual));
     let diff = similar::TextDiff::from_lines(&expected, &actual);
     diff.unified_diff()

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::case::{Case, PROBE};
 use crate::operations::{SUMMARY, last_kept};
-use crate::view::Shown;
+use crate::view::PayloadBlock;
 
 /// Stands for a text of the program's own wording.
 const NOTE: &str = "(a short note)";
@@ -14,12 +14,12 @@ const NOTE: &str = "(a short note)";
 const NOTE_LENGTH: usize = 400;
 
 #[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
-pub(crate) fn same(case: &Case) -> Result<Vec<Shown>> {
+pub(crate) fn same(case: &Case) -> Result<Vec<PayloadBlock>> {
     Ok(case.untouched.shown.clone())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
-pub(crate) fn stripped(case: &Case) -> Result<Vec<Shown>> {
+pub(crate) fn stripped(case: &Case) -> Result<Vec<PayloadBlock>> {
     let shown = &case.untouched.shown;
     let end = unfinished_at(case, shown);
     let (finished, rest) = shown.split_at(end);
@@ -28,22 +28,22 @@ pub(crate) fn stripped(case: &Case) -> Result<Vec<Shown>> {
 }
 
 /// Where the last turn begins, if it is unfinished; the API wants its thinking when it goes on.
-fn unfinished_at(case: &Case, shown: &[Shown]) -> usize {
+fn unfinished_at(case: &Case, shown: &[PayloadBlock]) -> usize {
     let last = case.turn_at(shown, case.prompts.len());
     last.filter(|_| !case.awaited.is_empty())
         .unwrap_or(shown.len())
 }
 
-fn is_thinking(shown: &Shown) -> bool {
+fn is_thinking(shown: &PayloadBlock) -> bool {
     shown.is("thinking") || shown.is("redacted_thinking")
 }
 
 /// Calls gone with their results, and with the thinking of the messages that they were taken from.
 pub(crate) fn dropped(
     case: &Case,
-    shown: &[Shown],
+    shown: &[PayloadBlock],
     goes: impl Fn(&str, &str) -> bool,
-) -> Vec<Shown> {
+) -> Vec<PayloadBlock> {
     let ids =
         |calls: &[(String, String)]| calls.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>();
     let goes = |(id, name): &(String, String)| goes(id, name);
@@ -60,7 +60,7 @@ pub(crate) fn dropped(
         .filter(|calls| calls.iter().any(goes))
         .flat_map(|calls| ids(calls))
         .collect();
-    let names = |shown: &Shown, kind: &str, field: &str, among: &[String]| {
+    let names = |shown: &PayloadBlock, kind: &str, field: &str, among: &[String]| {
         shown.is(kind) && among.iter().any(|id| shown.block[field] == id.as_str())
     };
     let mut out = Vec::new();
@@ -100,7 +100,7 @@ pub(crate) fn any_long_output(case: &Case) -> bool {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
-pub(crate) fn stubbed(case: &Case) -> Result<Vec<Shown>> {
+pub(crate) fn stubbed(case: &Case) -> Result<Vec<PayloadBlock>> {
     let mut shown = case.untouched.shown.clone();
     let end = unfinished_at(case, &shown);
     for result in shown[..end].iter_mut().filter(|s| s.is("tool_result")) {
@@ -110,7 +110,7 @@ pub(crate) fn stubbed(case: &Case) -> Result<Vec<Shown>> {
 }
 
 /// Takes outputs that are notes, or short enough to need none, for what [`stubbed`] expects.
-pub(crate) fn notes(shown: &mut [Shown]) {
+pub(crate) fn notes(shown: &mut [PayloadBlock]) {
     for result in shown.iter_mut().filter(|s| s.is("tool_result")) {
         if result.block["content"].to_string().len() < NOTE_LENGTH {
             result.block["content"] = json!(NOTE);
@@ -119,7 +119,7 @@ pub(crate) fn notes(shown: &mut [Shown]) {
 }
 
 /// Everything after the last but one turn gone.
-pub(crate) fn truncated(case: &Case) -> Result<Vec<Shown>> {
+pub(crate) fn truncated(case: &Case) -> Result<Vec<PayloadBlock>> {
     let shown = &case.untouched.shown;
     let from = case
         .turn_at(shown, last_kept(case) + 1)
@@ -129,7 +129,7 @@ pub(crate) fn truncated(case: &Case) -> Result<Vec<Shown>> {
 }
 
 /// As it was when the second prompt was asked, with the probe in its place.
-pub(crate) fn before_boundary(case: &Case) -> Result<Vec<Shown>> {
+pub(crate) fn before_boundary(case: &Case) -> Result<Vec<PayloadBlock>> {
     let mut shown = case.recording.shown_at(&case.prompts[1])?;
     for asked in shown
         .iter_mut()
@@ -141,12 +141,12 @@ pub(crate) fn before_boundary(case: &Case) -> Result<Vec<Shown>> {
 }
 
 /// The summary, the last turn, the probe.
-pub(crate) fn compacted(case: &Case) -> Result<Vec<Shown>> {
+pub(crate) fn compacted(case: &Case) -> Result<Vec<PayloadBlock>> {
     let shown = &case.untouched.shown;
     let from = case
         .turn_at(shown, case.prompts.len())
         .context("the last turn is not shown")?;
-    let summary = Shown {
+    let summary = PayloadBlock {
         role: "user".to_owned(),
         block: json!({"type": "text", "text": SUMMARY}),
     };
@@ -154,7 +154,7 @@ pub(crate) fn compacted(case: &Case) -> Result<Vec<Shown>> {
 }
 
 /// Takes a summary in the program's or the client's words for the bare one.
-pub(crate) fn summaries(shown: &mut [Shown]) {
+pub(crate) fn summaries(shown: &mut [PayloadBlock]) {
     for told in shown
         .iter_mut()
         .filter(|s| s.text().is_some_and(|t| t.contains(SUMMARY)))
@@ -164,7 +164,7 @@ pub(crate) fn summaries(shown: &mut [Shown]) {
 }
 
 /// Thinking and one tool's calls gone, and the last turn.
-pub(crate) fn planned(case: &Case) -> Result<Vec<Shown>> {
+pub(crate) fn planned(case: &Case) -> Result<Vec<PayloadBlock>> {
     let mut shown = dropped(case, &truncated(case)?, |_, name| name == "Bash");
     shown.retain(|s| !is_thinking(s));
     Ok(shown)

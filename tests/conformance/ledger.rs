@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 /// The calls that followed each piece of thinking in its message.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Ledger {
+pub(crate) struct EntryWeights {
     /// By signature; the same thought may have been streamed in several messages.
     followers: BTreeMap<String, Vec<Vec<String>>>,
 }
 
-impl Ledger {
+impl EntryWeights {
     pub(crate) fn load(path: &Path) -> Result<Self> {
         if path.exists() {
             Ok(serde_json::from_slice(&fs_err::read(path)?)?)

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::case::Case;
 use crate::client::VERSIONS;
 use crate::expect;
-use crate::view::Shown;
+use crate::view::PayloadBlock;
 
 /// The summary that the suite gives to `compact`.
 pub(crate) const SUMMARY: &str = "What came before was settled; only the last matter is open.";
@@ -15,7 +15,7 @@ pub(crate) struct Operation {
     /// The words of the command line, without the session; nothing where the session gives no occasion.
     pub(crate) args: fn(&Case) -> Option<Vec<String>>,
     /// What the model should be shown afterwards.
-    pub(crate) expect: fn(&Case) -> Result<Vec<Shown>>,
+    pub(crate) expect: fn(&Case) -> Result<Vec<PayloadBlock>>,
     pub(crate) reminders: Reminders,
     /// Whether there is a form of it that rewrites the session itself.
     pub(crate) in_place: bool,
@@ -33,7 +33,7 @@ pub(crate) enum Reminders {
 
 impl Reminders {
     /// Leaves out of a view what may differ.
-    pub(crate) fn forget(&self, shown: &mut Vec<Shown>) {
+    pub(crate) fn forget(&self, shown: &mut Vec<PayloadBlock>) {
         match self {
             Self::Same => {}
             Self::NewOnes => {
@@ -236,7 +236,7 @@ pub(crate) fn takes(operation: &str, case: &Case, id: &str, tool: &str) -> bool 
     }
 }
 
-fn dropped(case: &Case, operation: &str) -> Vec<Shown> {
+fn dropped(case: &Case, operation: &str) -> Vec<PayloadBlock> {
     expect::dropped(case, &case.untouched.shown, |id, tool| {
         takes(operation, case, id, tool)
     })

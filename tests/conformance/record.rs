@@ -12,7 +12,7 @@ use crate::folders;
 use crate::job::{End, Job};
 use crate::scenarios::{How, SUMMARY, Scenario, Step};
 use crate::script::{Script, Turn};
-use crate::view::{self, Shown};
+use crate::view::{self, PayloadBlock};
 
 /// Raised when recordings of an older suite are of no use any more.
 const EDITION: u32 = 2;
@@ -71,7 +71,7 @@ impl Recording {
     }
 
     /// What the model was shown when this prompt was first asked.
-    pub(crate) fn shown_at(&self, prompt: &str) -> Result<Vec<Shown>> {
+    pub(crate) fn shown_at(&self, prompt: &str) -> Result<Vec<PayloadBlock>> {
         let body = serde_json::from_slice(&fs_err::read(self.asked(prompt))?)?;
         Ok(view::of(
             &body,

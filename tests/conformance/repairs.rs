@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::case::{Case, PROBE};
 use crate::cells::{self, Verdict};
 use crate::corrupt::{ALL, Fault, MEDIA, corrupt};
-use crate::view::{self, Shown};
+use crate::view::{self, PayloadBlock};
 
 /// What is done to a session before it is repaired.
 pub(crate) struct Injury {
@@ -168,7 +168,7 @@ fn blocks(record: &Value) -> impl Iterator<Item = &Value> {
 
 /// Whether every text that was shown of the healthy session, and is in the file, is shown in its order, and none besides
 /// but notes of the program's own and what the client makes up at the end of an unfinished turn.
-fn words(case: &Case, records: &[Value], shown: &[Shown]) -> Result<()> {
+fn words(case: &Case, records: &[Value], shown: &[PayloadBlock]) -> Result<()> {
     let recording = &case.recording;
     let names = view::names(recording, &recording.session, &recording.work());
     let kept: Vec<String> = records
@@ -183,13 +183,14 @@ fn words(case: &Case, records: &[Value], shown: &[Shown]) -> Result<()> {
             plain(&names.iter().fold(text.to_owned(), bare))
         })
         .collect();
-    let texts = |shown: &[Shown], wanted: &dyn Fn(&Shown, &str) -> bool| -> Vec<String> {
-        let all = shown.iter().filter(|s| !s.is_reminder());
-        all.filter_map(|s| Some((s, plain(s.text()?))))
-            .filter(|(s, text)| wanted(s, text))
-            .map(|(s, text)| format!("{}: {text}\n", s.role))
-            .collect()
-    };
+    let texts =
+        |shown: &[PayloadBlock], wanted: &dyn Fn(&PayloadBlock, &str) -> bool| -> Vec<String> {
+            let all = shown.iter().filter(|s| !s.is_reminder());
+            all.filter_map(|s| Some((s, plain(s.text()?))))
+                .filter(|(s, text)| wanted(s, text))
+                .map(|(s, text)| format!("{}: {text}\n", s.role))
+                .collect()
+        };
     let in_file = |text: &str| text == PROBE || kept.iter().any(|k| k == text);
     let promised = texts(&case.untouched.shown, &|_, text| in_file(text));
     // What the client leaves out of the healthy session by itself may come back, like what a cut makes the newest.
@@ -207,7 +208,7 @@ fn words(case: &Case, records: &[Value], shown: &[Shown]) -> Result<()> {
 }
 
 /// Whether every call of which both halves are in the file, and which was shown of the healthy session, is shown.
-fn calls(case: &Case, records: &[Value], shown: &[Shown]) -> Result<()> {
+fn calls(case: &Case, records: &[Value], shown: &[PayloadBlock]) -> Result<()> {
     let named = |kind: &str, field: &str| -> Vec<&str> {
         let all = records.iter().flat_map(blocks);
         all.filter(|b| b["type"] == kind)

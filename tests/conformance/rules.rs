@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::ledger::Ledger;
+use crate::ledger::EntryWeights;
 use crate::{documents, images, signature};
 
 /// A run of messages of one role; the API takes consecutive ones as one.
@@ -102,7 +102,12 @@ pub(crate) fn lone_surrogate(raw: &[u8]) -> bool {
 ///
 /// Thinking is held to its calls in the latest message of the model's, and when `strict` in all: some clients lose
 /// calls of earlier messages by themselves, and could not go on.
-pub(crate) fn faults(body: &Value, ledger: &Ledger, limit: usize, strict: bool) -> Vec<String> {
+pub(crate) fn faults(
+    body: &Value,
+    ledger: &EntryWeights,
+    limit: usize,
+    strict: bool,
+) -> Vec<String> {
     let mut found = Vec::new();
     let Some(messages) = body["messages"].as_array().filter(|m| !m.is_empty()) else {
         return vec!["messages: at least one message is required".to_owned()];
@@ -286,7 +291,7 @@ fn pairing(merged: &[Merged], found: &mut Vec<String>) {
 fn thinking(
     merged: &[Merged],
     body: &Value,
-    ledger: &Ledger,
+    ledger: &EntryWeights,
     strict: bool,
     found: &mut Vec<String>,
 ) {

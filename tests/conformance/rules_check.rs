@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::ledger::Ledger;
+use crate::ledger::EntryWeights;
 use crate::rules::{faults, lone_surrogate};
 use crate::signature::{seal, sign};
 
@@ -16,7 +16,7 @@ type Check = (&'static str, Value, Option<&'static str>);
 
 /// Checks every rule once.
 pub(crate) fn check() -> Result<()> {
-    let mut ledger = Ledger::default();
+    let mut ledger = EntryWeights::default();
     ledger.note(
         &[sign("hm", "hm"), seal("deep")],
         &["a".to_owned(), "b".to_owned()],

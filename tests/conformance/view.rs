@@ -7,12 +7,12 @@ use crate::job::Outcome;
 use crate::record::{Recording, slug};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Shown {
+pub(crate) struct PayloadBlock {
     pub(crate) role: String,
     pub(crate) block: Value,
 }
 
-impl Shown {
+impl PayloadBlock {
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.block["type"] == kind
     }
@@ -62,7 +62,7 @@ impl Shown {
 }
 
 /// A request's messages as the model reads them.
-pub(crate) fn of(body: &Value, names: &[(String, String)]) -> Vec<Shown> {
+pub(crate) fn of(body: &Value, names: &[(String, String)]) -> Vec<PayloadBlock> {
     let mut out = Vec::new();
     for message in body["messages"].as_array().into_iter().flatten() {
         let role = message["role"].as_str().unwrap_or_default();
@@ -71,7 +71,7 @@ pub(crate) fn of(body: &Value, names: &[(String, String)]) -> Vec<Shown> {
             Value::Array(list) => list.clone(),
             _ => Vec::new(),
         };
-        out.extend(blocks.iter().map(|block| Shown {
+        out.extend(blocks.iter().map(|block| PayloadBlock {
             role: role.to_owned(),
             block: plain(block, names),
         }));

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::api::Api;
 use crate::job::{End, Job};
-use crate::ledger::Ledger;
+use crate::ledger::EntryWeights;
 
 /// The time that a client gets to write what it knows before it is killed.
 const SETTLE: Duration = Duration::from_millis(1500);
@@ -29,7 +29,7 @@ pub(crate) fn main(path: &Path, fenced: bool) -> Result<()> {
     }
     let api = Api {
         script: job.script.clone(),
-        ledger: Mutex::new(Ledger::load(&job.ledger)?),
+        ledger: Mutex::new(EntryWeights::load(&job.ledger)?),
         ledger_path: job.ledger.clone(),
         log: job.log.clone(),
         limit: job.limit,

@@ -5,18 +5,21 @@
 use std::hint::black_box;
 
 use ccsurgery::doctor::{Judgement, diagnose};
-use ccsurgery::jsonl::Document;
+use ccsurgery::document::Document;
 use ccsurgery::ops::{
-    Compact, DropHidden, DropImages, DropTools, Finish, RepairOptions, StripThinking, Trim,
-    Truncate, passes,
+    Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, Trim, Truncate,
+    passes,
 };
 use ccsurgery::render::{clean, clean_lines, mask, wrap};
-use ccsurgery::rewrite::{Plan, Renames, Transform, emit, emitted_len};
-use ccsurgery::session::{
-    Calibration, Comparison, Glance, Kind, Ledger, Outlook, Session, Tools, WindowWeights,
-    entry_words, file_parts, largest, payload, prompt_words, story,
-};
+use ccsurgery::session::Session;
 use ccsurgery::store::{Journal, index_file, remove_from_index};
+use ccsurgery::surgery::Finish;
+use ccsurgery::surgery::{Detail, Plan, Renaming, Transform, emit, emitted_len};
+use ccsurgery::transcript::Kind;
+use ccsurgery::view::{Comparison, Overview, Status, entry_text, prompt_text, turn_items};
+use ccsurgery::window::{
+    Calibration, EntryWeights, Tools, WindowBreakdown, file_parts, largest, payload,
+};
 
 /// A target and its name.
 pub(crate) type Target = (&'static str, fn(&[u8]));
@@ -63,21 +66,21 @@ pub(crate) fn index(data: &[u8]) {
         }
     }
     for turn in 1..=session.turns().len().min(8) as u32 {
-        black_box((payload(&session, Some(turn)), story(&session, turn)));
+        black_box((payload(&session, Some(turn)), turn_items(&session, turn)));
     }
     for entry in session.entries() {
-        let words = prompt_words(&session, entry).unwrap_or_default();
+        let words = prompt_text(&session, entry).unwrap_or_default();
         assert!(!clean(&words).chars().any(char::is_control));
         let lines = clean_lines(&mask(&words));
         assert!(!lines.chars().any(|c| c.is_control() && c != '\n'));
         black_box(wrap(&lines, 30));
-        black_box(entry_words(&session, entry));
+        black_box(entry_text(&session, entry));
     }
-    black_box((Glance::of(&session), Outlook::of(&session)));
-    let (ledger, tools) = (Ledger::of(&session), Tools::of(&session));
+    black_box((Overview::of(&session), Status::of(&session)));
+    let (ledger, tools) = (EntryWeights::of(&session), Tools::of(&session));
     let measured = Calibration::by(&session, &ledger);
     black_box(file_parts(&session, &tools));
-    black_box(WindowWeights::of(&session, &tools).parts(&measured));
+    black_box(WindowBreakdown::of(&session, &tools).parts(&measured));
     black_box(largest(&session, &measured, &ledger, &tools, 5));
     black_box(diagnose(&session, &[Judgement::of(&session).next]));
     black_box(Comparison::of(&session, &session));
@@ -137,7 +140,7 @@ pub(crate) fn transform(data: &[u8]) {
             return;
         }
     };
-    let Ok(plan) = transform.plan(&before) else {
+    let Ok(plan) = transform.plan(&before, Detail::Full) else {
         return;
     };
     if plan.is_empty() {
@@ -150,7 +153,7 @@ pub(crate) fn transform(data: &[u8]) {
         leaf_was: before.graph().leaf().map(|i| before.entries()[i].uuid),
         overstated: None,
     };
-    if let Ok(plan) = finish.plan(&made) {
+    if let Ok(plan) = finish.plan(&made, Detail::Full) {
         carry_out(&made, plan);
     }
 }
@@ -168,7 +171,7 @@ fn carry_out(before: &Session, mut plan: Plan) -> Session {
             assert!(same, "a line that was kept differs");
         }
     }
-    let after = before.successor(document.clone());
+    let after = before.derived(document.clone());
     let again = Session::new(Document::from_bytes(document.to_vec()));
     assert_eq!(after.entries().len(), again.entries().len());
     assert_eq!(after.graph().path(), again.graph().path());
@@ -178,7 +181,7 @@ fn carry_out(before: &Session, mut plan: Plan) -> Session {
 /// Fresh ids for all: the same lines, each with its ending, and a length that is known beforehand.
 pub(crate) fn rename(data: &[u8]) {
     let session = session(data);
-    let mut renames = Renames::default();
+    let mut renames = Renaming::default();
     let old = "5e551000-aaaa-4bbb-8ccc-0123456789ab";
     let new = uuid::Uuid::from_u128(0xf000_0000_0000_4000_8000_0000_0000_0001);
     renames.id(old, new);
@@ -213,7 +216,7 @@ pub(crate) fn repair(data: &[u8]) {
         drop_references: choice & 8 != 0,
     };
     for pass in passes(&options) {
-        if let Ok(plan) = pass.plan(&current)
+        if let Ok(plan) = pass.plan(&current, Detail::Full)
             && !plan.is_empty()
         {
             current = carry_out(&current, plan);

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ccsurgery::session::{Calibration, Session, Tools, WindowWeights, file_parts, payload};
+use ccsurgery::session::Session;
+use ccsurgery::window::{Calibration, Tools, WindowBreakdown, file_parts, payload};
 
 /// The main transcripts of a recorded home.
 fn transcripts() -> Vec<PathBuf> {
@@ -34,7 +35,7 @@ fn parts_add_up_and_the_estimate_is_near_the_record() {
         let session = Session::open(&path).unwrap();
         let calibration = Calibration::of(&session);
         let tools = Tools::of(&session);
-        let window: u64 = WindowWeights::of(&session, &tools)
+        let window: u64 = WindowBreakdown::of(&session, &tools)
             .parts(&calibration)
             .iter()
             .map(|p| p.1)
@@ -115,12 +116,12 @@ fn windows_of_recorded_sessions() {
 
 #[test]
 fn every_result_follows_its_call() {
-    use ccsurgery::session::{BlockKind, Role};
+    use ccsurgery::transcript::{BlockKind, Role};
     for path in transcripts() {
         let session = Session::open(&path).unwrap();
         let messages = payload(&session, None);
         for (i, message) in messages.iter().enumerate() {
-            let calls = |m: &ccsurgery::session::Message<'_>, kind: BlockKind| {
+            let calls = |m: &ccsurgery::window::Message<'_>, kind: BlockKind| {
                 m.blocks
                     .iter()
                     .filter(|b| b.kind == kind)

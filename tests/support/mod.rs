@@ -7,10 +7,13 @@ pub(crate) mod made;
 use std::path::{Path, PathBuf};
 
 use ccsurgery::doctor::{Finding, Judgement, diagnose};
-use ccsurgery::jsonl::{Document, decode, lookup};
+use ccsurgery::document::Document;
+use ccsurgery::json::{decode, lookup};
 use ccsurgery::ops::{RepairOptions, passes};
-use ccsurgery::rewrite::Faults;
-use ccsurgery::session::{BlockKind, Kind, LineState, PromptKind, Session, prompt_words};
+use ccsurgery::session::Session;
+use ccsurgery::surgery::{Detail, Faults};
+use ccsurgery::transcript::{BlockKind, Kind, LineState, PromptKind};
+use ccsurgery::view::prompt_text;
 
 /// A file of the repository.
 pub(crate) fn fixture(path: &str) -> PathBuf {
@@ -69,7 +72,7 @@ pub(crate) fn repair(bytes: &[u8], accept_guess: bool) -> Repaired {
     let mut revealed = None;
     for pass in passes(&options) {
         let current = session(out.bytes.clone());
-        let mut plan = pass.plan(&current).unwrap();
+        let mut plan = pass.plan(&current, Detail::Full).unwrap();
         out.warnings.append(&mut plan.warnings);
         if plan.is_empty() {
             continue;
@@ -105,7 +108,7 @@ pub(crate) fn said(session: &Session) -> Vec<String> {
     for e in session.entries().iter().filter(|e| e.is_message()) {
         let text = session.text(e);
         if e.kind == Kind::User && matches!(e.prompt, PromptKind::Words | PromptKind::Command) {
-            out.extend(prompt_words(session, e));
+            out.extend(prompt_text(session, e));
         }
         if e.kind == Kind::Assistant && !e.flags.api_error() {
             for block in session

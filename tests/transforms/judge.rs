@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use ccsurgery::jsonl::Document;
-use ccsurgery::ops::{Compact, DropTools, Finish, StripThinking, Truncate};
-use ccsurgery::rewrite::{Fate, Plan, Refusal, Transform, reparent, verify};
-use ccsurgery::session::{
-    Block, BlockKind, Calibration, Call, Entry, Id, Kind, Message, Overstated, Place, PromptKind,
-    Role, Session, Shown, payload, turn_end,
-};
+use ccsurgery::document::Document;
+use ccsurgery::ops::{Compact, DropTools, StripThinking, Truncate};
+use ccsurgery::session::{Call, Session, Standing, turn_end};
+use ccsurgery::surgery::Finish;
+use ccsurgery::surgery::{Detail, Fate, Plan, Refusal, Transform, reparent, verify};
+use ccsurgery::transcript::{Block, BlockKind, Entry, Id, Kind, PromptKind, Role};
+use ccsurgery::window::{Calibration, Message, Overstated, PayloadBlock, payload};
 use serde_json::Value;
 
 /// A promise that was broken, in words.
@@ -37,7 +37,7 @@ struct Done {
 }
 
 fn operate(before: &Session, transform: &dyn Transform) -> Result<Option<Done>, Refusal> {
-    let mut plan = transform.plan(before)?;
+    let mut plan = transform.plan(before, Detail::Full)?;
     if plan.is_empty() {
         return Ok(None);
     }
@@ -51,7 +51,7 @@ fn operate(before: &Session, transform: &dyn Transform) -> Result<Option<Done>, 
         leaf_was: before.graph().leaf().map(|i| before.entries()[i].uuid),
         overstated,
     };
-    let mut finish = finish.plan(&made)?;
+    let mut finish = finish.plan(&made, Detail::Full)?;
     let after = Session::new(finish.carry_out(&made).expect("a plan that fits itself"));
     Ok(Some(Done {
         plan,
@@ -103,19 +103,19 @@ fn usage(before: &Session, done: &Done) -> Verdict {
 
 /// One block that the model is shown, but for the line break that sets it off from the next.
 #[derive(Debug, Clone, PartialEq)]
-struct Said {
+struct Inventory {
     /// Results come first in a message, then words, then what the client put in.
     rank: u8,
     json: Value,
 }
 
-fn said(session: &Session, block: &Shown<'_>) -> Said {
+fn said(session: &Session, block: &PayloadBlock<'_>) -> Inventory {
     let mut json: Value = serde_json::from_slice(&block.json()).expect("JSON");
     if let Some(Value::String(text)) = json.get_mut("text") {
         text.truncate(text.trim_end().len());
     }
     let attached = session.entries()[block.entry as usize].kind == Kind::Attachment;
-    Said {
+    Inventory {
         rank: match block.kind {
             _ if attached => 2,
             BlockKind::ToolResult => 0,
@@ -129,12 +129,12 @@ fn said(session: &Session, block: &Shown<'_>) -> Said {
 fn shown(
     session: &Session,
     messages: &[Message<'_>],
-    keeps: impl Fn(&Shown<'_>) -> bool,
-) -> Vec<(&'static str, Vec<Said>)> {
-    let mut out: Vec<(&'static str, Vec<Said>)> = Vec::new();
+    keeps: impl Fn(&PayloadBlock<'_>) -> bool,
+) -> Vec<(&'static str, Vec<Inventory>)> {
+    let mut out: Vec<(&'static str, Vec<Inventory>)> = Vec::new();
     for message in messages {
         let blocks = message.blocks.iter().filter(|b| keeps(b));
-        let blocks: Vec<Said> = blocks.map(|b| said(session, b)).collect();
+        let blocks: Vec<Inventory> = blocks.map(|b| said(session, b)).collect();
         if blocks.is_empty() {
             continue;
         }
@@ -151,12 +151,15 @@ fn shown(
     out
 }
 
-fn all(session: &Session) -> Vec<(&'static str, Vec<Said>)> {
+fn all(session: &Session) -> Vec<(&'static str, Vec<Inventory>)> {
     shown(session, &payload(session, None), |_| true)
 }
 
-fn same(found: Vec<(&'static str, Vec<Said>)>, wanted: Vec<(&'static str, Vec<Said>)>) -> Verdict {
-    let lines = |all: Vec<(&'static str, Vec<Said>)>| {
+fn same(
+    found: Vec<(&'static str, Vec<Inventory>)>,
+    wanted: Vec<(&'static str, Vec<Inventory>)>,
+) -> Verdict {
+    let lines = |all: Vec<(&'static str, Vec<Inventory>)>| {
         let blocks = all.into_iter().flat_map(|(role, blocks)| {
             blocks
                 .into_iter()
@@ -183,7 +186,7 @@ fn common(
 ) -> Verdict {
     usage(before, done)?;
     // Where a boundary went, what it hid is shown again, faults and all.
-    if done.after.graph().window() >= before.graph().window() {
+    if done.after.graph().window_start() >= before.graph().window_start() {
         verify(before, &done.after).map_err(|f| format!("{f}: {}", f.example))?;
     }
     lines(before, done, concerned, goes)?;
@@ -254,7 +257,7 @@ fn lines(
 fn bridged(before: &Session, plan: &Plan, entry: usize) -> bool {
     let (graph, entries) = (before.graph(), before.entries());
     let lost = entries[entry].parent.is_some() && graph.parent(entry).is_none();
-    let Place::Path(p) = graph.place(entry) else {
+    let Standing::Path(p) = graph.place(entry) else {
         return false;
     };
     lost && p > 0 && plan.drops(entries[graph.path()[p as usize - 1] as usize].line)
@@ -284,7 +287,7 @@ fn leaf(before: &Session, after: &Session, upto: usize) -> Verdict {
         .as_ref()
         .and_then(|f| before.find(Id::of(f.as_bytes())));
     let beside = beside.is_some_and(
-        |i| matches!(before.graph().place(i), Place::Beside(p) if (p as usize) < upto),
+        |i| matches!(before.graph().place(i), Standing::Beside(p) if (p as usize) < upto),
     );
     hold!(
         found == wanted || beside,
@@ -296,7 +299,7 @@ fn leaf(before: &Session, after: &Session, upto: usize) -> Verdict {
 /// The second time there is nothing to do.
 fn once(after: &Session, transform: &dyn Transform) -> Verdict {
     let again = transform
-        .plan(after)
+        .plan(after, Detail::Full)
         .map_err(|r| format!("refused the second time: {r}"))?;
     hold!(again.is_empty(), "the second time: {:?}", again.changes);
     Ok(())
@@ -597,7 +600,7 @@ pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
     }
     let mut wanted = vec![(
         "user",
-        vec![Said {
+        vec![Inventory {
             rank: 1,
             json: serde_json::json!({"type": "text", "text": summary}),
         }],

@@ -437,9 +437,9 @@ fn a_file_of_ones_own() {
     assert_eq!(run.last_line(), "Written to cut.jsonl");
     let original = fs_err::read_to_string(weather::path(&home)).expect("the session");
     let cut = fs_err::read_to_string(home.project().join("cut.jsonl")).expect("the file");
-    let spoken: Vec<&str> = cut.lines().filter(|l| l.contains("\"uuid\"")).collect();
+    let prompt_as_typed: Vec<&str> = cut.lines().filter(|l| l.contains("\"uuid\"")).collect();
     assert_eq!(
-        spoken,
+        prompt_as_typed,
         original.lines().take(8).collect::<Vec<_>>(),
         "ids as they were, byte for byte"
     );

@@ -6,8 +6,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::render::{BOLD, DIM, GREEN, RED, YELLOW, bytes, count, fit, pad, paint, width};
-use crate::session::{Changed, Comparison, Session, entry_gist, entry_words};
-use crate::store::Found;
+use crate::session::Session;
+use crate::store::Located;
+use crate::view::{Changed, Comparison, entry_summary, entry_text};
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
@@ -34,7 +35,7 @@ pub(crate) struct DiffArgs {
 
 /// One of the two.
 struct Side {
-    found: Found,
+    found: Located,
     session: Session,
 }
 
@@ -173,7 +174,7 @@ fn told(context: &Context, a: &Side, b: &Side, rows: &[Row<'_>]) -> Vec<String> 
                 let in_a = matches!(row, Row::OnlyA(_));
                 let session = if in_a { &a.session } else { &b.session };
                 let e = &session.entries()[i as usize];
-                let (what, gist) = entry_gist(session, e);
+                let (what, gist) = entry_summary(session, e);
                 let size = session.text(e).len() as u64;
                 if !e.is_message() {
                     tally(u8::from(!in_a), what, size as i64);
@@ -200,8 +201,8 @@ fn told(context: &Context, a: &Side, b: &Side, rows: &[Row<'_>]) -> Vec<String> 
                     &a.session.entries()[changed.a as usize],
                     &b.session.entries()[changed.b as usize],
                 );
-                let (old, new) = (entry_words(&a.session, ea), entry_words(&b.session, eb));
-                let (what, _) = entry_gist(&a.session, ea);
+                let (old, new) = (entry_text(&a.session, ea), entry_text(&b.session, eb));
+                let (what, _) = entry_summary(&a.session, ea);
                 if old == new {
                     tally(2, format!("{what}: {}", changed.fields.join(", ")), 0);
                     continue;
@@ -245,7 +246,7 @@ fn document(context: &Context, a: &Side, b: &Side, c: &Comparison) -> Value {
         .changed
         .iter()
         .map(|changed| {
-            let (old, new) = (entry_words(&a.session, &a.session.entries()[changed.a as usize]), entry_words(&b.session, &b.session.entries()[changed.b as usize]));
+            let (old, new) = (entry_text(&a.session, &a.session.entries()[changed.a as usize]), entry_text(&b.session, &b.session.entries()[changed.b as usize]));
             let words: Vec<Value> = segments(&old, &new).into_iter().map(|s| json!({"op": s.op.name(), "text": context.masked(&s.text)})).collect();
             json!({"a": entry(context, a, changed.a), "b": entry(context, b, changed.b), "fields": changed.fields, "words": if old == new { vec![] } else { words }})
         })
@@ -261,7 +262,7 @@ fn document(context: &Context, a: &Side, b: &Side, c: &Comparison) -> Value {
 fn entry(context: &Context, side: &Side, i: u32) -> Value {
     let session = &side.session;
     let e = &session.entries()[i as usize];
-    let (what, gist) = entry_gist(session, e);
+    let (what, gist) = entry_summary(session, e);
     json!({
         "line": e.line + 1, "uuid": session.uuid(e), "turn": session.turns().of(session.graph(), i as usize),
         "what": what, "gist": context.masked(&gist), "bytes": session.text(e).len(),

@@ -6,11 +6,14 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::doctor::{Finding, Judgement, Severity, Surroundings, Version, diagnose, look_around};
-use crate::human::count;
-use crate::render::{FindingList, GREEN, clean, clean_lines, paint};
-use crate::session::{Glance, Session};
-use crate::store::{Found, Locator, slug};
+use crate::doctor::Judgement;
+use crate::doctor::Version;
+use crate::doctor::checks::{Surroundings, diagnose, look_around};
+use crate::doctor::{Finding, Severity};
+use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint};
+use crate::session::Session;
+use crate::store::{Located, Locator, slug};
+use crate::view::Overview;
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
@@ -39,7 +42,7 @@ pub(crate) struct DoctorArgs {
 
 /// What was found in one session.
 struct Examined {
-    found: Found,
+    found: Located,
     title: String,
     judgement: Judgement,
     findings: Vec<Finding>,
@@ -109,7 +112,7 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
 
 fn examine(
     context: &Context,
-    found: Found,
+    found: Located,
     judge: impl Fn(&Session) -> Judgement,
 ) -> Result<Examined, CliError> {
     let session = names::open(&found)?;
@@ -119,7 +122,7 @@ fn examine(
     let at_home = found.path.starts_with(context.config.projects());
     let (findings, healed) = all.into_iter().partition(|f| judgement.concerns(f));
     Ok(Examined {
-        title: Glance::of(&session).name().to_owned(),
+        title: Overview::of(&session).name().to_owned(),
         found,
         judgement,
         findings,
@@ -128,7 +131,7 @@ fn examine(
     })
 }
 
-fn around(context: &Context, found: &Found, session: &Session) -> Vec<Finding> {
+fn around(context: &Context, found: &Located, session: &Session) -> Vec<Finding> {
     look_around(
         session,
         &Surroundings {
@@ -143,7 +146,7 @@ fn around(context: &Context, found: &Found, session: &Session) -> Vec<Finding> {
 }
 
 /// Where the project's list of sessions says that a session is.
-fn listed(found: &Found) -> Option<PathBuf> {
+fn listed(found: &Located) -> Option<PathBuf> {
     let bytes = fs_err::read(found.path.parent()?.join("sessions-index.json")).ok()?;
     let list: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     let mut entries = list["entries"].as_array()?.iter();

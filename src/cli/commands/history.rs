@@ -5,8 +5,7 @@ use std::time::{Duration, SystemTime};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::human::{age, bytes};
-use crate::render::{DIM, clean, fit, pad, paint};
+use crate::render::{DIM, age, bytes, clean, fit, pad, paint};
 use crate::store::{Operation, State};
 
 use super::super::args::SessionArg;

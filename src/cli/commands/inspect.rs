@@ -9,11 +9,12 @@ use crate::render::{
     BOLD, DIM, GREEN, YELLOW, bar, bytes, clean, fit, pad, paint, signed_bytes, sparkline, tokens,
     width, wrap,
 };
-use crate::session::{
-    Calibration, Glance, Growth, Large, Ledger, Part, Place, Session, Tools, WindowWeights,
-    file_parts, largest,
+use crate::session::{Session, Standing};
+use crate::store::Located;
+use crate::view::{Growth, Overview, entry_label};
+use crate::window::{
+    Calibration, Category, EntryWeights, Large, Tools, WindowBreakdown, file_parts, largest,
 };
-use crate::store::Found;
 
 use super::super::advice::{Advice, Advisor};
 use super::super::args::SessionArg;
@@ -41,8 +42,8 @@ pub(crate) struct InspectArgs {
 struct Xray {
     id: String,
     calibration: Calibration,
-    window: Vec<(Part, u64)>,
-    file: Vec<(Part, u64)>,
+    window: Vec<(Category, u64)>,
+    file: Vec<(Category, u64)>,
     shown_bytes: u64,
     largest: Vec<Large>,
     growth: Vec<Growth>,
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
     let found = names::find(context, &args.session)?;
     let session = names::open(&found)?;
     let id: String = found.id.chars().take(8).collect();
-    let ledger = Ledger::of(&session);
+    let ledger = EntryWeights::of(&session);
     let advisor = Advisor {
         session: &session,
         id: &id,
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
     };
     // What is told of the window takes long, one thing after the other: what need not wait for it is done beside it.
     let tools = Tools::of(&session);
-    let weigh = || WindowWeights::of(&session, &tools);
+    let weigh = || WindowBreakdown::of(&session, &tools);
     let calibrate = || Calibration::by(&session, &ledger);
     let tell = || {
         let bulk = advisor.on_bulk();
@@ -117,7 +118,7 @@ fn shown_bytes(session: &Session) -> u64 {
 
 fn render(context: &Context, session: &Session, xray: &Xray) -> String {
     let c = &xray.calibration;
-    let glance = Glance::of(session);
+    let glance = Overview::of(session);
     let mut out = format!(
         "{}  “{}”\n",
         paint(BOLD, context.words(&xray.id)),
@@ -126,7 +127,7 @@ fn render(context: &Context, session: &Session, xray: &Xray) -> String {
             context.columns.saturating_sub(12)
         )
     );
-    let on_path = |i: usize| matches!(session.graph().place(i), Place::Path(_));
+    let on_path = |i: usize| matches!(session.graph().place(i), Standing::Path(_));
     let boundaries = session.boundaries().filter(|(i, _)| on_path(*i)).count();
     let compacted = if boundaries > 0 {
         format!(", compacted {boundaries}×")
@@ -165,7 +166,7 @@ fn render(context: &Context, session: &Session, xray: &Xray) -> String {
         .entries()
         .iter()
         .enumerate()
-        .any(|(i, _)| matches!(session.graph().place(i), Place::Branch(_)));
+        .any(|(i, _)| matches!(session.graph().place(i), Standing::Branch(_)));
     let why = match (boundaries > 0, branches) {
         (true, true) => "before the last compaction, on other branches, or the client's own",
         (true, false) => "before the last compaction, or the client's own",
@@ -180,7 +181,7 @@ fn render(context: &Context, session: &Session, xray: &Xray) -> String {
     );
 
     growth(context, &mut out, &xray.growth);
-    entries(context, &mut out, &xray.largest);
+    entries(context, session, &mut out, &xray.largest);
     operations(context, &mut out, &xray.advice, c.window());
     out
 }
@@ -193,7 +194,12 @@ fn remark(context: &Context, out: &mut String, text: &str) {
 }
 
 /// Bars, a line each.
-fn chart(context: &Context, out: &mut String, parts: &[(Part, u64)], say: &dyn Fn(u64) -> String) {
+fn chart(
+    context: &Context,
+    out: &mut String,
+    parts: &[(Category, u64)],
+    say: &dyn Fn(u64) -> String,
+) {
     let whole: u64 = parts.iter().map(|p| p.1).sum();
     let names: Vec<String> = parts
         .iter()
@@ -295,7 +301,7 @@ fn growth(context: &Context, out: &mut String, turns: &[Growth]) {
     }
 }
 
-fn entries(context: &Context, out: &mut String, largest: &[Large]) {
+fn entries(context: &Context, session: &Session, out: &mut String, largest: &[Large]) {
     let _ = writeln!(out, "\n{}", paint(BOLD, "The largest entries"));
     let part_width = if context.columns < 80 { 12 } else { 22 };
     for large in largest {
@@ -318,7 +324,13 @@ fn entries(context: &Context, out: &mut String, largest: &[Large]) {
             pad(&part, part_width as i32)
         );
         let room = context.columns.saturating_sub(width(&head) + 2);
-        let gist = fit(&context.words(&large.gist), room);
+        let gist = fit(
+            &context.words(&entry_label(
+                session,
+                &session.entries()[large.entry as usize],
+            )),
+            room,
+        );
         let _ = writeln!(out, "{head}  {}", paint(DIM, gist));
     }
 }
@@ -348,9 +360,9 @@ fn operations(context: &Context, out: &mut String, advice: &[Advice], window: u6
     }
 }
 
-fn document(context: &Context, found: &Found, session: &Session, xray: &Xray) -> Value {
+fn document(context: &Context, found: &Located, session: &Session, xray: &Xray) -> Value {
     let c = &xray.calibration;
-    let parts = |parts: &[(Part, u64)], unit: &str| -> Vec<Value> {
+    let parts = |parts: &[(Category, u64)], unit: &str| -> Vec<Value> {
         parts
             .iter()
             .map(|(part, n)| {
@@ -365,7 +377,7 @@ fn document(context: &Context, found: &Found, session: &Session, xray: &Xray) ->
         .iter()
         .map(|l| {
             let e = &session.entries()[l.entry as usize];
-            json!({"line": e.line + 1, "uuid": session.uuid(e), "turn": l.turn, "part": l.part, "bytes": l.bytes, "tokens": l.tokens, "gist": context.masked(&l.gist)})
+            json!({"line": e.line + 1, "uuid": session.uuid(e), "turn": l.turn, "part": l.part, "bytes": l.bytes, "tokens": l.tokens, "gist": context.masked(&entry_label(session, e))})
         })
         .collect();
     let growth: Vec<Value> = xray

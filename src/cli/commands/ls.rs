@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::render::{
     BOLD, DIM, GREEN, YELLOW, age, bytes, clean, fit, pad, paint, short_path, tokens, width,
 };
-use crate::session::State;
 use crate::store::{Depth, Listed, Live, Locator, list, running, slug};
+use crate::view::State;
 
 use super::super::context::Context;
 use super::super::error::CliError;

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::render::json_text;
-use crate::session::{TurnSpec, payload};
+use crate::session::TurnSpec;
+use crate::window::payload;
 
 use super::super::args::SessionArg;
 use super::super::context::Context;

@@ -2,7 +2,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::doctor::{CHECKS, Judgement, Scope, Version, find_check};
+use crate::doctor::Gate;
+use crate::doctor::Judgement;
+use crate::doctor::Version;
+use crate::doctor::checks::{CHECKS, find_check};
 use crate::ops::{RepairOptions, passes};
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -58,7 +61,8 @@ pub(crate) fn run(args: RepairArgs, context: &mut Context) -> Result<ExitCode, C
 }
 
 fn suffers(name: &str, version: Version) -> bool {
-    find_check(name).is_some_and(|c| c.scope == Scope::WhereSuffered && c.suffers.contains(version))
+    find_check(name)
+        .is_some_and(|c| c.gate == Gate::JudgedForVersion && c.suffers.contains(version))
 }
 
 fn known(name: &str) -> Result<&'static str, CliError> {

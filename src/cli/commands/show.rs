@@ -6,13 +6,16 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::render::{BOLD, DIM, RED, YELLOW, age, bytes, fit, pad, paint, tokens, width};
-use crate::session::{Calibration, Glance, Item, Ledger, Session, TurnFacts, TurnRange, story};
-use crate::store::Found;
+use crate::session::{Session, TurnRange};
+use crate::store::Located;
+use crate::view::{Overview, TurnItem, TurnStats, turn_items};
+use crate::window::{Calibration, EntryWeights};
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::{branches, names, pager, reading};
+use super::super::{names, pager, reading};
+use crate::cli::branches;
 
 /// Show a session's turns, or what is in some of them
 ///
@@ -63,7 +66,8 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context) -> Result<ExitCode, Cl
         Some(range) => range.resolve(&session)?,
         None => (0, session.turns().len() as u32),
     };
-    let mut told: Vec<(u32, Vec<Item>)> = (from..=to).map(|n| (n, story(&session, n))).collect();
+    let mut told: Vec<(u32, Vec<TurnItem>)> =
+        (from..=to).map(|n| (n, turn_items(&session, n))).collect();
     if let Some(only) = args.only {
         for (_, items) in &mut told {
             items.retain(|item| wanted(item, only));
@@ -87,19 +91,19 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context) -> Result<ExitCode, Cl
     Ok(ExitCode::SUCCESS)
 }
 
-fn wanted(item: &Item, only: Only) -> bool {
+fn wanted(item: &TurnItem, only: Only) -> bool {
     match only {
-        Only::Prompts => matches!(item, Item::Prompt { .. }),
-        Only::Answers => matches!(item, Item::Answer { .. }),
-        Only::Calls => matches!(item, Item::Call { .. }),
+        Only::Prompts => matches!(item, TurnItem::Prompt { .. }),
+        Only::Answers => matches!(item, TurnItem::Answer { .. }),
+        Only::Calls => matches!(item, TurnItem::Call { .. }),
     }
 }
 
-fn table(context: &mut Context, found: &Found, session: &Session) -> Result<ExitCode, CliError> {
-    let ledger = Ledger::of(session);
-    let facts = TurnFacts::all(session, &ledger);
+fn table(context: &mut Context, found: &Located, session: &Session) -> Result<ExitCode, CliError> {
+    let ledger = EntryWeights::of(session);
+    let facts = TurnStats::all(session, &ledger);
     let calibration = Calibration::by(session, &ledger);
-    let weight = |f: &TurnFacts| calibration.tokens(f.weight).max(0.0) as u64;
+    let weight = |f: &TurnStats| calibration.tokens(f.weight).max(0.0) as u64;
     if context.json {
         let turns: Vec<Value> = facts
             .iter()
@@ -109,7 +113,7 @@ fn table(context: &mut Context, found: &Found, session: &Session) -> Result<Exit
         context.print_json(&document)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let glance = Glance::of(session);
+    let glance = Overview::of(session);
     let id: String = found.id.chars().take(8).collect();
     let about = if calibration.recorded.is_some() {
         ""
@@ -220,7 +224,7 @@ fn table(context: &mut Context, found: &Found, session: &Session) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-fn call_words(f: &TurnFacts) -> String {
+fn call_words(f: &TurnStats) -> String {
     f.calls
         .iter()
         .map(|(tool, n)| {
@@ -235,7 +239,7 @@ fn call_words(f: &TurnFacts) -> String {
 }
 
 /// What is unusual about a turn.
-fn marks(f: &TurnFacts) -> String {
+fn marks(f: &TurnStats) -> String {
     let mut out = Vec::new();
     for (is, word) in [
         (f.compacted, "compacted"),
@@ -260,7 +264,7 @@ fn paint_marks(text: &str, mark: &str) -> String {
     text.replacen(mark, &paint(style, mark), 1)
 }
 
-fn document(context: &Context, f: &TurnFacts, tokens: u64) -> Value {
+fn document(context: &Context, f: &TurnStats, tokens: u64) -> Value {
     let calls: serde_json::Map<String, Value> = f
         .calls
         .iter()

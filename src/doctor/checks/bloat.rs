@@ -1,9 +1,9 @@
 //! Bytes that nobody reads again, with what they cost.
 
 use crate::human;
-use crate::session::Kind;
+use crate::transcript::Kind;
 
-use super::super::check::{Check, Scope, Survey, whole};
+use super::super::check::{Check, Gate, Survey, whole};
 use super::super::finding::{Finding, Severity};
 use super::super::version::Versions;
 
@@ -15,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::None,
     heals: "",
     mend: None,
-    scope: Scope::Told,
+    gate: Gate::ReportOnly,
     run,
 };
 

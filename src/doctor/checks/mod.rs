@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::session::Session;
 
-use super::check::{Check, Scope, Survey};
+use super::check::{Check, Gate, Survey};
 use super::finding::Finding;
 use super::version::Version;
 
@@ -78,14 +78,14 @@ pub fn find_check(name: &str) -> Option<&'static Check> {
 
 /// What no change to a session may add to: the judge runs this before and after each.
 pub fn examine(session: &Session) -> Vec<Finding> {
-    run(session, |c| c.scope == Scope::Always)
+    run(session, |c| c.gate == Gate::Judged)
 }
 
 /// Everything that the transcript itself tells, for a person. What is normal for other clients is
 /// told only where one of `versions` suffers from it.
 pub fn diagnose(session: &Session, versions: &[Version]) -> Vec<Finding> {
     run(session, |c| {
-        c.scope != Scope::WhereSuffered || versions.iter().any(|&v| c.suffers.contains(v))
+        c.gate != Gate::JudgedForVersion || versions.iter().any(|&v| c.suffers.contains(v))
     })
 }
 

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use crate::jsonl::{decode, lookup};
-use crate::session::{Entry, Kind, Session};
+use crate::json::{decode, lookup};
+use crate::session::Session;
+use crate::transcript::{Entry, Kind};
 
-use super::super::check::{Check, Scope, Survey, whole};
+use super::super::check::{Check, Gate, Survey, whole};
 use super::super::finding::{Finding, Severity};
 use super::super::version::{Version, Versions};
 
@@ -26,7 +27,7 @@ const fn check(
         suffers,
         heals,
         mend: None,
-        scope: Scope::Told,
+        gate: Gate::ReportOnly,
         run: nothing,
     }
 }
@@ -216,7 +217,7 @@ fn lost_versions(session: &Session, around: &Surroundings<'_>, e: &Entry) -> usi
         return 0;
     };
     let inner = backups.of(text);
-    let all = crate::jsonl::fields(inner).unwrap_or_default().into_iter();
+    let all = crate::json::fields(inner).unwrap_or_default().into_iter();
     let gone = |value: &[u8]| {
         let name = lookup(value, &["backupFileName"]).map(|s| s.of(value));
         let name = name.filter(|n| n.starts_with(b"\""));

@@ -9,23 +9,24 @@ use crate::doctor::checks::calls::{
     repeated_call, repeated_result, result_before_call, split_server_result, stray_result,
     unanswered_call, unfinished_call,
 };
-use crate::jsonl::{Edit, decode, encode, lookup};
-use crate::rewrite::{Action, Gist, Place as At, Plan, Refusal, Transform, Words};
-use crate::session::{self, Id, Kind, Place, PromptKind, Session};
+use crate::json::{Edit, decode, encode, lookup};
+use crate::session::{self, Session, Standing};
+use crate::surgery::{Action, Detail, Excerpt, InsertAt as At, Plan, Refusal, Transform, Words};
+use crate::transcript::{Id, Kind, PromptKind};
 
-use super::super::blocks::Doomed;
 use super::RepairOptions;
 use super::edit::{NewUser, made_uuid, set_parent, uuid};
+use crate::ops::BlockRemovals;
 
 /// Gives each call an id of its own.
-pub(super) struct Ids(pub(super) Rc<RepairOptions>);
+pub(crate) struct Ids(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Ids {
     fn name(&self) -> &'static str {
         "repair"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if !self.0.wants(&repeated_call::CHECK) {
             return Ok(plan);
@@ -64,21 +65,21 @@ fn rename(session: &Session, plan: &mut Plan, at: session::At, key: &str, fresh:
 }
 
 /// Hangs results behind their calls.
-pub(super) struct Order(pub(super) Rc<RepairOptions>);
+pub(crate) struct Order(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Order {
     fn name(&self) -> &'static str {
         "repair"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if !self.0.wants(&result_before_call::CHECK) {
             return Ok(plan);
         }
         let path = session.graph().path();
         let next = |i: usize| match session.graph().place(i) {
-            Place::Path(p) => path.get(p as usize + 1).map(|&n| n as usize),
+            Standing::Path(p) => path.get(p as usize + 1).map(|&n| n as usize),
             _ => None,
         };
         let mut touched: FxHashSet<usize> = FxHashSet::default();
@@ -106,15 +107,15 @@ impl Transform for Order {
 }
 
 /// Takes out what answers nothing, answers twice, or will never be answered.
-pub(super) struct Strays(pub(super) Rc<RepairOptions>);
+pub(crate) struct Strays(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Strays {
     fn name(&self) -> &'static str {
         "repair"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        let mut doomed = Doomed::default();
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
+        let mut doomed = BlockRemovals::default();
         let mut add = |at: session::At| doomed.add(at);
         if self.0.wants(&repeated_result::CHECK) {
             repeated_result::results(session)
@@ -152,7 +153,7 @@ impl Transform for Strays {
                 kind if kind.is_result() => ("result without a call", Words::Content),
                 _ => ("thinking", Words::Thinking),
             };
-            let gist = Gist::of(session, entry, block, words);
+            let gist = Excerpt::of(session, entry, block, words);
             (what.into(), gist)
         });
         Ok(plan)
@@ -194,7 +195,7 @@ fn thinking_of(session: &Session, entries: &FxHashSet<usize>) -> impl Iterator<I
 }
 
 /// Makes up results for calls that were interrupted.
-pub(super) struct Results(pub(super) Rc<RepairOptions>);
+pub(crate) struct Results(pub(crate) Rc<RepairOptions>);
 
 const INTERRUPTED: &str =
     "[Interrupted: this session holds no result of the call, so its outcome is unknown.]";
@@ -204,7 +205,7 @@ impl Transform for Results {
         "repair"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if !self.0.wants(&unanswered_call::CHECK) {
             return Ok(plan);
@@ -227,7 +228,7 @@ impl Transform for Results {
 /// The entry behind which the result of a call goes: the last on the path of its answer's lines and
 /// their results. A call beside the path gets it on itself.
 fn behind(session: &Session, call: usize) -> usize {
-    let Place::Path(mut at) = session.graph().place(call) else {
+    let Standing::Path(mut at) = session.graph().place(call) else {
         return call;
     };
     let path = session.graph().path();
@@ -303,7 +304,7 @@ fn answer(session: &Session, plan: &mut Plan, behind: usize, calls: &[session::A
     }
     .line(session);
     let next = match session.graph().place(behind) {
-        Place::Path(p) => session
+        Standing::Path(p) => session
             .graph()
             .path()
             .get(p as usize + 1)

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use crate::doctor::checks::compaction::boundary_last::{self, End, end};
-use crate::doctor::checks::compaction::lost_boundary;
-use crate::doctor::checks::compaction::lost_logical_parent;
 use crate::doctor::checks::compaction::lost_preserved::{self, Lost, lost};
 use crate::doctor::checks::compaction::no_metadata;
-use crate::jsonl::{Edit, decode, elements, encode, fields, lookup, remove_elements, remove_field};
-use crate::rewrite::{Action, Place, Plan, Refusal, Transform};
-use crate::session::{Id, Session};
+use crate::doctor::checks::compaction::{lost_boundary, lost_logical_parent};
+use crate::json::{Edit, decode, elements, encode, fields, lookup, remove_elements, remove_field};
+use crate::session::Session;
+use crate::surgery::{Action, Detail, InsertAt, Plan, Refusal, Transform};
+use crate::transcript::Id;
 
 use super::RepairOptions;
 use super::edit::{set_field, shared, timestamp, uuid};
@@ -18,7 +18,7 @@ use super::edit::{set_field, shared, timestamp, uuid};
 const METADATA: &[u8] = br#"{"trigger":"manual","preTokens":0}"#;
 
 /// Puts boundaries in front of summaries that have lost theirs.
-pub(super) struct Boundaries(pub(super) Rc<RepairOptions>);
+pub(crate) struct Boundaries(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Boundaries {
     fn name(&self) -> &'static str {
@@ -29,7 +29,7 @@ impl Transform for Boundaries {
         true
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if !self.0.wants(&lost_boundary::CHECK) {
             return Ok(plan);
@@ -54,13 +54,13 @@ impl Transform for Boundaries {
                 String::from_utf8_lossy(METADATA),
             );
             plan.note_insert("compaction boundary", line.len() + 1, 0, "");
-            plan.insert_line(Place::Before(e.line), line);
+            plan.insert_line(InsertAt::Before(e.line), line);
         }
         Ok(plan)
     }
 }
 
-pub(super) struct Compaction(pub(super) Rc<RepairOptions>);
+pub(crate) struct Compaction(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Compaction {
     fn name(&self) -> &'static str {
@@ -71,7 +71,7 @@ impl Transform for Compaction {
         true
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if self.0.wants(&no_metadata::CHECK) {
             for i in no_metadata::entries(session) {

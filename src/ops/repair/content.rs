@@ -4,21 +4,21 @@ use std::rc::Rc;
 
 use crate::doctor::checks::content::{blank_text, empty_content, replayed_error};
 use crate::doctor::checks::thinking::{adjacent, alone, unsigned};
-use crate::rewrite::{Action, Gist, Plan, Refusal, Transform, Words};
 use crate::session::{At, Session};
+use crate::surgery::{Action, Detail, Excerpt, Plan, Refusal, Transform, Words};
 
-use super::super::blocks::Doomed;
 use super::RepairOptions;
+use crate::ops::BlockRemovals;
 
-pub(super) struct Content(pub(super) Rc<RepairOptions>);
+pub(crate) struct Content(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Content {
     fn name(&self) -> &'static str {
         "repair"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
-        let mut doomed = Doomed::default();
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
+        let mut doomed = BlockRemovals::default();
         let mut add = |at: At| doomed.add(at);
         if self.0.wants(&blank_text::CHECK) {
             blank_text::blocks(session).into_iter().for_each(&mut add);
@@ -41,10 +41,10 @@ impl Transform for Content {
         let mut plan = Plan::default();
         doomed.plan(session, &mut plan, |entry, block| {
             if block.kind.is_thinking() {
-                let gist = Gist::of(session, entry, block, Words::Thinking);
+                let gist = Excerpt::of(session, entry, block, Words::Thinking);
                 ("thinking".into(), gist)
             } else {
-                ("blank text".into(), Gist::None)
+                ("blank text".into(), Excerpt::None)
             }
         });
         let mut gone: Vec<(usize, &str)> = Vec::new();

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use crate::jsonl::{Edit, Span, encode, insert_field, lookup};
-use crate::rewrite::{Action, Plan};
-use crate::session::{Entry, Session};
+use crate::json::{Edit, Span, encode, insert_field, lookup};
+use crate::session::Session;
+use crate::surgery::{Action, Plan};
+use crate::transcript::Entry;
 
 /// Gives an entry another parent; a result also names it as the entry of its call.
-pub(super) fn set_parent(session: &Session, plan: &mut Plan, entry: usize, parent: Option<&str>) {
+pub(crate) fn set_parent(session: &Session, plan: &mut Plan, entry: usize, parent: Option<&str>) {
     let e = &session.entries()[entry];
     let value = parent.map_or_else(|| "null".to_owned(), encode);
     let span = lookup(session.text(e), &["parentUuid"]);
@@ -20,7 +21,7 @@ pub(super) fn set_parent(session: &Session, plan: &mut Plan, entry: usize, paren
 }
 
 /// Sets a field of an entry, wherever it stands; one that is missing is put at the end.
-pub(super) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str, value: &[u8]) {
+pub(crate) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str, value: &[u8]) {
     let text = session.text(e);
     let edit = match lookup(text, &[key]) {
         Some(span) => Edit::new(span, value),
@@ -30,12 +31,12 @@ pub(super) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str
 }
 
 /// The uuid of an entry.
-pub(super) fn uuid(session: &Session, entry: usize) -> Option<String> {
+pub(crate) fn uuid(session: &Session, entry: usize) -> Option<String> {
     session.uuid(&session.entries()[entry])
 }
 
 /// A uuid made of words: the same words always make the same.
-pub(super) fn made_uuid(words: &[&str]) -> String {
+pub(crate) fn made_uuid(words: &[&str]) -> String {
     let hash = blake3::hash(words.join("\n").as_bytes());
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&hash.as_bytes()[..16]);
@@ -45,29 +46,29 @@ pub(super) fn made_uuid(words: &[&str]) -> String {
 }
 
 /// A time as the client writes it, in quotes.
-pub(super) fn timestamp(millis: i64) -> String {
+pub(crate) fn timestamp(millis: i64) -> String {
     let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     format!("\"{}\"", time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
 }
 
 /// A user entry in the client's form, with the fields of a neighbour that say where it was made.
-pub(super) struct NewUser<'a> {
+pub(crate) struct NewUser<'a> {
     /// The entry whose surroundings it shares.
-    pub(super) like: &'a Entry,
+    pub(crate) like: &'a Entry,
     /// Its parent.
-    pub(super) parent: Option<&'a str>,
+    pub(crate) parent: Option<&'a str>,
     /// Its own uuid.
-    pub(super) uuid: &'a str,
+    pub(crate) uuid: &'a str,
     /// `message.content`, as JSON.
-    pub(super) content: &'a str,
+    pub(crate) content: &'a str,
     /// Its time.
-    pub(super) time: i64,
+    pub(crate) time: i64,
     /// Further fields, as JSON, each with a comma before it.
-    pub(super) more: &'a str,
+    pub(crate) more: &'a str,
 }
 
 /// The fields of an entry that say where it was made, each with a comma before it.
-pub(super) fn shared(session: &Session, like: &Entry) -> String {
+pub(crate) fn shared(session: &Session, like: &Entry) -> String {
     let text = session.text(like);
     let mut shared = String::new();
     for key in [
@@ -90,7 +91,7 @@ pub(super) fn shared(session: &Session, like: &Entry) -> String {
 }
 
 impl NewUser<'_> {
-    pub(super) fn line(&self, session: &Session) -> String {
+    pub(crate) fn line(&self, session: &Session) -> String {
         let shared = shared(session, self.like);
         let parent = self.parent.map_or_else(|| "null".to_owned(), encode);
         format!(

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use crate::doctor::checks::chain::headless::{CHECK, entry};
-use crate::rewrite::{Place, Plan, Refusal, Transform};
 use crate::session::Session;
+use crate::surgery::{Detail, InsertAt, Plan, Refusal, Transform};
 
 use super::RepairOptions;
 use super::edit::{NewUser, made_uuid, set_parent, uuid};
 
-pub(super) struct Heads(pub(super) Rc<RepairOptions>);
+pub(crate) struct Heads(pub(crate) Rc<RepairOptions>);
 
 const NOTE: &str = "[The beginning of this conversation is missing.]";
 
@@ -18,7 +18,7 @@ impl Transform for Heads {
         "repair"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         let Some(first) = entry(session).filter(|_| self.0.wants(&CHECK)) else {
             return Ok(plan);
@@ -29,7 +29,7 @@ impl Transform for Heads {
         };
         let fresh = made_uuid(&["head", &own]);
         let parent = session.graph().parent(first).and_then(|p| uuid(session, p));
-        let content = crate::jsonl::encode(NOTE);
+        let content = crate::json::encode(NOTE);
         let line = NewUser {
             like: e,
             parent: parent.as_deref(),
@@ -40,7 +40,7 @@ impl Transform for Heads {
         }
         .line(session);
         plan.note_insert("note", line.len() + 1, NOTE.len(), NOTE);
-        plan.insert_line(Place::Before(e.line), line);
+        plan.insert_line(InsertAt::Before(e.line), line);
         set_parent(session, &mut plan, first, Some(&fresh));
         Ok(plan)
     }

@@ -9,7 +9,7 @@ use image::imageops::FilterType;
 use image::{DynamicImage, ImageFormat, ImageReader};
 
 /// A picture of at most `pixels` a side and `bytes` of base64, with its kind; `None` if it cannot be read.
-pub(super) fn shrink(raw: &[u8], pixels: u32, bytes: usize) -> Option<(String, &'static str)> {
+pub(crate) fn shrink(raw: &[u8], pixels: u32, bytes: usize) -> Option<(String, &'static str)> {
     let mut picture = ImageReader::new(Cursor::new(raw))
         .with_guessed_format()
         .ok()?

@@ -6,14 +6,15 @@ use rustc_hash::FxHashSet;
 
 use crate::doctor::checks::chain::wrong_leaf;
 use crate::doctor::checks::compaction::stale_last_prompt;
-use crate::jsonl::encode;
-use crate::rewrite::{Action, Place, Plan, Refusal, Transform};
-use crate::session::{PromptKind, Session};
+use crate::json::encode;
+use crate::session::Session;
+use crate::surgery::{Action, Detail, InsertAt, Plan, Refusal, Transform};
+use crate::transcript::PromptKind;
 
 use super::RepairOptions;
 use super::edit::{set_field, timestamp, uuid};
 
-pub(super) struct Leaf(pub(super) Rc<RepairOptions>);
+pub(crate) struct Leaf(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Leaf {
     fn name(&self) -> &'static str {
@@ -24,11 +25,11 @@ impl Transform for Leaf {
         true
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if self.0.wants(&stale_last_prompt::CHECK) && stale_last_prompt::entry(session).is_some() {
             let last = session
-                .tags()
+                .heads()
                 .iter()
                 .rposition(|&t| wrong_leaf::can_lead(t));
             if let Some(leaf) = last.and_then(|l| message_above(session, l)) {
@@ -106,7 +107,7 @@ fn name(session: &Session, leaf: usize, plan: &mut Plan) {
         .into_iter()
         .find(|&i| session.entries()[i].prompt == PromptKind::Words);
     let words = prompt
-        .and_then(|i| crate::session::prompt_words(session, &session.entries()[i]))
+        .and_then(|i| crate::view::prompt_text(session, &session.entries()[i]))
         .unwrap_or_default();
     let short: String = words.chars().take(200).collect();
     let id = session
@@ -119,7 +120,7 @@ fn name(session: &Session, leaf: usize, plan: &mut Plan) {
         encode(&id)
     );
     plan.note_insert("last prompt", line.len() + 1, 0, "");
-    plan.insert_line(Place::End, line);
+    plan.insert_line(InsertAt::End, line);
 }
 
 /// Entries that are newer than the leaf and not behind it get a time just before it; where they are
@@ -129,7 +130,7 @@ fn agree_on_time(session: &Session, leaf: usize, plan: &mut Plan) {
     let all = session.entries().iter().enumerate();
     let newer: Vec<usize> = all
         .filter(|(i, o)| {
-            wrong_leaf::can_lead(o.tag()) && o.time > e.time && !session.graph().descends(*i, leaf)
+            wrong_leaf::can_lead(o.head()) && o.time > e.time && !session.graph().descends(*i, leaf)
         })
         .map(|(i, _)| i)
         .collect();

@@ -3,19 +3,19 @@
 use rustc_hash::FxHashSet;
 
 use crate::doctor::checks::chain::parallel_results::{Group, groups};
-use crate::rewrite::{Plan, Refusal, Transform};
-use crate::session::{Place, Session};
+use crate::session::{Session, Standing};
+use crate::surgery::{Detail, Plan, Refusal, Transform};
 
 use super::edit::{set_parent, uuid};
 
-pub(super) struct Linearize;
+pub(crate) struct Linearize;
 
 impl Transform for Linearize {
     fn name(&self) -> &'static str {
         "repair"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         for group in groups(session) {
             chain(session, &group, &mut plan);
@@ -67,7 +67,7 @@ fn members(session: &Session, group: &Group) -> FxHashSet<usize> {
             let tail = !session.entries()[child].is_message()
                 && matches!(
                     session.graph().place(child),
-                    Place::Path(_) | Place::Beside(_)
+                    Standing::Path(_) | Standing::Beside(_)
                 );
             if tail && members.insert(child) {
                 stack.push(child);

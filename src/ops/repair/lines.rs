@@ -6,13 +6,15 @@ use crate::doctor::checks::lines::recover::{Piece, pieces};
 use crate::doctor::checks::lines::{
     byte_order_mark, glued_records, invalid_utf8, nul_run, open_end, torn_line,
 };
-use crate::jsonl::{Edit, Ending, Span};
-use crate::rewrite::{Action, Change, Gist, Place, Plan, Refusal, Transform};
-use crate::session::{LineState, Session};
+use crate::document::Ending;
+use crate::json::{Edit, Span};
+use crate::session::Session;
+use crate::surgery::{Action, Change, Detail, Excerpt, InsertAt, Plan, Refusal, Transform};
+use crate::transcript::LineState;
 
 use super::RepairOptions;
 
-pub(super) struct Lines(pub(super) Rc<RepairOptions>);
+pub(crate) struct Lines(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Lines {
     fn name(&self) -> &'static str {
@@ -23,7 +25,7 @@ impl Transform for Lines {
         true
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         for (i, state) in session.lines().iter().enumerate() {
             match state {
@@ -95,7 +97,7 @@ impl Lines {
             Some((first, rest)) => {
                 plan.edit_line(line as u32, [Edit::new(Span::new(0, text.len()), *first)]);
                 for record in rest {
-                    plan.insert_line(Place::Before(line as u32 + 1), *record);
+                    plan.insert_line(InsertAt::Before(line as u32 + 1), *record);
                 }
             }
             None => plan.drop_line(line as u32),
@@ -123,7 +125,7 @@ impl Lines {
             },
             bytes: kept as i64 - text.len() as i64 - 1,
             turn: None,
-            gist: Gist::None,
+            gist: Excerpt::None,
             shown: 0,
             count: 1,
         });

@@ -17,7 +17,7 @@ mod uuids;
 use std::rc::Rc;
 
 use crate::doctor::Check;
-use crate::rewrite::Transform;
+use crate::surgery::Transform;
 
 /// What is mended, and how boldly.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use crate::doctor::checks::chain::{cut_root, cycle, dangling_parent};
-use crate::rewrite::{Plan, Refusal, Transform};
-use crate::session::{BlockKind, Entry, Kind, Place, PromptKind, Session};
+use crate::session::{Session, Standing};
+use crate::surgery::{Detail, Plan, Refusal, Transform};
+use crate::transcript::{BlockKind, Entry, Kind, PromptKind};
 
 use super::RepairOptions;
 use super::edit::{set_parent, uuid};
 
-pub(super) struct Parents(pub(super) Rc<RepairOptions>);
+pub(crate) struct Parents(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Parents {
     fn name(&self) -> &'static str {
@@ -22,7 +23,7 @@ impl Transform for Parents {
         true
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         let mut orphans: Vec<usize> = Vec::new();
         if self.0.wants(&dangling_parent::CHECK) {
@@ -56,7 +57,7 @@ fn by_time(session: &Session) -> Vec<u32> {
 }
 
 /// Who the parent was.
-enum Kin {
+enum ParentGuess {
     /// The history shows it.
     Sure(usize),
     /// It may be the one or the other.
@@ -68,19 +69,19 @@ enum Kin {
 impl Parents {
     fn adopt(&self, session: &Session, by_time: &[u32], orphan: usize, plan: &mut Plan) {
         let parent = match kin(session, by_time, orphan) {
-            Kin::Sure(parent) => Some(parent),
-            Kin::Nobody => match buried(session, orphan) {
+            ParentGuess::Sure(parent) => Some(parent),
+            ParentGuess::Nobody => match buried(session, orphan) {
                 Some((prompt, before)) => {
                     set_parent(session, plan, prompt, None);
                     Some(before)
                 }
                 None => None,
             },
-            Kin::Torn(likelier, _) if self.0.accept_guess => Some(likelier),
-            Kin::Torn(a, b) => {
+            ParentGuess::Torn(likelier, _) if self.0.accept_guess => Some(likelier),
+            ParentGuess::Torn(a, b) => {
                 let shown = matches!(
                     session.graph().place(orphan),
-                    Place::Path(_) | Place::Beside(_)
+                    Standing::Path(_) | Standing::Beside(_)
                 );
                 let line = |i: usize| {
                     session
@@ -128,7 +129,7 @@ fn buried(session: &Session, orphan: usize) -> Option<(usize, usize)> {
 ///
 /// A line of an answer follows the lines of the same answer, a result its call. Anything else
 /// follows what stands before it in the file, if that is also what was newest then.
-fn kin(session: &Session, by_time: &[u32], orphan: usize) -> Kin {
+fn kin(session: &Session, by_time: &[u32], orphan: usize) -> ParentGuess {
     let own = subtree(session, orphan);
     let e = &session.entries()[orphan];
     let fits = |i: &usize, c: &Entry| {
@@ -140,11 +141,11 @@ fn kin(session: &Session, by_time: &[u32], orphan: usize) -> Kin {
             .find(|(i, c)| c.message_id == e.message_id && fits(i, c))
             .map(|(i, _)| i);
         if let Some(line) = line {
-            return Kin::Sure(line);
+            return ParentGuess::Sure(line);
         }
     }
     if let Some(call) = call_of(session, e).filter(|c| !own.contains(c)) {
-        return Kin::Sure(call);
+        return ParentGuess::Sure(call);
     }
     let before = above().find(|(i, c)| fits(i, c)).map(|(i, _)| i);
     let entry = |i: u32| &session.entries()[i as usize];
@@ -156,16 +157,16 @@ fn kin(session: &Session, by_time: &[u32], orphan: usize) -> Kin {
         .find(|i| fits(i, &session.entries()[*i]));
     match (before, newest) {
         // What stands behind it in the file cannot have been before it, whatever its time.
-        (None, _) => Kin::Nobody,
-        (Some(before), None) => Kin::Sure(before),
+        (None, _) => ParentGuess::Nobody,
+        (Some(before), None) => ParentGuess::Sure(before),
         (Some(before), Some(newest)) => agree(session, e, before, newest),
     }
 }
 
-fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> Kin {
+fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> ParentGuess {
     let graph = session.graph();
     if before == newest || graph.descends(before, newest) || siblings(session, before, newest) {
-        return Kin::Sure(before);
+        return ParentGuess::Sure(before);
     }
     // A prompt's id is on all that belongs to the turn.
     let prompt = |e: &Entry| session.string(e, &["promptId"]);
@@ -174,12 +175,12 @@ fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> Kin {
             prompt(&session.entries()[before]).as_ref() == Some(&own),
             prompt(&session.entries()[newest]).as_ref() == Some(&own),
         ) {
-            (true, false) => return Kin::Sure(before),
-            (false, true) => return Kin::Sure(newest),
+            (true, false) => return ParentGuess::Sure(before),
+            (false, true) => return ParentGuess::Sure(newest),
             _ => {}
         }
     }
-    Kin::Torn(before, newest)
+    ParentGuess::Torn(before, newest)
 }
 
 /// Whether two entries are lines of one answer, or results of its calls.

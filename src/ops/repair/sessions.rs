@@ -3,21 +3,21 @@
 use std::rc::Rc;
 
 use crate::doctor::checks::chain::foreign_entries::{self, CHECK};
-use crate::jsonl::encode;
-use crate::rewrite::{Action, Plan, Refusal, Transform};
+use crate::json::encode;
 use crate::session::Session;
+use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
 
 use super::RepairOptions;
 use super::edit::set_field;
 
-pub(super) struct Sessions(pub(super) Rc<RepairOptions>);
+pub(crate) struct Sessions(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Sessions {
     fn name(&self) -> &'static str {
         "repair"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if !self.0.wants(&CHECK) {
             return Ok(plan);

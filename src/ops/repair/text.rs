@@ -8,21 +8,21 @@ use crate::doctor::checks::content::media::{self, Ill, Medium};
 use crate::doctor::checks::content::{
     bad_document, large_image, lone_surrogate, not_an_image, nul_in_text, string_answer,
 };
-use crate::jsonl::{Edit, Span, encode};
-use crate::rewrite::{Action, Plan, Refusal, Transform};
-use crate::session::{Place, Session};
+use crate::json::{Edit, Span, encode};
+use crate::session::{Session, Standing};
+use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
 
 use super::RepairOptions;
 use super::images::shrink;
 
-pub(super) struct Text(pub(super) Rc<RepairOptions>);
+pub(crate) struct Text(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Text {
     fn name(&self) -> &'static str {
         "repair"
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if self.0.wants(&string_answer::CHECK) {
             for i in string_answer::entries(session) {
@@ -65,7 +65,10 @@ impl Text {
         );
         for (i, e) in session.entries().iter().enumerate() {
             if !e.is_message()
-                || !matches!(session.graph().place(i), Place::Path(_) | Place::Beside(_))
+                || !matches!(
+                    session.graph().place(i),
+                    Standing::Path(_) | Standing::Beside(_)
+                )
             {
                 continue;
             }

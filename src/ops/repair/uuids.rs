@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use crate::doctor::checks::chain::duplicate_uuid::{self, CHECK};
-use crate::jsonl::encode;
-use crate::rewrite::{Action, Plan, Refusal, Transform};
+use crate::json::encode;
 use crate::session::Session;
+use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
 
 use super::RepairOptions;
 use super::edit::{made_uuid, set_field, set_parent, uuid};
 
-pub(super) struct Uuids(pub(super) Rc<RepairOptions>);
+pub(crate) struct Uuids(pub(crate) Rc<RepairOptions>);
 
 impl Transform for Uuids {
     fn name(&self) -> &'static str {
@@ -21,7 +21,7 @@ impl Transform for Uuids {
         true
     }
 
-    fn plan(&self, session: &Session) -> Result<Plan, Refusal> {
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if !self.0.wants(&CHECK) {
             return Ok(plan);

@@ -9,18 +9,19 @@ pub(crate) mod tool_reference;
 pub(crate) mod unanswered_call;
 pub(crate) mod unfinished_call;
 
-use crate::session::{At, Kind, Places, PromptKind, Session};
+use crate::session::{At, Places, Session};
+use crate::transcript::{Kind, PromptKind};
 
 use super::super::check::is_live;
 
 /// One id of a call with the blocks that are part of the conversation.
-pub(crate) struct Shown {
+pub(crate) struct LiveCall {
     pub(crate) uses: Places,
     pub(crate) results: Places,
 }
 
 /// Every call of the conversation.
-pub(crate) fn shown(session: &Session) -> impl Iterator<Item = Shown> + '_ {
+pub(crate) fn shown(session: &Session) -> impl Iterator<Item = LiveCall> + '_ {
     let of = move |blocks: &[At]| -> Places {
         blocks
             .iter()
@@ -28,7 +29,7 @@ pub(crate) fn shown(session: &Session) -> impl Iterator<Item = Shown> + '_ {
             .filter(|b| is_live(session, b.entry as usize))
             .collect()
     };
-    session.calls().iter().map(move |call| Shown {
+    session.calls().iter().map(move |call| LiveCall {
         uses: of(&call.uses),
         results: of(&call.results),
     })
@@ -37,7 +38,7 @@ pub(crate) fn shown(session: &Session) -> impl Iterator<Item = Shown> + '_ {
 /// Whether nothing of the conversation follows the message of an entry: its calls may still be running.
 pub(crate) fn is_last_message(session: &Session, entry: u32) -> bool {
     let own = &session.entries()[entry as usize];
-    let same = |e: &crate::session::Entry| {
+    let same = |e: &crate::transcript::Entry| {
         e.line == own.line || own.message_id.is_some() && e.message_id == own.message_id
     };
     let tail = session

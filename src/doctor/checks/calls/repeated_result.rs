@@ -2,7 +2,7 @@
 
 use crate::session::{At, Session};
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -14,7 +14,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 156)),
     heals: "2.1.156 and newer keep the first",
     mend: Some("the first stays, as newer clients have it"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

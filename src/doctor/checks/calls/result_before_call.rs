@@ -1,8 +1,9 @@
 //! A result that comes before its call in the conversation. In the file it may.
 
-use crate::session::{BlockKind, Place, Session};
+use crate::session::{Session, Standing};
+use crate::transcript::BlockKind;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: Some("the result is hung behind its call"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 
@@ -29,7 +30,7 @@ pub(crate) fn pairs(session: &Session) -> Vec<(usize, usize)> {
             session.graph().place(made.entry as usize),
             session.graph().place(result.entry as usize),
         );
-        if let (Place::Path(made_at), Place::Path(result_at)) = (a, b)
+        if let (Standing::Path(made_at), Standing::Path(result_at)) = (a, b)
             && result_at < made_at
             && session.block(result.block).kind == BlockKind::ToolResult
         {

@@ -1,8 +1,9 @@
 //! A server tool's result in another message than its call.
 
-use crate::session::{At, BlockKind, Session};
+use crate::session::{At, Session};
+use crate::transcript::BlockKind;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: Some("call and result go: the model has answered since"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

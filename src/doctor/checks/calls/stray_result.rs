@@ -1,8 +1,9 @@
 //! A result whose call is not there.
 
-use crate::session::{At, BlockKind, Session};
+use crate::session::{At, Session};
+use crate::transcript::BlockKind;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 45)),
     heals: "2.1.45 and newer leave the result out",
     mend: Some("the result goes, as newer clients have it"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -2,10 +2,11 @@
 
 use memchr::memmem;
 
-use crate::jsonl::{Span, decode, elements, lookup};
-use crate::session::{BlockKind, Session};
+use crate::json::{Span, decode, elements, lookup};
+use crate::session::Session;
+use crate::transcript::BlockKind;
 
-use super::super::super::check::{Check, Scope, Survey, is_live};
+use super::super::super::check::{Check, Gate, Survey, is_live};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -17,7 +18,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 0, 76)),
     heals: "2.0.76 and newer leave out references to tools that are gone",
     mend: Some("a note takes its place"),
-    scope: Scope::WhereSuffered,
+    gate: Gate::JudgedForVersion,
     run,
 };
 

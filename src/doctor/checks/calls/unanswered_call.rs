@@ -1,8 +1,9 @@
 //! A call without a result, with more of the conversation behind it.
 
-use crate::session::{At, BlockKind, Session};
+use crate::session::{At, Session};
+use crate::transcript::BlockKind;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "all that were measured leave the call out",
     mend: Some("a result is made up that says the call was interrupted"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -2,7 +2,7 @@
 
 use crate::session::{At, Session};
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,7 +14,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::None,
     heals: "older clients leave the call out, 2.1.325 makes up a result",
     mend: Some("the call goes"),
-    scope: Scope::Told,
+    gate: Gate::ReportOnly,
     run,
 };
 

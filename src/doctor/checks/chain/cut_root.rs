@@ -1,8 +1,9 @@
 //! An answer or a result that begins the conversation although there is more before it.
 
-use crate::session::{Kind, PromptKind, Session};
+use crate::session::Session;
+use crate::transcript::{Kind, PromptKind};
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: Some("it is hung on the entry that was before it, if the history shows which"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

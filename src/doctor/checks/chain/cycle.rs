@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -14,7 +14,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 45)),
     heals: "2.1.45 and newer stop where it repeats",
     mend: Some("the first of them in the file is hung on the entry before it"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -1,8 +1,8 @@
 //! An entry whose parent is not in the file.
 
-use crate::session::{Place, Session};
+use crate::session::{Session, Standing};
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -14,13 +14,13 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 156)),
     heals: "2.1.156 and newer, if an entry at most five seconds older is there to go on from",
     mend: Some("it is hung on the entry that was before it, if the history shows which"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 
 /// Entries whose parent is named but not there. What a summary lacks is its boundary, which is another matter.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
-    let all = session.tags().iter().enumerate();
+    let all = session.heads().iter().enumerate();
     all.filter(|(i, tag)| {
         session.graph().parent(*i).is_none()
             && tag.is_chained()
@@ -39,8 +39,8 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         );
         match survey.session.graph().place(i) {
             // The newest clients find nothing to bridge the gap with.
-            Place::Path(0) => finding.suffers = Versions::All,
-            Place::Path(_) => {}
+            Standing::Path(0) => finding.suffers = Versions::All,
+            Standing::Path(_) => {}
             _ => {
                 finding.severity = Severity::Waste;
                 finding.message = String::from(

@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::session::{Id, Session};
+use crate::session::Session;
+use crate::transcript::Id;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -16,7 +17,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "copies that are the same do no harm but at the end of the file (2.1.156)",
     mend: Some("the same entry again goes; another with its uuid gets one of its own"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 
-use super::super::super::check::{Check, Scope, Survey, is_live, whole};
+use super::super::super::check::{Check, Gate, Survey, is_live, whole};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,7 +14,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::None,
     heals: "all resume such a session",
     mend: Some("they get this session's id"),
-    scope: Scope::Told,
+    gate: Gate::ReportOnly,
     run,
 };
 

@@ -1,8 +1,9 @@
 //! A conversation that begins with an answer.
 
-use crate::session::{Kind, Session};
+use crate::session::Session;
+use crate::transcript::Kind;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,14 +15,14 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "2.1.45 puts a reminder of its own in front",
     mend: Some("a note in the user's name is put in front"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 
 /// The answer that would be the first message.
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let path = session.graph().path();
-    let from = session.graph().window();
+    let from = session.graph().window_start();
     let first = path[from as usize..]
         .iter()
         .map(|&i| i as usize)

@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::session::{BlockKind, Id, Kind, Place, Session};
+use crate::session::{Session, Standing};
+use crate::transcript::{BlockKind, Id, Kind};
 
-use super::super::super::check::{Check, Scope, Survey, is_live};
+use super::super::super::check::{Check, Gate, Survey, is_live};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -16,7 +17,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 156)),
     heals: "2.1.156 and newer gather the results of one message",
     mend: Some("the results are put in one chain"),
-    scope: Scope::WhereSuffered,
+    gate: Gate::JudgedForVersion,
     run,
 };
 
@@ -71,7 +72,7 @@ pub(crate) fn groups(session: &Session) -> Vec<Group> {
         g.lines
             .iter()
             .chain(&g.results)
-            .any(|&i| matches!(graph.place(i), Place::Beside(_)))
+            .any(|&i| matches!(graph.place(i), Standing::Beside(_)))
             && g.results.len() > 1
     });
     groups
@@ -83,7 +84,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             let aside = group
                 .results
                 .iter()
-                .filter(|&&i| matches!(survey.session.graph().place(i), Place::Beside(_)))
+                .filter(|&&i| matches!(survey.session.graph().place(i), Standing::Beside(_)))
                 .count();
             findings.push(survey.at(&CHECK, first, format!("{} of {} parallel results are on side branches: clients before 2.1.156 show the model only the others", aside, group.results.len())));
         }

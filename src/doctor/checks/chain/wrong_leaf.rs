@@ -1,8 +1,9 @@
 //! Clients that would go on from different entries.
 
-use crate::session::{Entry, Kind, Session, Tag};
+use crate::session::Session;
+use crate::transcript::{Entry, EntryHead, Kind};
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,12 +15,12 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: Some("times and the last prompt's note are made to agree on where the conversation ends"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 
 /// Whether a client that goes by time may take an entry as the end.
-pub(crate) fn can_lead(tag: Tag) -> bool {
+pub(crate) fn can_lead(tag: EntryHead) -> bool {
     tag.is_chained()
         && !tag.flags.sidechain()
         && matches!(
@@ -34,7 +35,7 @@ pub(crate) fn newest(session: &Session) -> Option<usize> {
         .entries()
         .iter()
         .enumerate()
-        .filter(|(i, _)| can_lead(session.tags()[*i]));
+        .filter(|(i, _)| can_lead(session.heads()[*i]));
     let best = candidates.fold(None, |best: Option<(usize, &Entry)>, (i, e)| match best {
         Some((_, b)) if b.time >= e.time => best,
         _ => Some((i, e)),

@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -16,7 +16,7 @@ pub(crate) static CHECK: Check = Check {
     mend: Some(
         "a boundary without a summary goes; a summary of the same time becomes the newer one",
     ),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

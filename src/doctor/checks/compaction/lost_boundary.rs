@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -14,7 +14,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::From(Version(2, 1, 156)),
     heals: "older clients show nothing from before the summary",
     mend: Some("a boundary is put in front of it"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

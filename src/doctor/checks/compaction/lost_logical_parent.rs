@@ -1,8 +1,9 @@
 //! A boundary that remembers an entry which is gone. A quarter of those in the wild do.
 
-use crate::session::{Entry, Session};
+use crate::session::Session;
+use crate::transcript::Entry;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::None,
     heals: "no client goes by it on resume",
     mend: Some("the boundary names the entry that stands before it in the file"),
-    scope: Scope::Told,
+    gate: Gate::ReportOnly,
     run,
 };
 

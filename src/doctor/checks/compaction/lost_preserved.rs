@@ -1,9 +1,10 @@
 //! Messages that a compaction kept and that are gone.
 
-use crate::jsonl::{decode, elements, lookup};
-use crate::session::{Id, Session};
+use crate::json::{decode, elements, lookup};
+use crate::session::Session;
+use crate::transcript::Id;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -15,7 +16,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::From(Version(2, 1, 46)),
     heals: "older clients show none of them anyway",
     mend: Some("what is gone leaves the list"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -1,9 +1,9 @@
 //! A boundary without its metadata.
 
-use crate::jsonl::lookup;
+use crate::json::lookup;
 use crate::session::Session;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -15,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::None,
     heals: "all that were measured resume without it",
     mend: Some("the least of it is put in"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -1,8 +1,9 @@
 //! A last prompt's note behind a boundary that leads back to before it.
 
-use crate::session::{Kind, Session};
+use crate::session::Session;
+use crate::transcript::Kind;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::From(Version(2, 1, 46)),
     heals: "older clients do not look at it",
     mend: Some("a fresh note names the end of the conversation"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 
@@ -30,7 +31,7 @@ pub(crate) fn entry(session: &Session) -> Option<usize> {
         .rposition(|e| e.kind == Kind::LastPrompt && e.names.is_some())?;
     let named = session.find(session.entries()[note].names)?;
     let last = session
-        .tags()
+        .heads()
         .iter()
         .rposition(|&t| super::super::chain::wrong_leaf::can_lead(t))?;
     // Nothing is lost where nothing is behind the boundary.

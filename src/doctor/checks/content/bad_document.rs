@@ -1,6 +1,6 @@
 //! A PDF that is locked or broken.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 use super::media::ill_documents;
@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: Some("a note takes its place"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -1,10 +1,11 @@
 //! Text of nothing but white space.
 
-use crate::jsonl::{begins_with_words, decode, lookup};
-use crate::session::{At, BlockKind, Session};
+use crate::json::{begins_with_text, decode, lookup};
+use crate::session::{At, Session};
+use crate::transcript::BlockKind;
 
 use super::super::super::check::is_live;
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -16,7 +17,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 325)),
     heals: "2.1.325 leaves it out",
     mend: Some("the text goes"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 
@@ -48,7 +49,7 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
 
 /// Whether a JSON string is blank; one of more than a few blanks is not worth the decoding.
 pub(crate) fn is_blank(raw: &[u8]) -> bool {
-    raw.len() <= 4096 && !begins_with_words(raw) && decode(raw).trim().is_empty()
+    raw.len() <= 4096 && !begins_with_text(raw) && decode(raw).trim().is_empty()
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {

@@ -3,7 +3,7 @@
 use crate::session::Session;
 
 use super::super::super::check::is_live;
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -15,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 156)),
     heals: "2.1.156 and newer leave the message out",
     mend: Some("the entry goes, or gets a note where a prompt is needed"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

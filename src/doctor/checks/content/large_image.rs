@@ -1,6 +1,6 @@
 //! A picture with too many bytes or pixels.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 use super::media::{Ill, ill_images};
@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 45)),
     heals: "2.1.45 sends a word in its place, 2.1.156 and newer try again without it",
     mend: Some("it is made smaller"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -1,6 +1,6 @@
 //! A conversation larger than a request may be.
 
-use super::super::super::check::{Check, Scope, Survey, whole};
+use super::super::super::check::{Check, Gate, Survey, whole};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -12,7 +12,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: None,
-    scope: Scope::Told,
+    gate: Gate::ReportOnly,
     run,
 };
 

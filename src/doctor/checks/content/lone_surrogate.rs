@@ -1,6 +1,6 @@
 //! Half an emoji: what is left when text is cut between the two halves of a surrogate pair.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 use super::escapes::{Bad, bad_escapes};
@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 156)),
     heals: "2.1.156 and newer send U+FFFD",
     mend: Some("it becomes U+FFFD"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -6,8 +6,9 @@ use image::{ImageFormat, ImageReader};
 use memchr::memmem;
 use rayon::prelude::*;
 
-use crate::jsonl::{Span, decode, elements, lookup};
-use crate::session::{BlockKind, Session};
+use crate::json::{Span, decode, elements, lookup};
+use crate::session::Session;
+use crate::transcript::BlockKind;
 
 use super::super::super::check::is_live;
 

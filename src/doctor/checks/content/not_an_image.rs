@@ -1,6 +1,6 @@
 //! A picture that is none, or is of another kind than it says.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 use super::media::{Ill, ill_images};
@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 45)),
     heals: "2.1.45 sends a word in its place, 2.1.156 and newer try again without it",
     mend: Some("a note takes its place, or its kind is set right"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -1,6 +1,6 @@
 //! NUL in a text.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 use super::escapes::{Bad, bad_escapes};
@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: Some("the NULs go"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

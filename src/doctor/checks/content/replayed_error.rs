@@ -1,9 +1,10 @@
 //! An error of the API's that stands in the history as the model's answer.
 
-use crate::session::{Kind, Session};
+use crate::session::Session;
+use crate::transcript::Kind;
 
 use super::super::super::check::is_live;
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -15,7 +16,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 0, 76)),
     heals: "2.0.76 and newer leave such answers out",
     mend: Some("the answer goes"),
-    scope: Scope::WhereSuffered,
+    gate: Gate::JudgedForVersion,
     run,
 };
 

@@ -1,10 +1,10 @@
 //! A byte order mark before the first record.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
-pub(crate) use crate::jsonl::BYTE_ORDER_MARK as MARK;
+pub(crate) use crate::json::BYTE_ORDER_MARK as MARK;
 
 pub(crate) static CHECK: Check = Check {
     name: "byte-order-mark",
@@ -14,7 +14,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 0, 76)),
     heals: "2.0.76 and newer, in files up to 5 MB",
     mend: Some("the mark goes"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -1,6 +1,6 @@
 //! Several records on one line: the newline between them was never written.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 use super::recover::Piece;
@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "2.1.156 and newer keep the first of them",
     mend: Some("each record gets a line of its own"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

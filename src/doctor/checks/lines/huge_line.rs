@@ -1,6 +1,6 @@
 //! A line so long that reading it is the trouble.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -12,7 +12,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: None,
-    scope: Scope::Told,
+    gate: Gate::ReportOnly,
     run,
 };
 

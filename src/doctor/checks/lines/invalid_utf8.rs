@@ -1,6 +1,6 @@
 //! Bytes that are not UTF-8.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -12,7 +12,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::None,
     heals: "all read each such byte as U+FFFD",
     mend: Some("such bytes become U+FFFD, as clients read them"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

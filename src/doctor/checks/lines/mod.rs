@@ -9,7 +9,8 @@ pub(crate) mod open_end;
 pub(crate) mod recover;
 pub(crate) mod torn_line;
 
-use crate::session::{LineState, Session};
+use crate::session::Session;
+use crate::transcript::LineState;
 
 use recover::{Piece, pieces};
 

@@ -1,6 +1,6 @@
 //! NULs where text should be, as a power loss leaves them.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 use super::recover::Piece;
@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "2.1.156 and newer, in files over 5 MB",
     mend: Some("the NULs go, the record stays"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -1,9 +1,9 @@
 //! A last line without an end.
 
-use crate::jsonl::Ending;
-use crate::session::LineState;
+use crate::document::Ending;
+use crate::transcript::LineState;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -15,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::None,
     heals: "all read such a line",
     mend: Some("the line gets its end"),
-    scope: Scope::Told,
+    gate: Gate::ReportOnly,
     run,
 };
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use crate::jsonl::{Cursor, fields};
+use crate::json::{Cursor, fields};
 
 /// A part of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]

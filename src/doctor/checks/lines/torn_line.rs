@@ -1,6 +1,6 @@
 //! A line of which a part is missing.
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 use super::recover::Piece;
@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: Some("complete records in the line are kept, the rest goes to quarantine"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

@@ -1,8 +1,9 @@
 //! Two thinking blocks with nothing between them. Models whose thinking is not shown do that; others do not.
 
-use crate::session::{At, BlockKind, Session};
+use crate::session::{At, Session};
+use crate::transcript::BlockKind;
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::All,
     heals: "",
     mend: Some("the thinking of that message goes"),
-    scope: Scope::Told,
+    gate: Gate::ReportOnly,
     run,
 };
 
@@ -26,7 +27,10 @@ pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
             let pairs = blocks.windows(2);
             let mut pairs =
                 pairs.filter(|w| w.iter().all(|(_, kind)| *kind == BlockKind::Thinking));
-            pairs.any(|w| w.iter().all(|(at, _)| session.block(at.block).is_spoken()))
+            pairs.any(|w| {
+                w.iter()
+                    .all(|(at, _)| session.block(at.block).has_readable_thinking())
+            })
         })
         .map(|blocks| {
             blocks

@@ -1,8 +1,9 @@
 //! Thinking that an unfinished last turn lacks at its head.
 
-use crate::session::{BlockKind, Kind, Session};
+use crate::session::Session;
+use crate::transcript::{BlockKind, Kind};
 
-use super::super::super::check::{Check, Scope, Survey};
+use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::None,
     heals: "a new prompt ends the turn, and with it the rule",
     mend: None,
-    scope: Scope::Told,
+    gate: Gate::ReportOnly,
     run,
 };
 

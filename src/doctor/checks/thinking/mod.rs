@@ -7,7 +7,8 @@ pub(crate) mod unsigned;
 
 use rustc_hash::FxHashMap;
 
-use crate::session::{At, BlockKind, Id, Kind, Session};
+use crate::session::{At, Session};
+use crate::transcript::{BlockKind, Id, Kind};
 
 use super::super::check::is_live;
 

@@ -1,8 +1,9 @@
 //! Thinking without a signature.
 
-use crate::session::{At, BlockKind, Kind, Session};
+use crate::session::{At, Session};
+use crate::transcript::{BlockKind, Kind};
 
-use super::super::super::check::{Check, Scope, Survey, is_live};
+use super::super::super::check::{Check, Gate, Survey, is_live};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
 
@@ -14,7 +15,7 @@ pub(crate) static CHECK: Check = Check {
     suffers: Versions::Before(Version(2, 1, 325)),
     heals: "2.1.325 tries again without thinking",
     mend: Some("the thinking goes"),
-    scope: Scope::Always,
+    gate: Gate::Judged,
     run,
 };
 

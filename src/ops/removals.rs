@@ -1,0 +1,207 @@
+//! Takes blocks out of messages, and their second copies out of the lines that keep them.
+
+use rustc_hash::FxHashSet;
+
+use crate::json::{Edit, Span, decode, elements, fields, lookup, remove_elements};
+use crate::session::{At, Session};
+use crate::surgery::{Action, ChangeKind, Excerpt, Plan};
+use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
+
+/// Blocks that go.
+#[derive(Debug, Default)]
+pub(crate) struct BlockRemovals(Vec<At>);
+
+impl BlockRemovals {
+    /// Dooms one block.
+    pub(crate) fn add(&mut self, at: At) {
+        self.0.push(at);
+    }
+
+    /// Plans it: an entry left without content goes, another loses the blocks. Returns the entries that lose something.
+    ///
+    /// `what` names a block for the preview, and gives its gist.
+    pub(crate) fn plan(
+        mut self,
+        session: &Session,
+        plan: &mut Plan,
+        mut what: impl FnMut(&Entry, &Block) -> (ChangeKind, Excerpt),
+    ) -> Vec<usize> {
+        // They come in a few runs that are in order, which are merged.
+        self.0.sort();
+        self.0.dedup();
+        let mut losers = Vec::new();
+        let said = !plan.wants_no_changes();
+        for gone in self.0.chunk_by(|a, b| a.entry == b.entry) {
+            let i = gone[0].entry as usize;
+            losers.push(i);
+            let entry = &session.entries()[i];
+            let blocks = session.blocks(entry);
+            let shown = said && session.graph().is_shown(i);
+            for at in gone.iter().filter(|_| said) {
+                let block = session.block(at.block);
+                let (what, gist) = what(entry, block);
+                let len = block.span.len() as i64;
+                plan.note(
+                    session,
+                    entry,
+                    if gone.len() == blocks.len() {
+                        Action::Drop
+                    } else {
+                        Action::Edit
+                    },
+                    what,
+                    -len,
+                    if shown { -len } else { 0 },
+                    gist,
+                );
+            }
+            if gone.len() == blocks.len() {
+                plan.drop_line(entry.line);
+            } else {
+                let spans: Vec<Span> = blocks.iter().map(|b| b.span).collect();
+                let within = |at: &At| (at.block - entry.blocks.0) as usize;
+                let gone: Vec<usize> = gone.iter().map(within).collect();
+                plan.edit_line(entry.line, remove_elements(&spans, &gone));
+            }
+        }
+        losers
+    }
+}
+
+/// Which second copies go.
+pub(crate) enum Copies<'a> {
+    /// Thinking with one of these signatures (or data, where it is redacted).
+    Thinking(&'a FxHashSet<Id>),
+    /// Calls and results with one of these ids.
+    Calls(&'a FxHashSet<Id>),
+}
+
+impl Copies<'_> {
+    fn matches(&self, block: &[u8]) -> bool {
+        let string =
+            |key: &str| lookup(block, &[key]).map(|s| Id::of(decode(s.of(block)).as_bytes()));
+        match self {
+            Copies::Thinking(ids) => match lookup(block, &["type"]).map(|s| s.of(block)) {
+                Some(b"\"thinking\"") => string("signature").is_some_and(|s| ids.contains(&s)),
+                Some(b"\"redacted_thinking\"") => string("data").is_some_and(|s| ids.contains(&s)),
+                _ => false,
+            },
+            Copies::Calls(ids) => ["id", "tool_use_id"]
+                .iter()
+                .filter_map(|k| string(k))
+                .any(|id| ids.contains(&id)),
+        }
+    }
+
+    fn needle(&self) -> &'static [u8] {
+        match self {
+            Copies::Thinking(_) => b"thinking\"",
+            Copies::Calls(_) => b"tool_",
+        }
+    }
+}
+
+/// Whether there are lines that the client keeps second copies in.
+pub(crate) fn may_hold_copies(session: &Session) -> bool {
+    let mut kinds = COPIED.into_iter();
+    kinds.any(|kind| session.may_have(kind))
+}
+
+/// Entries in which the client keeps second copies.
+const COPIED: [Kind; 2] = [Kind::ApiRequestBlob, Kind::Progress];
+
+fn holds_copies(e: &Entry) -> bool {
+    COPIED.contains(&e.kind)
+}
+
+/// Takes second copies of removed blocks out of the lines that the client keeps for itself.
+pub(crate) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies<'_>) {
+    if !may_hold_copies(session) {
+        return;
+    }
+    let needle = memchr::memmem::Finder::new(copies.needle());
+    for e in session.entries() {
+        if !holds_copies(e) || plan.drops(e.line) {
+            continue;
+        }
+        let text = session.text(e);
+        if needle.find(text).is_none() {
+            continue;
+        }
+        let mut emptied = false;
+        let mut edits: Vec<Edit> = Vec::new();
+        for list in content_lists(text) {
+            let inner = list.of(text);
+            let Ok(all) = elements(inner) else { continue };
+            let gone: Vec<usize> = (0..all.len())
+                .filter(|&i| copies.matches(all[i].of(inner)))
+                .collect();
+            emptied |= !all.is_empty() && gone.len() == all.len();
+            edits.extend(
+                remove_elements(&all, &gone)
+                    .into_iter()
+                    .map(|e| Edit::new(e.span.shift(list.start), e.with)),
+            );
+        }
+        if edits.is_empty() {
+            continue;
+        }
+        let saved: i64 = edits.iter().map(|e| e.span.len() as i64).sum();
+        if emptied && e.kind == Kind::ApiRequestBlob {
+            plan.note(
+                session,
+                e,
+                Action::Drop,
+                "second copy",
+                -(text.len() as i64 + 1),
+                0,
+                "",
+            );
+            plan.drop_line(e.line);
+        } else {
+            plan.note(session, e, Action::Edit, "second copy", -saved, 0, "");
+            plan.edit_line(e.line, edits);
+        }
+    }
+}
+
+/// Every list of blocks in a line: the arrays called `content`, at any depth, outermost only.
+fn content_lists(text: &[u8]) -> Vec<Span> {
+    let mut out = Vec::new();
+    let mut stack = vec![Span::new(0, text.len())];
+    while let Some(span) = stack.pop() {
+        let inner = span.of(text);
+        match inner.first() {
+            Some(b'{') => {
+                for field in fields(inner).unwrap_or_default() {
+                    let value = field.value.shift(span.start);
+                    match (field.key.of(inner), value.of(text).first()) {
+                        (b"content", Some(b'[')) => out.push(value),
+                        (_, Some(b'{' | b'[')) => stack.push(value),
+                        _ => {}
+                    }
+                }
+            }
+            Some(b'[') => stack.extend(
+                elements(inner)
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(|s| s.shift(span.start))
+                    .filter(|s| matches!(s.of(text).first(), Some(b'{' | b'['))),
+            ),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// What tells one thinking block from another: its signature, or its data where it is redacted.
+pub(crate) fn thinking_id(block: &Block, text: &[u8]) -> Option<Id> {
+    let inner = block.span.of(text);
+    let key = if block.kind == BlockKind::Thinking {
+        "signature"
+    } else {
+        "data"
+    };
+    lookup(inner, &[key]).map(|s| Id::of(decode(s.of(inner)).as_bytes()))
+}

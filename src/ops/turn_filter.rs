@@ -1,0 +1,50 @@
+//! Which turns an operation is about.
+
+use std::ops::Range;
+
+use crate::session::{Session, Standing, TurnRange};
+use crate::surgery::Refusal;
+
+/// The turns that were asked for, resolved.
+pub(crate) struct TurnFilter {
+    /// The positions of the path that they take.
+    positions: Range<u32>,
+    /// Whether nothing was left out by asking.
+    everything: bool,
+}
+
+impl TurnFilter {
+    /// Resolves `--turns` and `--keep-last`.
+    pub(crate) fn new(
+        session: &Session,
+        range: Option<&TurnRange>,
+        keep_last: Option<u32>,
+    ) -> Result<Self, Refusal> {
+        let turns = session.turns();
+        let (first, last) = range
+            .map(|t| t.resolve(session))
+            .transpose()?
+            .unwrap_or((0, u32::MAX));
+        let limit = keep_last.map_or(u32::MAX, |n| (turns.len() as u32).saturating_sub(n));
+        Ok(Self {
+            positions: turns.begin(first)..turns.begin(last.min(limit).saturating_add(1)),
+            everything: range.is_none() && keep_last.is_none(),
+        })
+    }
+
+    /// Whether an entry is in one of the turns. What is on no turn counts only where everything was asked for.
+    pub(crate) fn holds(&self, session: &Session, entry: usize) -> bool {
+        if self.everything {
+            return true;
+        }
+        // A copy of an entry is where the one is that clients know; left behind, it would take its place.
+        let entry = session.graph().known_as(session.entries(), entry);
+        match session.graph().place(entry) {
+            // A branch goes with the turn that it leaves.
+            Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => {
+                self.positions.contains(&p)
+            }
+            Standing::Apart | Standing::Metadata => false,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What a plan would save, without carrying it out.
+
+use super::plan::{Fate, InsertAt, Plan};
+use crate::json::apply_edits;
+use crate::session::{Session, Standing as At};
+use crate::transcript::LineState;
+use crate::window::Weight;
+use crate::window::{EntryWeights, line_weight};
+
+/// By how much a plan changes a session.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Forecast {
+    /// What the window gains; mostly less than nothing.
+    pub window: Weight,
+    /// What the file gains, but for references that are mended.
+    pub bytes: i64,
+}
+
+impl Forecast {
+    /// Looks at every line that a plan touches, and no other.
+    pub fn of(session: &Session, ledger: &EntryWeights, plan: &Plan) -> Self {
+        let mut out = Self::default();
+        let cut = out.insert(session, plan);
+        let before_cut = |entry: usize| match session.graph().place(entry) {
+            At::Path(p) | At::Beside(p) => cut.is_some_and(|c| p < c),
+            At::Branch(_) | At::Apart | At::Metadata => false,
+        };
+        if cut.is_some() {
+            for i in (0..session.entries().len()).filter(|&i| before_cut(i)) {
+                out.lose(session, ledger, i);
+            }
+        }
+        for (line, fate) in plan.fates() {
+            let entry = match session.lines()[line as usize] {
+                LineState::Entry(i) => Some(i as usize).filter(|&i| !before_cut(i)),
+                LineState::Blank | LineState::Opaque => None,
+            };
+            match fate {
+                Fate::Drop => {
+                    let line = session.document().lines()[line as usize];
+                    out.bytes -= line.len() as i64 + 1;
+                    if let Some(i) = entry {
+                        out.lose(session, ledger, i);
+                    }
+                }
+                Fate::Edit(edits) => {
+                    let grown = |e: &crate::json::Edit| e.with.len() as i64 - e.span.len() as i64;
+                    out.bytes += edits.iter().map(grown).sum::<i64>();
+                    if let Some(i) = entry
+                        && ledger.shown(session, i) != Weight::default()
+                        && let Ok(made) = apply_edits(session.document().text(line as usize), edits)
+                    {
+                        out.window += line_weight(&made) - ledger.shown(session, i);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Takes what is put in. Returns the position of the path from which on it is still shown, where a
+    /// boundary is put in.
+    fn insert(&mut self, session: &Session, plan: &Plan) -> Option<u32> {
+        let mut cut = None;
+        for (place, text) in plan.inserts() {
+            self.bytes += text.len() as i64 + 1;
+            self.window += line_weight(text);
+            if memchr::memmem::find(text, b"\"subtype\":\"compact_boundary\"").is_some() {
+                cut = Some(position(session, place));
+            }
+        }
+        cut
+    }
+
+    fn lose(&mut self, session: &Session, ledger: &EntryWeights, entry: usize) {
+        if !ledger.is_told_again(entry) {
+            self.window = self.window - ledger.shown(session, entry);
+        }
+    }
+}
+
+/// The first position of the path that stands behind a place in the file.
+fn position(session: &Session, place: InsertAt) -> u32 {
+    let (path, entries) = (session.graph().path(), session.entries());
+    let behind = match place {
+        InsertAt::Before(line) => path.iter().position(|&i| entries[i as usize].line >= line),
+        InsertAt::End => None,
+    };
+    behind.unwrap_or(path.len()) as u32
+}

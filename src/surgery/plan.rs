@@ -1,0 +1,469 @@
+//! Plans: what becomes of each line, as data that can be shown, checked and carried out.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+use crate::document::Document;
+use crate::json::{Edit, Edits, OverlapError, Span};
+use crate::session::{Session, TurnError};
+use crate::transcript::{Entry, LineState};
+
+use super::change_kind::ChangeKind;
+use super::excerpt::Excerpt;
+use super::reparent::reparent;
+
+/// An operation that yields a plan.
+pub trait Transform {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Whether it brings to light what was hidden, faults included: these are then no fault of its.
+    fn reveals(&self) -> bool {
+        false
+    }
+
+    /// Decides what is removed and edited; never who becomes whose parent. `detail` says how much of it
+    /// the plan describes; small plans ignore it and list every change.
+    fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal>;
+}
+
+/// How much a plan says of what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// Every change by itself.
+    #[default]
+    Full,
+    /// What people are shown: where there are many, those of a kind in a turn are one.
+    Grouped,
+    /// Nothing: only what comes of it is asked for.
+    None,
+}
+
+/// What is declined on purpose, with a way out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// A word for scripts.
+    pub kind: &'static str,
+    /// What is declined, and why.
+    pub message: String,
+    /// What to do instead.
+    pub hint: String,
+    /// What sort of no it is.
+    pub why: Why,
+}
+
+/// Why something is not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It would do harm.
+    Declined,
+    /// It cannot be meant as it was asked for.
+    Usage,
+    /// Something that it needs failed.
+    Failed,
+}
+
+impl Refusal {
+    /// Declines.
+    pub fn new(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+            why: Why::Declined,
+        }
+    }
+
+    /// Declines what cannot be meant.
+    pub fn usage(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            why: Why::Usage,
+            ..Self::new(kind, message, hint)
+        }
+    }
+}
+
+impl From<TurnError> for Refusal {
+    fn from(error: TurnError) -> Self {
+        Self::usage("no-such-turn", error.message, error.hint)
+    }
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate<'a> {
+    /// It goes.
+    Drop,
+    /// Spans of it are replaced.
+    Edit(&'a [Edit]),
+}
+
+/// What becomes of lines. Whether one goes is asked of every line, many times over, so each has a number.
+#[derive(Debug, Clone, Default)]
+struct Fates {
+    /// By line, as far as any is touched: [`KEPT`], [`GONE`], or where its edits are, counted behind these.
+    numbers: Vec<u32>,
+    edits: Vec<Edits>,
+    touched: usize,
+}
+
+const KEPT: u32 = 0;
+const GONE: u32 = 1;
+const EDITED: u32 = 2;
+
+impl Fates {
+    fn get(&self, line: u32) -> Option<Fate<'_>> {
+        match self.numbers.get(line as usize) {
+            None | Some(&KEPT) => None,
+            Some(&GONE) => Some(Fate::Drop),
+            Some(&at) => Some(Fate::Edit(&self.edits[(at - EDITED) as usize])),
+        }
+    }
+
+    fn drops(&self, line: u32) -> bool {
+        self.numbers.get(line as usize) == Some(&GONE)
+    }
+
+    /// The number of a line, which is touched from now on.
+    fn touch(&mut self, line: u32) -> &mut u32 {
+        let line = line as usize;
+        if self.numbers.len() <= line {
+            self.numbers.resize(line + 1, KEPT);
+        }
+        let number = &mut self.numbers[line];
+        self.touched += usize::from(*number == KEPT);
+        number
+    }
+
+    fn edit(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
+        let fresh = EDITED + self.edits.len() as u32;
+        match self.touch(line) {
+            &mut GONE => {}
+            number if *number == KEPT => {
+                *number = fresh;
+                self.edits.push(edits.into_iter().collect());
+            }
+            number => {
+                let at = (*number - EDITED) as usize;
+                self.edits[at].extend(edits);
+            }
+        }
+    }
+}
+
+/// Where a line is put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InsertAt {
+    /// In front of this line.
+    Before(u32),
+    /// Behind the last line.
+    End,
+}
+
+/// What was done to an entry, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Action {
+    Drop,
+    Edit,
+    Insert,
+}
+
+/// What an entry is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Name {
+    /// A UUID, as clients give.
+    Uuid(Uuid),
+    /// Anything else.
+    Other(Box<str>),
+}
+
+impl From<String> for Name {
+    fn from(text: String) -> Self {
+        match Uuid::try_parse(&text) {
+            Ok(uuid) if uuid.to_string() == text => Name::Uuid(uuid),
+            _ => Name::Other(text.into()),
+        }
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Name::Uuid(uuid) => serializer.collect_str(uuid),
+            Name::Other(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+/// One thing that a plan does, for people and scripts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The line in the original file, from 1; absent for what is put in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The entry's uuid, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<Name>,
+    /// What is done.
+    pub action: Action,
+    /// To what.
+    pub what: ChangeKind,
+    /// By how many bytes the file grows.
+    pub bytes: i64,
+    /// The turn, where the entry has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
+    /// The words concerned, for the preview.
+    #[serde(skip)]
+    pub gist: Excerpt,
+    /// By how many bytes what the model is shown grows.
+    #[serde(skip)]
+    pub shown: i64,
+    /// For how many changes of its kind it stands.
+    #[serde(skip)]
+    pub count: u32,
+}
+
+/// From how many changes on those of a kind are said as one, where sums will do.
+const MANY: usize = 1000;
+
+/// Among how many of the last ones their like is looked for.
+const RECENT: usize = 32;
+
+impl Change {
+    fn silence_if_empty(&mut self, source: &[u8]) {
+        if self.gist.read(source).is_empty() {
+            self.gist = Excerpt::None;
+        }
+    }
+
+    /// Whether people are shown both in one row.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.turn, self.action, self.shown == 0) == (other.turn, other.action, other.shown == 0)
+            && self.what == other.what
+            && self.gist.is_none() == other.gist.is_none()
+    }
+}
+
+/// The fate of each line, and why.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    fates: Fates,
+    say: Detail,
+    inserts: BTreeMap<InsertAt, Vec<Vec<u8>>>,
+    /// Everything that it does, in words.
+    pub changes: Vec<Change>,
+    /// What a person should know before.
+    pub warnings: Vec<String>,
+    /// Subagents whose transcripts are no longer part of the session, by their ids.
+    pub dropped_agents: Vec<String>,
+    /// Bytes that are no record and leave the transcript, by the line of the file that they were in,
+    /// from 1. They are kept beside the journal.
+    pub quarantine: Vec<(u32, Vec<u8>)>,
+}
+
+/// A plan that contradicts itself: a bug, and nothing is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {source}; this is a bug in ccsurgery, and nothing was written")]
+pub struct PlanError {
+    /// The line, from 1.
+    pub line: u32,
+    /// What is wrong with its edits.
+    pub source: OverlapError,
+}
+
+impl Plan {
+    /// Whether nothing is to be done.
+    pub fn is_empty(&self) -> bool {
+        self.fates.touched == 0 && self.inserts.is_empty()
+    }
+
+    /// What becomes of a line; `None` keeps it.
+    pub fn fate(&self, line: u32) -> Option<Fate<'_>> {
+        self.fates.get(line)
+    }
+
+    /// Whether a line goes.
+    pub fn drops(&self, line: u32) -> bool {
+        self.fates.drops(line)
+    }
+
+    /// Whether a line goes, or an edit of it touches these bytes.
+    pub fn touches(&self, line: u32, span: Span) -> bool {
+        self.fate(line).is_some_and(|fate| match fate {
+            Fate::Drop => true,
+            Fate::Edit(edits) => edits
+                .iter()
+                .any(|e| e.span.start < span.end && span.start < e.span.end),
+        })
+    }
+
+    /// Lets a line go. Edits of it are forgotten.
+    pub fn drop_line(&mut self, line: u32) {
+        *self.fates.touch(line) = GONE;
+    }
+
+    /// Edits a line; a line that goes stays gone.
+    pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
+        self.fates.edit(line, edits);
+    }
+
+    /// Puts a line in.
+    pub fn insert_line(&mut self, place: InsertAt, text: impl Into<Vec<u8>>) {
+        self.inserts.entry(place).or_default().push(text.into());
+    }
+
+    /// A plan that says so much of what it does.
+    #[must_use]
+    pub fn with_detail(say: Detail) -> Self {
+        Self {
+            say,
+            ..Self::default()
+        }
+    }
+
+    /// Whether nobody reads what it does in words.
+    pub fn wants_no_changes(&self) -> bool {
+        self.say == Detail::None
+    }
+
+    /// Records what is done to an entry.
+    pub fn note(
+        &mut self,
+        session: &Session,
+        entry: &Entry,
+        action: Action,
+        what: impl Into<ChangeKind>,
+        bytes: i64,
+        shown: i64,
+        gist: impl Into<Excerpt>,
+    ) {
+        if self.wants_no_changes() {
+            return;
+        }
+        let graph = session.graph();
+        let at = match session.lines()[entry.line as usize] {
+            LineState::Entry(at) => at as usize,
+            LineState::Blank | LineState::Opaque => session.entries().len(),
+        };
+        let change = Change {
+            line: session
+                .document()
+                .origin(entry.line as usize)
+                .map(|l| l as u32 + 1),
+            uuid: match entry.uuid.uuid() {
+                Some(uuid) => Some(Name::Uuid(uuid)),
+                None => session.uuid(entry).map(Name::from),
+            },
+            action,
+            what: what.into(),
+            bytes,
+            turn: session.turns().of(graph, at),
+            gist: gist.into(),
+            shown,
+            count: 1,
+        };
+        self.say(change, session.document().source());
+    }
+
+    fn say(&mut self, mut change: Change, source: &[u8]) {
+        if self.say == Detail::Grouped && self.changes.len() >= MANY {
+            // Where nothing else tells whether there is something to be said, the words must.
+            if change.shown == 0 {
+                change.silence_if_empty(source);
+            }
+            let mut recent = self.changes[MANY..].iter_mut().rev().take(RECENT);
+            if let Some(other) = recent.find(|c| c.is_like(&change)) {
+                other.bytes += change.bytes;
+                other.shown += change.shown;
+                other.count += change.count;
+                return;
+            }
+            // It will speak for others: words that turn out to be none must not stand for theirs.
+            if change.gist.may_be_empty() {
+                change.silence_if_empty(source);
+            }
+        }
+        self.changes.push(change);
+    }
+
+    /// Records a line that is put in.
+    pub fn note_insert(
+        &mut self,
+        what: impl Into<ChangeKind>,
+        bytes: usize,
+        shown: usize,
+        gist: impl Into<Excerpt>,
+    ) {
+        self.changes.push(Change {
+            line: None,
+            uuid: None,
+            action: Action::Insert,
+            what: what.into(),
+            bytes: bytes as i64,
+            turn: None,
+            gist: gist.into(),
+            shown: shown as i64,
+            count: 1,
+        });
+    }
+
+    /// The lines that go or change, with what becomes of them.
+    pub fn fates(&self) -> impl Iterator<Item = (u32, Fate<'_>)> + '_ {
+        let all = 0..self.fates.numbers.len() as u32;
+        all.filter_map(|line| Some((line, self.fates.get(line)?)))
+    }
+
+    /// The lines that are put in, with their places.
+    pub fn inserts(&self) -> impl Iterator<Item = (InsertAt, &[u8])> + '_ {
+        let each = |(&place, texts)| {
+            let texts: &Vec<Vec<u8>> = texts;
+            texts.iter().map(move |text| (place, text.as_slice()))
+        };
+        self.inserts.iter().flat_map(each)
+    }
+
+    /// The lines that go.
+    pub fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
+        let all = 0..self.fates.numbers.len() as u32;
+        all.filter(|&line| self.drops(line))
+    }
+
+    /// Mends every reference to a line that goes, then makes the result: a document that shares the
+    /// original's bytes wherever nothing was touched. What was to be done is then no longer here, but what it says of it is.
+    pub fn carry_out(&mut self, session: &Session) -> Result<Document, PlanError> {
+        reparent(session, self);
+        let document = session.document();
+        let mut fates = std::mem::take(&mut self.fates);
+        let mut inserts = std::mem::take(&mut self.inserts);
+        let mut next = document.derived();
+        next.reserve(fates.edits.len() + inserts.len());
+        for line in 0..document.lines().len() as u32 {
+            if !inserts.is_empty() {
+                let texts = inserts.remove(&InsertAt::Before(line));
+                texts.iter().flatten().for_each(|text| next.insert(text));
+            }
+            match fates.numbers.get(line as usize) {
+                None | Some(&KEPT) => next.keep(line as usize),
+                Some(&GONE) => {}
+                Some(&at) => {
+                    let edits = std::mem::take(&mut fates.edits[(at - EDITED) as usize]);
+                    let edited = next.edit(line as usize, edits);
+                    edited.map_err(|source| PlanError {
+                        line: line + 1,
+                        source,
+                    })?;
+                }
+            }
+        }
+        // In front of a line that is not there is behind the last.
+        let rest = inserts.values().flatten();
+        rest.for_each(|text| next.insert(text));
+        Ok(next.finish())
+    }
+}

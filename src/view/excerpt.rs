@@ -1,0 +1,115 @@
+//! One entry in words.
+
+use crate::json::{decode, elements, lookup};
+
+use super::call_summary::CallSummary;
+use super::overview::{prompt_as_typed, prompt_text};
+use crate::session::Session;
+use crate::transcript::{BlockKind, Entry, Kind, PromptKind};
+
+/// What an entry is, and words to know it by.
+pub fn entry_summary(session: &Session, e: &Entry) -> (String, String) {
+    let text = session.text(e);
+    for block in session.blocks(e) {
+        let raw = block.span.of(text);
+        if block.kind.is_thinking() {
+            return ("thinking".to_owned(), words_of(raw, "thinking"));
+        }
+        let maker = session
+            .calls()
+            .find(block.tool)
+            .filter(|_| block.tool.is_some())
+            .and_then(|c| c.uses.first());
+        if let Some(at) = maker {
+            let line = session.text(&session.entries()[at.entry as usize]);
+            let call = CallSummary::of(session.block(at.block).span.of(line));
+            let half = if block.kind.is_call() {
+                "call"
+            } else {
+                "result"
+            };
+            return (format!("{} {half}", call.tool), call.gist);
+        }
+        if block.kind.is_result() {
+            return ("result without a call".to_owned(), result_words(raw));
+        }
+    }
+    let own = || prompt_text(session, e).unwrap_or_default();
+    match (e.kind, e.prompt) {
+        (Kind::Assistant, _) => ("answer".to_owned(), own()),
+        (Kind::User, _) if e.flags.compact_summary() => ("summary".to_owned(), own()),
+        (Kind::User, PromptKind::Words | PromptKind::Command) => {
+            ("prompt".to_owned(), prompt_as_typed(&own()))
+        }
+        (Kind::User, _) => ("note".to_owned(), own()),
+        _ => {
+            let name = session.string(e, &["type"]).unwrap_or_default();
+            let sub = session
+                .string(e, &["attachment", "type"])
+                .or_else(|| session.string(e, &["subtype"]));
+            (
+                sub.map_or(name.clone(), |s| format!("{name} {s}")),
+                String::new(),
+            )
+        }
+    }
+}
+
+/// Everything that an entry says: its texts, thoughts, inputs and outputs.
+pub fn entry_text(session: &Session, e: &Entry) -> String {
+    let text = session.text(e);
+    if e.flags.string_content() {
+        return decode(e.content.of(text)).into_owned();
+    }
+    let mut out = Vec::new();
+    for block in session.blocks(e) {
+        let raw = block.span.of(text);
+        out.push(match block.kind {
+            BlockKind::Text => words_of(raw, "text"),
+            BlockKind::Thinking => words_of(raw, "thinking"),
+            kind if kind.is_call() => lookup(raw, &["input"])
+                .map(|s| String::from_utf8_lossy(s.of(raw)).into_owned())
+                .unwrap_or_default(),
+            kind if kind.is_result() => result_words(raw),
+            _ => String::new(),
+        });
+    }
+    if !e.is_message() {
+        out.extend(session.string(e, &["content"]));
+    }
+    out.retain(|t| !t.is_empty());
+    out.join("\n")
+}
+
+/// The words of a result, be it a text or blocks with some.
+pub(crate) fn result_words(raw: &[u8]) -> String {
+    let content = lookup(raw, &["content"])
+        .map(|s| s.of(raw))
+        .unwrap_or_default();
+    if !content.starts_with(b"[") {
+        return if content.starts_with(b"\"") {
+            decode(content).into_owned()
+        } else {
+            String::new()
+        };
+    }
+    let parts = elements(content).unwrap_or_default();
+    let texts = parts.into_iter().map(|s| words_of(s.of(content), "text"));
+    texts
+        .filter(|t| !t.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The words of a string field, or none.
+pub(crate) fn words_of(raw: &[u8], key: &str) -> String {
+    let found = lookup(raw, &[key]).map(|s| s.of(raw));
+    let found = found.filter(|r| r.starts_with(b"\""));
+    found.map(|r| decode(r).into_owned()).unwrap_or_default()
+}
+
+/// A short label for an entry: the input of its call, else its own text, else its kind.
+pub fn entry_label(session: &Session, e: &Entry) -> String {
+    let (what, gist) = entry_summary(session, e);
+    if gist.is_empty() { what } else { gist }
+}

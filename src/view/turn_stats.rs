@@ -1,0 +1,161 @@
+//! A turn in figures.
+
+use rayon::prelude::*;
+
+use super::overview::{prompt_as_typed, prompt_text};
+use crate::session::{Session, Standing, Turn};
+use crate::transcript::{BlockKind, Kind, PromptKind, Subtype};
+use crate::window::{EntryWeights, Weight};
+
+/// What there is to say of a turn in one line.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[allow(clippy::struct_excessive_bools)]
+pub struct TurnStats {
+    /// Its number; 0 is what comes before the first prompt.
+    pub number: u32,
+    /// When it began, in milliseconds of the epoch.
+    pub time: Option<i64>,
+    /// The words of its prompt.
+    pub words: String,
+    /// Calls by tool, in the order of their first use.
+    pub calls: Vec<(String, u32)>,
+    /// Entries on and beside the path.
+    pub entries: u32,
+    /// Bytes of its lines.
+    pub bytes: u64,
+    /// What its messages weigh in the window, shown there still or not.
+    pub weight: Weight,
+    /// The window at its last request, as recorded.
+    pub window: Option<u64>,
+    /// Whether the model is still shown it.
+    pub shown: bool,
+    /// A compaction happened in it.
+    pub compacted: bool,
+    /// A person interrupted it.
+    pub interrupted: bool,
+    /// The API refused a request, or a call failed.
+    pub errors: u32,
+    /// A call has no result, or the model did not answer.
+    pub unfinished: bool,
+}
+
+/// How large the window was at a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Growth {
+    /// The turn's number.
+    pub turn: u32,
+    /// [`TurnStats::window`].
+    pub window: Option<u64>,
+    /// [`TurnStats::compacted`].
+    pub compacted: bool,
+}
+
+impl Growth {
+    /// That of every turn: of all that there is to say of turns, what takes no look at their words.
+    pub fn all(session: &Session, ledger: &EntryWeights) -> Vec<Self> {
+        let (heads, turns) = (session.heads(), session.turns());
+        let grown = |turn| Self {
+            turn,
+            ..Self::default()
+        };
+        let mut out: Vec<Self> = (0..=turns.len() as u32).map(grown).collect();
+        for (i, tag) in heads.iter().enumerate() {
+            if let Some(turn) = turns.of(session.graph(), i) {
+                let growth = &mut out[turn as usize];
+                growth.window = ledger.window(i).or(growth.window);
+                growth.compacted |= tag.is_boundary();
+            }
+        }
+        // What comes before the first prompt is no turn.
+        out.split_off(1)
+    }
+}
+
+impl TurnStats {
+    /// The facts of every turn, what precedes the first included where there is something.
+    pub fn all(session: &Session, ledger: &EntryWeights) -> Vec<Self> {
+        let (entries, graph, turns) = (session.entries(), session.graph(), session.turns());
+        let mut out: Vec<Self> = (0..=turns.len() as u32)
+            .map(|number| Self {
+                number,
+                ..Self::default()
+            })
+            .collect();
+        let words = |turn: &Turn| {
+            let prompt = &entries[turn.prompt as usize];
+            prompt_text(session, prompt)
+                .or_else(|| session.string(prompt, &["attachment", "prompt"]))
+                .map(|w| prompt_as_typed(&w))
+                .unwrap_or_default()
+        };
+        let words: Vec<String> = turns.all().par_iter().map(words).collect();
+        for (turn, words) in turns.iter().zip(words) {
+            let time = entries[turn.prompt as usize].time;
+            let facts = &mut out[turn.number as usize];
+            facts.time = Some(time).filter(|&t| t != i64::MIN);
+            facts.words = words;
+        }
+        for (i, e) in entries.iter().enumerate() {
+            let (Standing::Path(position) | Standing::Beside(position)) = graph.place(i) else {
+                continue;
+            };
+            let facts = &mut out[turns.at_position(position) as usize];
+            facts.entries += 1;
+            facts.bytes += session.document().lines()[e.line as usize].len() as u64 + 1;
+            facts.weight += ledger.weight(i);
+            facts.shown |= position >= graph.window_start();
+            facts.compacted |= e.is_boundary();
+            facts.errors += u32::from(e.flags.api_error());
+            facts.window = ledger.window(i).or(facts.window);
+            facts.count_blocks(session, e);
+            let marker = e.kind == Kind::User && e.prompt == PromptKind::Machine;
+            facts.interrupted |= marker
+                && prompt_text(session, e)
+                    .is_some_and(|w| w.trim_start().starts_with("[Request interrupted by user"));
+        }
+        for turn in turns.iter() {
+            let path = &graph.path()[turn.path.0 as usize..turn.path.1 as usize];
+            let answered = path
+                .iter()
+                .any(|&i| entries[i as usize].kind == Kind::Assistant);
+            let last = turn.number as usize == turns.len();
+            let ended = path
+                .iter()
+                .rev()
+                .map(|&i| &entries[i as usize])
+                .find(|e| e.is_message());
+            let awaits = last
+                && ended.is_some_and(|e| e.kind == Kind::User && e.prompt != PromptKind::Machine);
+            let queued = entries[turn.prompt as usize].subtype == Subtype::QueuedCommand;
+            let facts = &mut out[turn.number as usize];
+            facts.unfinished |= awaits || !answered && !facts.interrupted && !queued;
+        }
+        if out[0].entries == 0 {
+            out.remove(0);
+        }
+        out
+    }
+
+    fn count_blocks(&mut self, session: &Session, e: &crate::transcript::Entry) {
+        for block in session.blocks(e) {
+            match block.kind {
+                kind if kind.is_call() => {
+                    let tool = session.tool_name(e, block);
+                    match self.calls.iter_mut().find(|(t, _)| *t == *tool) {
+                        Some((_, n)) => *n += 1,
+                        None => self.calls.push((tool.into_owned(), 1)),
+                    }
+                    let results = session.calls().of(block).map_or(0, |c| c.results.len());
+                    self.unfinished |= kind == BlockKind::ToolUse && results == 0;
+                }
+                BlockKind::ToolResult => self.errors += u32::from(block.is_failed()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether a result says that its call failed.
+pub(crate) fn is_error(result: &[u8]) -> bool {
+    crate::json::lookup(result, &["is_error"]).is_some_and(|s| s.of(result) == b"true")
+}

@@ -1,0 +1,233 @@
+//! One block of what the model is shown, as spans of the file.
+
+use std::borrow::Cow;
+
+use crate::json::{Edit, apply_edits, begins_with_text, encode, lookup};
+
+use super::calibration::Weight;
+use crate::transcript::{Block, BlockKind, Id, NO_CALL};
+
+/// How the client wraps a reminder that it sends in the user's name, as it stands in JSON.
+const OPEN: &[u8] = br"<system-reminder>\n";
+const CLOSE: &[u8] = br"\n</system-reminder>";
+
+/// One content block of an API message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PayloadBlock<'a> {
+    /// The entry that it comes from; of reminders that are joined, the first.
+    pub entry: u32,
+    /// What it is.
+    pub kind: BlockKind,
+    /// The call that it is or answers.
+    pub tool: Id,
+    /// The number of that call.
+    pub(crate) call: u32,
+    /// Whether the client ends its text with a line break, to set it off from the next.
+    pub(crate) newline: bool,
+    /// Whether pictures or documents may be in it.
+    pub(crate) media: bool,
+    /// Whether it is known that it says something.
+    wordy: bool,
+    pub(crate) form: Form<'a>,
+}
+
+/// Where a block's JSON is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Form<'a> {
+    /// A block, as the file has it.
+    Raw(&'a [u8]),
+    /// A JSON string that is the text of a block.
+    Words(&'a [u8]),
+    /// JSON strings, each in a reminder's wrapping, that become one text without it.
+    Reminders(Vec<&'a [u8]>),
+    /// A block that the client makes up.
+    Made(Vec<u8>),
+}
+
+impl<'a> PayloadBlock<'a> {
+    /// A block of an entry, whose line this is.
+    pub(crate) fn block(entry: u32, block: &Block, line: &'a [u8]) -> Self {
+        Self {
+            entry,
+            kind: block.kind,
+            tool: block.tool,
+            call: block.call,
+            newline: false,
+            media: block.may_hold_media(),
+            wordy: block.has_words(),
+            form: Form::Raw(block.span.of(line)),
+        }
+    }
+
+    /// The reminders that are joined to one text of an entry.
+    pub(crate) fn reminders(entry: u32, all: Vec<&'a [u8]>) -> Self {
+        Self::text(entry, false, Form::Reminders(all))
+    }
+
+    /// A JSON string of an entry that is a text.
+    pub(crate) fn words(entry: u32, raw: &'a [u8]) -> Self {
+        Self::text(entry, begins_with_text(raw), Form::Words(raw))
+    }
+
+    fn text(entry: u32, wordy: bool, form: Form<'a>) -> Self {
+        Self {
+            entry,
+            kind: BlockKind::Text,
+            tool: Id::NONE,
+            call: NO_CALL,
+            newline: false,
+            media: false,
+            wordy,
+            form,
+        }
+    }
+
+    /// Whether the client makes it up, so that no line of the file holds it.
+    pub fn is_made_up(&self) -> bool {
+        matches!(self.form, Form::Made(_))
+    }
+
+    /// The bytes of the file that it is made of.
+    pub fn len(&self) -> usize {
+        match &self.form {
+            Form::Raw(raw) | Form::Words(raw) => raw.len(),
+            Form::Reminders(all) => all.iter().map(|r| r.len()).sum(),
+            Form::Made(made) => made.len(),
+        }
+    }
+
+    /// Whether it is made of nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The block as JSON, in the file's own spelling.
+    pub fn json(&self) -> Cow<'a, [u8]> {
+        match &self.form {
+            Form::Raw(raw) if self.newline => Cow::Owned(with_newline(raw)),
+            Form::Raw(raw) => renamed(raw, self.kind),
+            Form::Words(raw) => {
+                let inner = raw.strip_suffix(b"\"").unwrap_or(raw);
+                let ending: &[u8] = if self.newline { br"\n" } else { b"" };
+                Cow::Owned([br#"{"type":"text","text":"#, inner, ending, b"\"}"].concat())
+            }
+            Form::Reminders(all) => {
+                let mut out = br#"{"type":"text","text":""#.to_vec();
+                for (i, raw) in all.iter().enumerate() {
+                    if i > 0 {
+                        out.extend_from_slice(br"\n\n");
+                    }
+                    out.extend_from_slice(unwrapped(raw));
+                }
+                out.extend_from_slice(b"\"}");
+                Cow::Owned(out)
+            }
+            Form::Made(made) => Cow::Owned(made.clone()),
+        }
+    }
+
+    /// What it adds to the window.
+    pub fn weight(&self) -> Weight {
+        let text = |inner: usize| Weight {
+            bytes: (br#"{"type":"text","text":""}"#.len() + inner) as f64,
+            images: 0.0,
+        };
+        let newline = if self.newline { br"\n".len() } else { 0 };
+        match &self.form {
+            Form::Raw(raw) => {
+                let mut weight = if self.media {
+                    Weight::of(raw)
+                } else {
+                    Weight {
+                        bytes: raw.len() as f64,
+                        images: 0.0,
+                    }
+                };
+                weight.bytes += newline as f64;
+                weight
+            }
+            Form::Words(raw) => text(raw.len().saturating_sub(2) + newline),
+            Form::Reminders(all) => {
+                let between = all.len().saturating_sub(1) * br"\n\n".len();
+                text(between + all.iter().map(|r| unwrapped(r).len()).sum::<usize>())
+            }
+            Form::Made(made) => Weight::of(made),
+        }
+    }
+
+    /// Whether it is a text of nothing but white space, which the API refuses.
+    pub(crate) fn is_blank(&self) -> bool {
+        if self.kind != BlockKind::Text || self.wordy {
+            return false;
+        }
+        let words = match &self.form {
+            Form::Raw(raw) => lookup(raw, &["text"]).map(|s| s.of(raw)),
+            Form::Words(raw) => Some(*raw),
+            Form::Reminders(_) | Form::Made(_) => return false,
+        };
+        // Anything longer than this is hardly blank, and not worth decoding.
+        words.is_none_or(|w| w.len() < 4096 && crate::json::decode(w).trim().is_empty())
+    }
+}
+
+/// A result in the place of one that was never written. The client's own words are longer.
+pub(crate) fn made_up_result(
+    entry: u32,
+    block: &Block,
+    line: &[u8],
+) -> Option<PayloadBlock<'static>> {
+    let call = block.span.of(line);
+    let id = lookup(call, &["id"])?.of(call);
+    let words = encode("[no result was recorded; the client makes one up]");
+    let made = [
+        br#"{"type":"tool_result","content":"#,
+        words.as_bytes(),
+        br#","is_error":true,"tool_use_id":"#,
+        id,
+        b"}",
+    ]
+    .concat();
+    Some(PayloadBlock {
+        entry,
+        kind: BlockKind::ToolResult,
+        tool: block.tool,
+        call: block.call,
+        newline: false,
+        media: false,
+        wordy: false,
+        form: Form::Made(made),
+    })
+}
+
+fn with_newline(raw: &[u8]) -> Vec<u8> {
+    let Some(text) = lookup(raw, &["text"]) else {
+        return raw.to_vec();
+    };
+    let words = text.of(raw);
+    let ended = [words.strip_suffix(b"\"").unwrap_or(words), br#"\n""#].concat();
+    apply_edits(raw, &[Edit::new(text, ended)]).unwrap_or_else(|_| raw.to_vec())
+}
+
+/// The newest client calls the tool of old that starts subagents by its new name.
+fn renamed(raw: &[u8], kind: BlockKind) -> Cow<'_, [u8]> {
+    if kind == BlockKind::ToolUse
+        && let Some(name) = lookup(raw, &["name"])
+        && name.of(raw) == b"\"Task\""
+        && let Ok(made) = apply_edits(raw, &[Edit::new(name, *b"\"Agent\"")])
+    {
+        return Cow::Owned(made);
+    }
+    Cow::Borrowed(raw)
+}
+
+/// The words of a reminder, still escaped, without quotes and wrapping.
+fn unwrapped(raw: &[u8]) -> &[u8] {
+    let inner = raw
+        .strip_prefix(b"\"")
+        .and_then(|r| r.strip_suffix(b"\""))
+        .unwrap_or(raw);
+    inner
+        .strip_prefix(OPEN)
+        .and_then(|r| r.strip_suffix(CLOSE))
+        .unwrap_or(inner)
+}

@@ -1,0 +1,363 @@
+//! What the model would be shown if the session went on.
+
+use rustc_hash::FxHashSet;
+
+use crate::json::lookup;
+
+use super::block::{PayloadBlock, made_up_result};
+use super::shown_order::rows;
+use crate::session::{Calls, Session};
+use crate::transcript::Role;
+use crate::transcript::{Block, BlockKind, Entry, Kind, Subtype, attached};
+
+/// One message of the API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub blocks: Vec<PayloadBlock<'a>>,
+}
+
+impl Message<'_> {
+    /// The message as JSON, its blocks as the file spells them.
+    pub fn json(&self) -> Vec<u8> {
+        let mut out = format!(r#"{{"role":"{}","content":["#, self.role.name()).into_bytes();
+        for (i, block) in self.blocks.iter().enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(&block.json());
+        }
+        out.extend_from_slice(b"]}");
+        out
+    }
+}
+
+/// The messages that the newest client makes of a session on resume; with `upto`, of the session as
+/// it was at the end of that turn.
+///
+/// From the last compaction of the path on. What the client adds for the prompt that comes next is not
+/// part of it.
+pub fn payload(session: &Session, upto: Option<u32>) -> Vec<Message<'_>> {
+    let mut messages = Vec::new();
+    each_message(session, upto, |message| messages.push(message));
+    messages
+}
+
+/// The same, one message after the other: of a long session they would take as much memory as all that is known of it.
+pub(crate) fn each_message<'a>(
+    session: &'a Session,
+    upto: Option<u32>,
+    tell: impl FnMut(Message<'a>),
+) {
+    let rows = rows(session, upto);
+    let mut out = Messages { last: None, tell };
+    Assembly::new(session, &rows).messages(&mut out);
+    out.end();
+}
+
+/// Messages on their way out. What follows may become part of the last one.
+struct Messages<'a, F> {
+    last: Option<Message<'a>>,
+    tell: F,
+}
+
+impl<'a, F: FnMut(Message<'a>)> Messages<'a, F> {
+    fn push(&mut self, message: Message<'a>) {
+        if let Some(before) = self.last.replace(message) {
+            (self.tell)(before);
+        }
+    }
+
+    fn end(mut self) {
+        self.last.take().into_iter().for_each(&mut self.tell);
+    }
+}
+
+/// Turns rows into messages.
+struct Assembly<'a, 'r> {
+    session: &'a Session,
+    rows: &'r [u32],
+    firsts: Firsts,
+    /// The model in use, as JSON: thinking of another one's is left out.
+    model: Option<&'a [u8]>,
+    /// It is known that no other has said anything.
+    one_model: bool,
+    /// Calls at the very end whose results the client makes up.
+    open_end: FxHashSet<u32>,
+}
+
+/// The first block among the rows that makes each call, and the first that answers it.
+struct Firsts {
+    /// By the call's number; the last is of blocks without an id.
+    blocks: Vec<(Option<u32>, Option<u32>)>,
+}
+
+impl Firsts {
+    fn new(calls: &Calls) -> Self {
+        Self {
+            blocks: vec![(None, None); calls.len() + 1],
+        }
+    }
+
+    fn place(&self, block: &Block) -> usize {
+        (block.call as usize).min(self.blocks.len() - 1)
+    }
+
+    fn of(&mut self, block: &Block) -> &mut (Option<u32>, Option<u32>) {
+        let place = self.place(block);
+        &mut self.blocks[place]
+    }
+
+    fn call(&self, block: &Block) -> Option<u32> {
+        self.blocks[self.place(block)].0
+    }
+
+    fn result(&self, block: &Block) -> Option<u32> {
+        self.blocks[self.place(block)].1
+    }
+}
+
+/// What gathers between two answers of the model's.
+#[derive(Default)]
+struct UserTurn<'a> {
+    results: Vec<Vec<PayloadBlock<'a>>>,
+    reminders: Vec<Vec<PayloadBlock<'a>>>,
+    texts: Vec<Vec<PayloadBlock<'a>>>,
+    system: Vec<(u32, &'a [u8])>,
+}
+
+impl<'a, 'r> Assembly<'a, 'r> {
+    fn new(session: &'a Session, rows: &'r [u32]) -> Self {
+        let entries = session.entries();
+        let mut firsts = Firsts::new(session.calls());
+        for &row in rows {
+            let e = &entries[row as usize];
+            for number in e.blocks.0..e.blocks.1 {
+                let block = session.block(number);
+                match block.kind {
+                    BlockKind::ToolUse if e.kind == Kind::Assistant => {
+                        firsts.of(block).0.get_or_insert(number);
+                    }
+                    BlockKind::ToolResult if e.kind == Kind::User => {
+                        firsts.of(block).1.get_or_insert(number);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let model = rows
+            .iter()
+            .rev()
+            .map(|&r| &entries[r as usize])
+            .find(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
+        let model = model.and_then(|e| e.model(session.text(e)));
+        let last = rows.iter().rposition(|&r| entries[r as usize].is_message());
+        let open_end = match last.map(|l| &entries[rows[l] as usize]) {
+            Some(e) if e.kind == Kind::Assistant => {
+                // The lines of one answer follow each other.
+                let last = last.unwrap_or(0);
+                let above = rows[..last].iter().rev().copied().take_while(|&r| {
+                    e.message_id.is_some() && entries[r as usize].message_id == e.message_id
+                });
+                above.chain([rows[last]]).collect()
+            }
+            _ => FxHashSet::default(),
+        };
+        Self {
+            session,
+            rows,
+            firsts,
+            model,
+            one_model: model.is_some_and(|m| session.is_all_by(m)),
+            open_end,
+        }
+    }
+
+    fn messages(&self, out: &mut Messages<'a, impl FnMut(Message<'a>)>) {
+        let entries = self.session.entries();
+        let mut user = UserTurn::default();
+        let mut at = 0;
+        while at < self.rows.len() {
+            let row = self.rows[at];
+            let e = &entries[row as usize];
+            if e.kind != Kind::Assistant {
+                self.take(row, e, &mut user);
+                at += 1;
+                continue;
+            }
+            let mut end = at + 1;
+            while end < self.rows.len()
+                && e.message_id.is_some()
+                && entries[self.rows[end] as usize].message_id == e.message_id
+            {
+                end += 1;
+            }
+            let (blocks, made_up) = self.answer(&self.rows[at..end]);
+            at = end;
+            if blocks.is_empty() {
+                continue;
+            }
+            std::mem::take(&mut user).close(out);
+            out.push(Message {
+                role: Role::Assistant,
+                blocks,
+            });
+            user.results
+                .extend((!made_up.is_empty()).then_some(made_up));
+        }
+        user.close(out);
+    }
+
+    /// The blocks of one answer, and the results that the client makes up for its calls.
+    fn answer(&self, lines: &[u32]) -> (Vec<PayloadBlock<'a>>, Vec<PayloadBlock<'a>>) {
+        let session = self.session;
+        let (mut blocks, mut made_up) = (Vec::new(), Vec::new());
+        for &row in lines {
+            let e = &session.entries()[row as usize];
+            if e.flags.api_error() {
+                continue;
+            }
+            let text = session.text(e);
+            if e.flags.string_content() {
+                blocks.push(PayloadBlock::words(row, e.content.of(text)));
+                continue;
+            }
+            let numbers = e.blocks.0..e.blocks.1;
+            let is_call = |n: &u32| session.block(*n).kind == BlockKind::ToolUse;
+            let answered = |n: u32| self.firsts.result(session.block(n)).is_some();
+            let unanswered = numbers.clone().filter(is_call).all(|n| !answered(n))
+                && numbers.clone().any(|n| is_call(&n));
+            if unanswered && !self.open_end.contains(&row) {
+                continue;
+            }
+            let foreign = || match self.model {
+                Some(_) if self.one_model => e.flags.synthetic() || !e.flags.modelled(),
+                Some(model) => e.model(text) != Some(model),
+                None => false,
+            };
+            for n in numbers {
+                let block = session.block(n);
+                if block.kind == BlockKind::Thinking && foreign() {
+                    continue;
+                }
+                if block.kind == BlockKind::ToolUse {
+                    if self.firsts.call(block) != Some(n) {
+                        continue;
+                    }
+                    if !answered(n) {
+                        made_up.extend(made_up_result(row, block, text));
+                    }
+                }
+                blocks.push(PayloadBlock::block(row, block, text));
+            }
+        }
+        blocks.retain(|b| !b.is_blank());
+        if blocks.iter().all(|b| b.kind.is_thinking()) {
+            blocks.clear();
+        }
+        (blocks, made_up)
+    }
+
+    /// Adds what a row that is not the model's says.
+    fn take(&self, row: u32, e: &Entry, user: &mut UserTurn<'a>) {
+        let text = self.session.text(e);
+        match e.kind {
+            Kind::User if e.flags.string_content() => {
+                user.texts
+                    .push(vec![PayloadBlock::words(row, e.content.of(text))]);
+            }
+            Kind::User => {
+                let mut blocks = Vec::new();
+                let mut answers = false;
+                for n in e.blocks.0..e.blocks.1 {
+                    let block = self.session.block(n);
+                    if block.kind == BlockKind::ToolResult {
+                        if self.firsts.result(block) != Some(n) || self.firsts.call(block).is_none()
+                        {
+                            continue;
+                        }
+                        answers = true;
+                    }
+                    blocks.push(PayloadBlock::block(row, block, text));
+                }
+                if answers {
+                    user.results.push(blocks);
+                } else {
+                    user.texts.push(blocks);
+                }
+            }
+            Kind::System if e.subtype == Subtype::LocalCommand => {
+                let content = lookup(text, &["content"])
+                    .map(|s| s.of(text))
+                    .filter(|c| c.starts_with(b"\""));
+                user.texts
+                    .extend(content.map(|c| vec![PayloadBlock::words(row, c)]));
+            }
+            Kind::Attachment => {
+                let Some(found) = attached(text, e) else {
+                    return;
+                };
+                if found.role == Role::System {
+                    user.system
+                        .extend(found.texts.into_iter().map(|t| (row, t)));
+                } else {
+                    user.reminders.push(
+                        found
+                            .texts
+                            .into_iter()
+                            .map(|t| PayloadBlock::words(row, t))
+                            .collect(),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'a> UserTurn<'a> {
+    /// Ends the message: results come first, then reminders, then words; what the system says follows
+    /// as a message of its own.
+    fn close(self, out: &mut Messages<'a, impl FnMut(Message<'a>)>) {
+        let mut parts: Vec<Vec<PayloadBlock<'a>>> = self
+            .results
+            .into_iter()
+            .chain(self.reminders)
+            .chain(self.texts)
+            .collect();
+        for part in &mut parts {
+            part.retain(|b| !b.is_blank());
+        }
+        parts.retain(|p| !p.is_empty());
+        for i in 1..parts.len() {
+            let texts = |p: &[PayloadBlock<'_>]| p.iter().any(|b| b.kind == BlockKind::Text);
+            if texts(&parts[i])
+                && let Some(last) = parts[i - 1]
+                    .last_mut()
+                    .filter(|b| b.kind == BlockKind::Text)
+            {
+                last.newline = true;
+            }
+        }
+        let blocks: Vec<PayloadBlock<'a>> = parts.into_iter().flatten().collect();
+        if !blocks.is_empty() {
+            match out.last.as_mut().filter(|m| m.role == Role::User) {
+                Some(message) => message.blocks.extend(blocks),
+                None => out.push(Message {
+                    role: Role::User,
+                    blocks,
+                }),
+            }
+        }
+        if let Some(&(entry, _)) = self.system.first() {
+            let texts = self.system.into_iter().map(|(_, t)| t).collect();
+            let block = PayloadBlock::reminders(entry, texts);
+            out.push(Message {
+                role: Role::System,
+                blocks: vec![block],
+            });
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Which entries the client shows, in which order.
+
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::json::{elements, lookup};
+
+use crate::session::{Session, Standing, turn_end};
+use crate::transcript::{BlockKind, Entry, Id, Kind, hash};
+
+/// The entries of which the payload is made, in order: the path from its last boundary on, with kept
+/// messages behind the summary, and what stands beside the path where the client gathers it.
+pub(crate) fn rows(session: &Session, upto: Option<u32>) -> Vec<u32> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let path = graph.path();
+    let end = match upto {
+        Some(turn) => session
+            .turns()
+            .get(turn)
+            .map_or(path.len(), |t| turn_end(session, t) as usize),
+        None => path.len(),
+    };
+    let path = &path[..end];
+    let of_any = session.flags_of_any();
+    let boundary = if of_any.boundary() {
+        path.iter()
+            .rposition(|&i| session.heads()[i as usize].is_boundary())
+    } else {
+        None
+    };
+    let first = boundary.unwrap_or(0);
+    let mut rows: Vec<u32> = path[first..].to_vec();
+    if upto.is_none() {
+        rows.extend(tail(session));
+    }
+    if let Some((anchor, kept)) =
+        boundary.and_then(|b| preserved(session, &entries[path[b] as usize]))
+    {
+        let listed: FxHashSet<u32> = kept.iter().copied().collect();
+        rows.retain(|r| !listed.contains(r));
+        let behind = rows
+            .iter()
+            .position(|&r| entries[r as usize].uuid == anchor)
+            .map_or(rows.len().min(1), |p| p + 1);
+        rows.splice(behind..behind, kept);
+    }
+    if of_any.sidechain() {
+        rows.retain(|&r| !entries[r as usize].flags.sidechain());
+    }
+    gather(session, &rows, first as u32, end as u32)
+}
+
+/// What follows the leaf without being a message: the client shows it with the next prompt.
+fn tail(session: &Session) -> Vec<u32> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let mut out = Vec::new();
+    let mut at = graph.leaf();
+    while let Some(i) = at {
+        at = graph
+            .children(i)
+            .filter(|&c| {
+                !entries[c].is_message()
+                    && !entries[c].is_boundary()
+                    && matches!(graph.place(c), Standing::Beside(_))
+            })
+            .last();
+        out.extend(at.map(|i| i as u32));
+        if out.len() > entries.len() {
+            break;
+        }
+    }
+    out
+}
+
+/// The messages that a boundary keeps, and the entry they follow; nothing if one of them is gone.
+fn preserved(session: &Session, boundary: &Entry) -> Option<(Id, Vec<u32>)> {
+    let line = session.text(boundary);
+    let meta = lookup(line, &["compactMetadata"])?.of(line);
+    let id = |raw: &[u8]| {
+        raw.starts_with(b"\"")
+            .then(|| Id::of(crate::json::decode(raw).as_bytes()))
+    };
+    let graph = session.graph();
+    if let Some(kept) = lookup(meta, &["preservedMessages"]).map(|s| s.of(meta)) {
+        let anchor = id(lookup(kept, &["anchorUuid"])?.of(kept))?;
+        let list = lookup(kept, &["uuids"])?.of(kept);
+        let uuids: Option<Vec<u32>> = elements(list)
+            .ok()?
+            .into_iter()
+            .map(|s| session.find(id(s.of(list))?).map(|i| i as u32))
+            .collect();
+        return Some((anchor, uuids?));
+    }
+    let segment = lookup(meta, &["preservedSegment"])?.of(meta);
+    let named = |key: &str| id(lookup(segment, &[key])?.of(segment));
+    let (head, tail) = (
+        session.find(named("headUuid")?)?,
+        session.find(named("tailUuid")?)?,
+    );
+    let mut kept = vec![tail as u32];
+    while *kept.last()? != head as u32 {
+        let above = graph.parent(*kept.last()? as usize)? as u32;
+        if kept.len() > session.entries().len() {
+            return None;
+        }
+        kept.push(above);
+    }
+    kept.reverse();
+    Some((named("anchorUuid")?, kept))
+}
+
+/// The lines of answers, those of one mostly in one run.
+struct Answers<'a, F> {
+    runs: Vec<&'a [u32]>,
+    /// The first run of each answer.
+    firsts: HashTable<u32>,
+    /// For runs of an answer that has more than one, the next; and those that are not the first of theirs.
+    next: FxHashMap<u32, u32>,
+    later: FxHashSet<u32>,
+    message: F,
+}
+
+impl<'a, F: Fn(&u32) -> Id> Answers<'a, F> {
+    /// Takes the lines, run by run; `message` tells of which answer a line is.
+    fn new(runs: impl Iterator<Item = &'a [u32]>, message: F) -> Self {
+        let runs: Vec<&[u32]> = runs.collect();
+        let of = |run: u32| message(&runs[run as usize][0]);
+        let mut firsts = HashTable::with_capacity(runs.len());
+        let (mut next, mut lasts) = (FxHashMap::default(), FxHashMap::default());
+        let mut later = FxHashSet::default();
+        for run in 0..runs.len() as u32 {
+            let known = firsts.entry(
+                hash(of(run)),
+                |&first| of(first) == of(run),
+                |&run| hash(of(run)),
+            );
+            let first = *known.or_insert(run).get();
+            if first != run {
+                let last = lasts.insert(first, run).unwrap_or(first);
+                next.insert(last, run);
+                later.insert(run);
+            }
+        }
+        Self {
+            runs,
+            firsts,
+            next,
+            later,
+            message,
+        }
+    }
+
+    /// The lines of an answer, in the file's order. It is mostly asked for them run by run: `expected` is the next.
+    fn lines(&self, answer: Id, expected: &mut u32) -> impl Iterator<Item = u32> + '_ {
+        let is_it = |&run: &u32| (self.message)(&self.runs[run as usize][0]) == answer;
+        let is_next = |run: &u32| {
+            (*run as usize) < self.runs.len() && is_it(run) && !self.later.contains(run)
+        };
+        let next = Some(*expected).filter(is_next);
+        let first = next.or_else(|| self.firsts.find(hash(answer), is_it).copied());
+        *expected = first.map_or(*expected, |run| run + 1);
+        let runs = std::iter::successors(first, |run| self.next.get(run).copied());
+        runs.flat_map(|run| self.runs[run as usize].iter().copied())
+    }
+}
+
+/// Puts the lines of each answer together, and behind them the results of its calls, both in the
+/// file's order and wherever they hang.
+fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
+    let (entries, heads, graph) = (session.entries(), session.heads(), session.graph());
+    let mut on_path = vec![false; entries.len()];
+    for &r in rows {
+        on_path[r as usize] = true;
+    }
+    let beside = |i: u32| {
+        matches!(graph.place(i as usize), Standing::Beside(p) if (from..to).contains(&p))
+            && !heads[i as usize].flags.sidechain()
+            // Of entries with one uuid, clients know the last.
+            && graph.known_as(entries, i as usize) == i as usize
+    };
+    let message = |i: &u32| entries[*i as usize].message_id;
+    let is_line = |i: &u32| {
+        heads[*i as usize].kind == Kind::Assistant
+            && message(i).is_some()
+            && (on_path[*i as usize] || beside(*i))
+    };
+    let shown: Vec<u32> = (0..entries.len() as u32).filter(is_line).collect();
+    let answers = Answers::new(shown.chunk_by(|a, b| message(a) == message(b)), message);
+    let mut out = Vec::with_capacity(rows.len());
+    let mut done = vec![false; entries.len()];
+    let mut expected = 0;
+    for &row in rows {
+        if done[row as usize] {
+            continue;
+        }
+        if heads[row as usize].kind != Kind::Assistant {
+            out.push(row);
+            done[row as usize] = true;
+            continue;
+        }
+        let first = out.len();
+        out.extend(answers.lines(message(&row), &mut expected));
+        if out.len() == first {
+            out.push(row);
+        }
+        for &g in &out[first..] {
+            done[g as usize] = true;
+        }
+        let calls = out[first..]
+            .iter()
+            .flat_map(|&g| session.blocks(&entries[g as usize]))
+            .filter(|b| b.kind == BlockKind::ToolUse);
+        let mut results: SmallVec<[u32; 8]> = calls
+            .filter_map(|b| session.calls().of(b))
+            .flat_map(|c| c.results.iter().map(|at| at.entry))
+            .filter(|&r| !done[r as usize] && (on_path[r as usize] || beside(r)))
+            .collect();
+        results.sort_unstable();
+        results.dedup();
+        for &r in &results {
+            done[r as usize] = true;
+        }
+        out.extend(results);
+    }
+    out
+}

@@ -1,0 +1,30 @@
+//! The context size that an answer recorded, and how that record is lowered.
+
+use crate::json::Edit;
+use crate::session::Session;
+use crate::transcript::{Entry, Kind, NEEDS_FULL_PARSE, Usage};
+
+/// The window at the request that an assistant line answers, if it says.
+pub(crate) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
+    if e.kind != Kind::Assistant || e.flags.synthetic() || e.flags.api_error() {
+        return None;
+    }
+    let window = match e.window {
+        NEEDS_FULL_PARSE => usage_of(session, e)?.window(),
+        window => u64::from(window),
+    };
+    Some(window).filter(|&tokens| tokens > 0)
+}
+
+/// The edits that make a line say that its request took `window` tokens, if it says that there were more.
+pub(crate) fn lower_usage(session: &Session, e: &Entry, window: u64) -> Vec<Edit> {
+    match recorded_window(session, e) {
+        Some(_) => usage_of(session, e).map_or_else(Vec::new, |u| u.lowered(window)),
+        None => Vec::new(),
+    }
+}
+
+fn usage_of(session: &Session, e: &Entry) -> Option<Usage> {
+    let at = session.lookup(e, &["message", "usage"])?;
+    Some(Usage::at(session.text(e), at.start))
+}
