@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::json::{Edit, Span, encode, lookup};
 use crate::session::{Session, Standing, TurnSpec};
 use crate::surgery::{Action, Detail, InsertAt as Spot, Plan, Refusal, Transform};
-use crate::transcript::{BlockKind, Entry, Kind};
+use crate::transcript::{BlockKind, Entry, Kind, format_timestamp};
 use crate::view::prompt_text;
 use crate::window::Calibration;
 
@@ -206,7 +206,9 @@ impl Lines {
             None => Some((before.time.saturating_add(1), before.time.saturating_add(2))),
         };
         let stamped = |time: Option<i64>| {
-            time.map_or_else(String::new, |t| format!(r#","timestamp":"{}""#, stamp(t)))
+            time.map_or_else(String::new, |t| {
+                format!(r#","timestamp":"{}""#, format_timestamp(t))
+            })
         };
         let common = common_fields(session, first_kept.unwrap_or(before));
         let logical = if history_gone {
@@ -256,13 +258,6 @@ fn common_fields(session: &Session, neighbour: &Entry) -> String {
         }
     }
     out
-}
-
-/// A time as the client writes it.
-pub(crate) fn stamp(milliseconds: i64) -> String {
-    let time =
-        jiff::Timestamp::from_millisecond(milliseconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 /// Says what the model is no longer shown, turn by turn.

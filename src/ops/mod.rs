@@ -19,7 +19,6 @@ mod truncate;
 mod turn_filter;
 
 pub use clone::{Clone, fresh_slug};
-pub(crate) use compact::stamp;
 pub use compact::{Compact, summarised_text};
 pub use digest::digest;
 pub use drop_hidden::DropHidden;

@@ -7,11 +7,9 @@ use super::plan::{Action, Detail, InsertAt, Plan, Refusal, Transform};
 use crate::human::tokens;
 use crate::json::{Edit, encode, lookup};
 use crate::session::Session;
-use crate::transcript::{Entry, Id, Kind, PromptKind};
+use crate::transcript::{Entry, Id, Kind, PromptKind, format_timestamp};
 use crate::view::Overview;
 use crate::window::{Overstated, lower_usage};
-
-use crate::ops::stamp;
 
 /// Ends a transcript as clients of all versions need it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -207,7 +205,7 @@ fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
         && e.time > i64::MIN
     {
         plan.note(session, e, Action::Edit, "time", 0, 0, "");
-        let time = stamp(others.saturating_add(1));
+        let time = format_timestamp(others.saturating_add(1));
         plan.edit_line(e.line, [Edit::new(span, encode(&time))]);
     }
 }

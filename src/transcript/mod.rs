@@ -11,6 +11,7 @@ mod reader;
 mod references;
 mod repeated_fields;
 mod role;
+mod timestamp;
 mod usage;
 
 pub(crate) use attachment::attached;
@@ -28,4 +29,5 @@ pub(crate) use reader::{Repeated, other_parent, parse, parse_first, parse_made};
 pub use references::{IdUse, LONGEST_ID, visit_ids};
 pub(crate) use repeated_fields::RepeatedFields;
 pub use role::Role;
+pub(crate) use timestamp::format_timestamp;
 pub(crate) use usage::{NEEDS_FULL_PARSE, Usage};

@@ -47,8 +47,7 @@ pub(crate) fn made_uuid(words: &[&str]) -> String {
 
 /// A time as the client writes it, in quotes.
 pub(crate) fn timestamp(millis: i64) -> String {
-    let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    format!("\"{}\"", time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
+    format!("\"{}\"", crate::transcript::format_timestamp(millis))
 }
 
 /// A user entry in the client's form, with the fields of a neighbour that say where it was made.

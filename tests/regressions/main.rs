@@ -1,0 +1,13 @@
+//! Defects that were found once, each as a test of what a user relies on, by the folder of `src/` that was at fault.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod cli;
+mod doctor;
+mod ops;
+mod reading;
+mod render;
+mod store;
+mod surgery;
+mod window;
