@@ -12,7 +12,8 @@ use ccsurgery::document::Document;
 use ccsurgery::json::Cursor;
 use ccsurgery::ops::{DropTools, StripThinking};
 use ccsurgery::session::Session;
-use ccsurgery::surgery::{Detail, Renaming, Transform, emit, verify};
+use ccsurgery::store::write_stream;
+use ccsurgery::surgery::{CopyNames, FreshIds, Operated, Surgery, Transform, Verified};
 use ccsurgery::window::Calibration;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -69,45 +70,57 @@ fn index(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn emit_as_it_is(bencher: Bencher<'_, '_>) {
+    let verified = untouched();
     all(bencher, || {
-        emit(&SESSION, None, &mut std::io::sink()).expect("a sink takes all");
+        write_stream(&mut std::io::sink(), &verified, None).expect("a sink takes all");
     });
 }
 
 #[divan::bench]
 fn rename_and_read_again(bencher: Bencher<'_, '_>) {
-    let mut renames = Renaming::default();
-    renames.id(ID, Uuid::from_u128(1));
-    renames.session(ID, Uuid::from_u128(1));
-    renames.main_entries(&SESSION);
-    renames.mark_forks();
+    let names = CopyNames {
+        old_id: ID.to_owned(),
+        new_id: Uuid::from_u128(1),
+        ..CopyNames::default()
+    };
+    let verified = untouched();
+    let ids = FreshIds::for_copy(&names, verified.session());
     all(bencher, || {
-        emit(&SESSION, Some(&renames), &mut std::io::sink()).expect("a sink takes all");
+        write_stream(&mut std::io::sink(), &verified, Some(&ids)).expect("a sink takes all");
     });
 }
 
-fn after(transform: &dyn Transform) -> Session {
-    let mut plan = transform.plan(&SESSION, Detail::Full).expect("a plan");
-    SESSION.derived(plan.carry_out(&SESSION).expect("a sound plan"))
+fn untouched() -> Verified {
+    let operated = Surgery::on(Session::from_bytes(BYTES.clone())).operate();
+    operated
+        .expect("nothing is declined")
+        .verify()
+        .expect("nothing changed")
+}
+
+fn operate(transform: &dyn Transform) -> Operated {
+    let session = Session::from_bytes(BYTES.clone());
+    let surgery = Surgery::on(session).then(transform);
+    surgery.operate().expect("it is not declined")
 }
 
 #[divan::bench]
 fn plan_strip_thinking(bencher: Bencher<'_, '_>) {
     all(bencher, || {
-        drop(black_box(after(&StripThinking::default())));
+        drop(black_box(operate(&StripThinking::default())));
     });
 }
 
 #[divan::bench]
 fn plan_drop_tools(bencher: Bencher<'_, '_>) {
-    all(bencher, || drop(black_box(after(&DropTools::default()))));
+    all(bencher, || drop(black_box(operate(&DropTools::default()))));
 }
 
 #[divan::bench]
 fn verify_result(bencher: Bencher<'_, '_>) {
-    let after = after(&StripThinking::default());
     all(bencher, || {
-        verify(&SESSION, &after).expect("a sound result");
+        let operated = operate(&StripThinking::default());
+        drop(black_box(operated.verify().expect("a sound result")));
     });
 }
 

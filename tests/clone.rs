@@ -493,6 +493,7 @@ fn the_document_for_scripts() {
     assert_eq!(
         keys,
         [
+            "schema",
             "operation",
             "dry_run",
             "source",
@@ -517,7 +518,7 @@ fn the_document_for_scripts() {
     );
     assert_eq!(document["after"]["entries"], records(path).len());
     assert_eq!(
-        document["resume"],
+        document["resume"]["command"],
         format!(
             "claude --resume {}",
             document["target"]["session_id"].as_str().expect("an id")

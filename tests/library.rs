@@ -1,17 +1,21 @@
-//! The library without the program: open, plan, look, verify, carry out.
+//! The library without the program: open, operate, look, verify, publish, undo.
 
 mod common;
+
+use std::time::SystemTime;
 
 use ccsurgery::doctor::examine;
 use ccsurgery::document::Document;
 use ccsurgery::ops::{StripThinking, Truncate};
 use ccsurgery::render::Preview;
 use ccsurgery::session::Session;
+use ccsurgery::store::{
+    Config, CopySource, CopyTarget, Journal, Locator, Provenance, Sessions, Stamp, undo,
+};
 use ccsurgery::surgery::{
-    Action, Detail, Figures, Renaming, Transform as _, emit, emitted_len, verify,
+    Action, BrokenPromise, Detail, Fault, Figures, Plan, Refusal, Surgery, SurgeryError, Transform,
 };
 use ccsurgery::transcript::Id;
-use ccsurgery::window::Calibration;
 use common::{Home, SESSION, Transcript};
 use serde_json::json;
 use uuid::Uuid;
@@ -41,96 +45,198 @@ fn opens_a_file_and_tells_what_is_in_it() {
 }
 
 #[test]
-fn a_plan_is_looked_at_before_it_is_carried_out() {
-    let session = Session::new(Document::from_bytes(transcript().text()));
-    let mut plan = Truncate { at: 1.into() }
-        .plan(&session, Detail::Full)
-        .expect("a plan");
-    let dropped: Vec<u32> = plan.dropped().collect();
-    assert_eq!(dropped, [3, 4, 5, 6]);
-    assert!(plan.changes.iter().all(|c| c.action == Action::Drop));
-
-    let after = Session::new(plan.carry_out(&session).expect("a document"));
-    verify(&session, &after).expect("no new fault");
-    let measure = |s: &Session| Figures::of(s, Calibration::of(s).window());
-    assert_eq!((measure(&session).turns, measure(&after).turns), (2, 1));
-    assert!(measure(&after).bytes < measure(&session).bytes);
+fn surgery_shows_what_it_would_do_before_anything_is_written() {
     let text = transcript().text();
+    let surgery = Surgery::on(Session::from_bytes(text.clone())).then(Truncate { at: 1.into() });
+    let operated = surgery.operate().expect("a result");
+    let changes = &operated.record().changes;
+    assert_eq!(changes.len(), 4);
+    assert!(changes.iter().all(|c| c.action == Action::Drop));
+    let (before, after) = operated.figures();
+    assert_eq!((before.turns, after.turns), (2, 1));
+    assert!(after.bytes < before.bytes);
+
+    let verified = operated.verify().expect("no new fault");
     let kept: String = text.split_inclusive('\n').take(3).collect();
     assert_eq!(
-        after.document().to_vec(),
+        verified.to_vec(),
         kept.as_bytes(),
-        "what stays is untouched"
+        "kept lines are untouched"
     );
 }
 
 #[test]
-fn a_refusal_is_a_value_that_says_what_to_do() {
-    let session = Session::new(Document::from_bytes(transcript().text()));
-    let refusal = Truncate { at: 9.into() }
-        .plan(&session, Detail::Full)
-        .expect_err("no such turn");
+fn surgery_passes_a_refusal_on_as_a_value() {
+    let session = Session::from_bytes(transcript().text());
+    let refused = Surgery::on(session)
+        .then(Truncate { at: 9.into() })
+        .operate();
+    let Err(SurgeryError::Refused(refusal)) = refused else {
+        panic!("there is no such turn");
+    };
     assert_eq!(refusal.kind, "no-such-turn");
     assert!(!refusal.hint.is_empty());
 }
 
 #[test]
-fn transforms_can_follow_each_other() {
-    let session = Session::new(Document::from_bytes(transcript().text()));
-    let mut plan = StripThinking::default()
-        .plan(&session, Detail::Full)
-        .expect("a plan");
-    let stripped = Session::new(plan.carry_out(&session).expect("a document"));
-    let mut plan = Truncate { at: 1.into() }
-        .plan(&stripped, Detail::Full)
-        .expect("a plan");
-    let after = Session::new(plan.carry_out(&stripped).expect("a document"));
+fn surgery_applies_transforms_one_after_the_other() {
+    let surgery = Surgery::on(Session::from_bytes(transcript().text()))
+        .then(StripThinking::default())
+        .then(Truncate { at: 1.into() });
+    let verified = surgery.operate().expect("a result").verify();
+    let verified = verified.expect("no new fault");
+    let after = verified.session();
     assert_eq!(after.entries().len(), 2);
     assert_eq!(
         after.document().origin(1),
         Some(2),
-        "lines know where they came from"
+        "lines know their origin"
     );
-    verify(&session, &after).expect("no new fault");
+}
+
+/// A transform that does something which it does not state.
+struct Careless(fn(&Session, &mut Plan));
+
+impl Transform for Careless {
+    fn name(&self) -> &'static str {
+        "careless"
+    }
+
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
+        let mut plan = Plan::default();
+        (self.0)(session, &mut plan);
+        Ok(plan)
+    }
+}
+
+fn fault_of(careless: fn(&Session, &mut Plan)) -> Fault {
+    let surgery = Surgery::on(Session::from_bytes(transcript().text())).then(Careless(careless));
+    let verified = surgery.operate().expect("a result").verify();
+    verified.expect_err("the verifier sees it")
 }
 
 #[test]
-fn a_result_that_is_worse_is_not_let_through() {
-    let session = Session::new(Document::from_bytes(transcript().text()));
-    let text = transcript().text();
-    let without_call: String = text
-        .split_inclusive('\n')
-        .enumerate()
-        .filter(|(i, _)| *i != 4)
-        .map(|(_, l)| l)
-        .collect();
-    let fault = verify(&session, &Session::new(Document::from_bytes(without_call)))
-        .expect_err("a stray result");
-    assert_eq!((fault.before, fault.after), (0, 1));
+fn verify_rejects_a_result_with_a_new_fault() {
+    // The call goes, its result stays.
+    let fault = fault_of(|_, plan| plan.drop_line(4));
+    let Fault::Finding { before, after, .. } = fault else {
+        panic!("{fault}");
+    };
+    assert_eq!((before, after), (0, 1));
 }
 
 #[test]
-fn ids_are_renamed_as_the_lines_go_out() {
-    let session = Session::new(Document::from_bytes(transcript().text()));
-    let mut renames = Renaming::default();
-    let fresh = |number: u128| Uuid::from_u128(0x4000_8000_0000_0000_0000 | number);
-    renames.id(SESSION, fresh(0));
-    renames.session(SESSION, fresh(0));
-    renames.main_entries(&session);
-    renames.mark_forks();
-    let mut out = Vec::new();
-    emit(&session, Some(&renames), &mut out).expect("memory takes all");
-    assert_eq!(out.len() as u64, emitted_len(&session, Some(&renames)));
-    let clone = Session::new(Document::from_bytes(out));
-    assert_eq!(clone.graph().path(), session.graph().path());
+fn verify_rejects_a_result_that_loses_an_entry_nobody_named() {
+    // The second prompt hangs on the root, so the first turn is no longer shown.
+    let fault = fault_of(|session, plan| {
+        let e = &session.entries()[3];
+        let parent = session.lookup(e, &["parentUuid"]).expect("a parent");
+        plan.edit_line(e.line, [ccsurgery::json::Edit::new(parent, "null")]);
+    });
+    assert_eq!(fault, Fault::Conversation(BrokenPromise::Lost { line: 1 }));
+}
+
+#[test]
+fn verify_rejects_an_edit_of_a_block_nobody_named() {
+    let fault = fault_of(|session, plan| {
+        let e = &session.entries()[6];
+        let text = session.text(e);
+        let at = memchr::memmem::find(text, br#"[{"type":"text""#).expect("the answer") + 1;
+        let end = at + memchr::memmem::find(&text[at..], b"]").expect("its end");
+        // Two insertions around the block make it a part of another.
+        let put =
+            |at, text: &str| ccsurgery::json::Edit::new(ccsurgery::json::Span::new(at, at), text);
+        let open = put(at, r#"{"type":"text","text":"x","citations":["#);
+        plan.edit_line(e.line, [open, put(end, "]}")]);
+    });
+    assert_eq!(fault, Fault::Conversation(BrokenPromise::Block { line: 7 }));
+}
+
+#[test]
+fn sessions_publish_a_copy_and_take_it_back() {
+    let home = Home::new();
+    let path = home.add(&transcript());
+    let config = Config::new(home.config());
+    let journal = Journal::new(home.path("state"));
+    let project = home.project();
+    let source = Locator::new(&config, &project)
+        .find(SESSION)
+        .expect("a session");
+    let session = Session::open(&source.path).expect("a transcript");
+
+    let target = CopyTarget {
+        id: Uuid::from_u128(0xf000_0000_0000_4000_8000_0000_0000_0001),
+        folder: source.folder().to_owned(),
+        project: None,
+    };
+    let fresh = || Uuid::from_u128(7);
+    let copy = CopySource::gather(&config, &source, &session, target, fresh).expect("files");
+    let surgery = Surgery::on(session)
+        .then(StripThinking::default())
+        .as_copy(copy.names().clone())
+        .titled("a copy");
+    let verified = surgery
+        .operate()
+        .expect("a result")
+        .verify()
+        .expect("no fault");
+    let plan = copy.plan(&config, &verified, None).expect("files");
+    let provenance = Provenance {
+        operation: "strip-thinking".to_owned(),
+        command: Vec::new(),
+        now: SystemTime::now(),
+    };
+    let sessions = Sessions::new(&config, &journal);
+    let done = sessions
+        .create(&source, &plan, &project, &provenance)
+        .expect("a session");
+
+    let clone = Session::open(&done.operation.target).expect("a transcript");
+    assert_eq!(clone.graph().path().len(), 6);
     let first = &clone.entries()[0];
+    let origin = clone.string(first, &["forkedFrom", "sessionId"]);
+    assert_eq!(origin.as_deref(), Some(SESSION));
     let uuid = clone.string(first, &["uuid"]).expect("a uuid");
-    assert_eq!(renames.get(session.entries()[0].uuid), uuid.parse().ok());
-    assert_ne!(session.string(&session.entries()[0], &["uuid"]), Some(uuid));
+    let original = Session::open(&path).expect("the original");
     assert_eq!(
-        clone.string(first, &["forkedFrom", "sessionId"]).as_deref(),
-        Some(SESSION)
+        plan.ids().get(original.entries()[0].uuid),
+        uuid.parse().ok()
     );
+
+    let target = done.operation.target.clone();
+    undo(&journal, done.operation, false).expect("the way back");
+    assert!(!target.exists());
+}
+
+#[test]
+fn sessions_rewrite_in_place_and_restore_the_old_bytes() {
+    let home = Home::new();
+    let path = home.add(&transcript());
+    let before = fs_err::read(&path).expect("bytes");
+    let config = Config::new(home.config());
+    let journal = Journal::new(home.path("state"));
+    let source = Locator::new(&config, &home.project())
+        .find(SESSION)
+        .expect("a session");
+    let stamp = Stamp::of(&path).expect("a file");
+    let surgery = Surgery::on(Session::open(&path).expect("a transcript"));
+    let operated = surgery
+        .then(StripThinking::default())
+        .operate()
+        .expect("a result");
+    let verified = operated.verify().expect("no fault");
+    let provenance = Provenance {
+        operation: "strip-thinking".to_owned(),
+        command: Vec::new(),
+        now: SystemTime::now(),
+    };
+    let sessions = Sessions::new(&config, &journal);
+    let done = sessions
+        .replace(&source, stamp, &verified, &[], &provenance)
+        .expect("a rewrite");
+    assert_eq!(fs_err::read(&path).expect("bytes"), verified.to_vec());
+    undo(&journal, done.operation, false).expect("the way back");
+    assert_eq!(fs_err::read(&path).expect("bytes"), before);
 }
 
 /// A session of turns with answers of nothing but thinking, cut by a boundary: so many before, so many after.

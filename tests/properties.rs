@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use ccsurgery::document::Document;
 use ccsurgery::ops::Truncate;
 use ccsurgery::session::Session;
-use ccsurgery::surgery::{Detail, Renaming, Transform as _, emit, emitted_len, verify};
+use ccsurgery::store::write_stream;
+use ccsurgery::surgery::{CopyNames, FreshIds, Surgery};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -93,15 +94,20 @@ fn clone(original: &Session, new_id: &str) -> Vec<u8> {
         .iter()
         .find_map(|e| original.string(e, &["sessionId"]))
         .expect("an id");
-    let mut renames = Renaming::default();
-    let id = |text: &str| Uuid::try_parse(text).expect("a uuid");
-    renames.id(&own, id(new_id));
-    renames.session(&own, id(new_id));
-    renames.main_entries(original);
-    renames.mark_forks();
+    let names = CopyNames {
+        old_id: own,
+        new_id: Uuid::try_parse(new_id).expect("a uuid"),
+        ..CopyNames::default()
+    };
+    let surgery = Surgery::on(session(&original.document().to_vec())).as_copy(names.clone());
+    let verified = surgery
+        .operate()
+        .expect("a copy")
+        .verify()
+        .expect("no fault");
+    let ids = FreshIds::for_copy(&names, verified.session());
     let mut out = Vec::new();
-    emit(original, Some(&renames), &mut out).expect("memory takes all");
-    assert_eq!(out.len() as u64, emitted_len(original, Some(&renames)));
+    write_stream(&mut out, &verified, Some(&ids)).expect("memory takes all");
     out
 }
 
@@ -189,21 +195,19 @@ proptest! {
     fn a_cut_adds_no_fault_and_touches_nothing_that_stays(sketches in sketches(), at in 1u32..6) {
         let bytes = text(&transcript(&sketches, true));
         let original = session(&bytes);
-        let Ok(mut plan) = (Truncate { at: at.into() }).plan(&original, Detail::Full) else { return Ok(()) };
-        let after = Session::new(plan.carry_out(&original).expect("a plan that fits itself"));
-        // Where a boundary went, what it hid is shown again, faults and all.
-        if after.graph().window_start() >= original.graph().window_start() {
-            prop_assert_eq!(verify(&original, &after), Ok(()));
-        }
-        prop_assert_eq!(after.turns().len(), at as usize);
+        let Ok(operated) = Surgery::on(original).then(Truncate { at: at.into() }).operate() else { return Ok(()) };
+        let verified = operated.verify();
+        prop_assert!(verified.is_ok(), "{verified:?}");
+        prop_assert_eq!(verified.expect("no fault").session().turns().len(), at as usize);
     }
 
     #[test]
     fn any_bytes_are_a_session(bytes in proptest::collection::vec(prop_oneof![Just(b'{'), Just(b'}'), Just(b'"'), Just(b':'), Just(b'\n'), any::<u8>()], 0..300)) {
         let session = session(&bytes);
         prop_assert_eq!(session.document().to_vec(), bytes.clone());
+        let verified = Surgery::on(session).operate().expect("nothing to do").verify().expect("no fault");
         let mut out = Vec::new();
-        emit(&session, Some(&Renaming::default()), &mut out).expect("memory takes all");
+        write_stream(&mut out, &verified, None).expect("memory takes all");
         prop_assert_eq!(out, bytes);
     }
 }

@@ -12,8 +12,7 @@ mod home;
 use ccsurgery::document::Document;
 use ccsurgery::ops::{TokenCount, Trim, Trimmed};
 use ccsurgery::session::Session;
-use ccsurgery::surgery::Finish;
-use ccsurgery::surgery::{Detail, Refusal, Transform, verify};
+use ccsurgery::surgery::{Refusal, Surgery, Verified};
 use ccsurgery::window::{Calibration, payload};
 use home::{Home, Script, call, picture, thinking, words};
 use insta::assert_snapshot;
@@ -35,25 +34,15 @@ fn find(session: &Session, to: u64, keep_last: u32) -> Result<Trimmed, Refusal> 
     .find(session)
 }
 
-/// What the steps make of a session.
-fn fold(session: &Session, found: &Trimmed) -> Session {
-    let mut current = session.derived(session.document().clone());
-    for taken in &found.steps {
-        let mut plan = taken.step.transform().plan(&current, Detail::Full).unwrap();
-        current = current.derived(plan.carry_out(&current).unwrap());
-    }
-    current
+/// The result of the steps, as it is written.
+fn operated(session: &Session, found: &Trimmed) -> Verified {
+    let steps = found.steps.iter().map(|taken| taken.step.transform());
+    let surgery = Surgery::on(open_again(session)).then_all(steps);
+    surgery.operate().unwrap().verify().unwrap()
 }
 
-/// A result as it is written: its last record of the window is true.
-fn finished(before: &Session, after: Session) -> Session {
-    let finish = Finish {
-        leaf_was: before.graph().leaf().map(|i| before.entries()[i].uuid),
-        overstated: Calibration::of(before).overstated(&Calibration::of(&after)),
-        ..Finish::default()
-    };
-    let mut plan = finish.plan(&after, Detail::Full).unwrap();
-    after.derived(plan.carry_out(&after).unwrap())
+fn open_again(session: &Session) -> Session {
+    Session::from_bytes(session.document().to_vec())
 }
 
 /// What a person sees of a run, but for the path that it writes to.
@@ -266,7 +255,8 @@ fn calls_that_the_kept_turns_tell_of_stay() {
     g.answer(&[words("It ended.")]);
     let session = open(g.script.text());
     let found = find(&session, 600, 1).unwrap();
-    let after = fold(&session, &found);
+    let after = operated(&session, &found);
+    let after = after.session();
     assert_snapshot!(said(&found), @r#"992 → 467: calls of turn 1 go with their outputs"#);
     assert!(after.calls().iter().any(|c| c.results.len() == 1));
 }
@@ -289,7 +279,8 @@ op = "compact"
 at = 4
 max-tokens = 1000
 "#);
-    let after = fold(&session, &found);
+    let after = operated(&session, &found);
+    let after = after.session();
     // The history of what was compacted is still whole.
     let text = String::from_utf8(session.document().text(2).to_vec()).unwrap();
     let all: Vec<u8> = (0..after.document().lines().len())
@@ -315,7 +306,7 @@ fn turns_that_are_compacted_already_are_left_alone() {
     }
     let session = open(g.script.text());
     let once = find(&session, 19_500, 2).unwrap();
-    let twice = find(&fold(&session, &once), 16_000, 2).unwrap();
+    let twice = find(operated(&session, &once).session(), 16_000, 2).unwrap();
     assert_snapshot!(format!("{}\n---\n{}", said(&once), said(&twice)), @r#"
 33219 → 25575: turns 1 to 5 become a digest
 25575 → 18452: other outputs of turns 6 to 14 become notes
@@ -765,16 +756,16 @@ proptest! {
                 return Ok(());
             }
         };
-        let after = fold(&session, &found);
-        let window = measure.window_of(&Calibration::of(&after));
+        let verified = operated(&session, &found);
+        let after = verified.session();
+        let window = verified.operated().figures().1.tokens;
         prop_assert_eq!(window, found.after);
         prop_assert!(window <= to.0, "{}", said(&found));
-        prop_assert!(verify(&session, &after).is_ok());
-        prop_assert_eq!(kept(&session, keep_last), kept(&after, keep_last));
+        prop_assert_eq!(kept(&session, keep_last), kept(after, keep_last));
         for taken in &found.steps {
             prop_assert!(taken.window.1 < taken.window.0 || disk, "{}", said(&found));
         }
-        let again = trim.find(&finished(&session, after)).unwrap();
+        let again = trim.find(after).unwrap();
         prop_assert!(again.steps.is_empty(), "{}", said(&again));
     }
 }

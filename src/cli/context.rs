@@ -139,8 +139,9 @@ impl Context {
     }
 
     /// Prints the one JSON document of this run.
-    pub(super) fn print_json(&mut self, document: &serde_json::Value) -> io::Result<()> {
-        writeln!(self.out, "{}", json_text(&document.to_string()))
+    pub(super) fn print_json(&mut self, document: &impl serde::Serialize) -> io::Result<()> {
+        let text = serde_json::to_string(document).map_err(io::Error::other)?;
+        writeln!(self.out, "{}", json_text(&text))
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::render::{BOLD, RED, YELLOW, clean, json_text, paint};
 use crate::session::TurnError;
-use crate::store::{CommitError, JournalError, PublishError};
-use crate::surgery::{Fault, PlanError, Refusal, Why};
+use crate::store::{CommitError, JournalError, PublishError, SubagentError};
+use crate::surgery::{Fault, PlanError, Refusal, SurgeryError, Why};
 
 /// How a run ended, when not well.
 #[derive(Debug)]
@@ -117,12 +117,36 @@ impl From<Refusal> for CliError {
     }
 }
 
+impl From<SurgeryError> for CliError {
+    fn from(error: SurgeryError) -> Self {
+        match error {
+            SurgeryError::Refused(refusal) => refusal.into(),
+            SurgeryError::Plan(error) => error.into(),
+        }
+    }
+}
+
+impl From<SubagentError> for CliError {
+    fn from(error: SubagentError) -> Self {
+        match error {
+            SubagentError::Read { ref source, .. } => {
+                let message = format!("{error}: {source}");
+                Self::failed("unreadable", message, io_hint(source))
+            }
+            SubagentError::Surgery(error) => error.into(),
+            SubagentError::Fault(fault) => fault.into(),
+        }
+    }
+}
+
 impl From<Fault> for CliError {
     fn from(fault: Fault) -> Self {
-        let hint = format!(
-            "first case: {}. The original is untouched; please report this",
-            fault.example
-        );
+        let hint = match &fault {
+            Fault::Finding { example, .. } => {
+                format!("first case: {example}. The original is untouched; please report this")
+            }
+            Fault::Conversation(_) => "the original is untouched; please report this".to_owned(),
+        };
         Self {
             code: 101,
             ..Self::failed("bug", fault.to_string(), hint)

@@ -6,7 +6,6 @@ mod branches;
 mod commands;
 mod commit_flow;
 mod context;
-mod copy_set;
 mod error;
 mod installed;
 mod names;

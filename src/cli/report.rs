@@ -1,189 +1,366 @@
-//! What is said of a job: the preview before, the command to go on with after.
+//! What is reported of an operation: the preview before it, what was made after it, and the JSON document.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
-use std::process::ExitCode;
 
-use serde_json::json;
+use serde::{Serialize, Serializer};
 
 use crate::ops::Taken;
 use crate::render::{
-    BOLD, FileRow, Preview, SessionDiff, pad, paint, signed_bytes, tokens, width, wrap,
+    BOLD, FileAction, FileRow, Preview, SessionDiff, clean, clean_lines, pad, paint, signed_bytes,
+    tokens, width, wrap,
 };
-use crate::surgery::Figures;
-use crate::view::Overview;
+use crate::store::PlannedAction;
+use crate::surgery::{Change, Figures, Verified};
 
 use super::args::DiffForm;
-use super::commit_flow::{Destination, Job, Outcome, is_unseen};
+use super::commit_flow::{Destination, Outcome, Task, is_unseen};
 use super::context::Context;
-use super::error::CliError;
 
-/// Everything that is said of a job.
+/// The version of the JSON documents. It grows when a key changes its meaning or goes away.
+pub(super) const SCHEMA: u32 = 1;
+
+/// Everything that is reported of an operation.
 pub(super) struct Report<'a> {
-    pub(super) job: &'a Job<'a>,
-    pub(super) glance: &'a Overview,
-    pub(super) result: &'a Outcome,
-    pub(super) figures: (Figures, Figures),
-    pub(super) files: &'a [FileRow],
-    pub(super) destination: &'a Destination,
-    pub(super) renamed: usize,
+    task: &'a Task<'a>,
+    verified: &'a Verified,
+    changes: Cow<'a, [Change]>,
+    figures: (Figures, Figures),
+    files: Vec<FileRow>,
+    renamed: usize,
 }
 
-/// Shows what will happen.
-pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result<(), CliError> {
-    if is_unseen(context, report.job) {
-        return Ok(());
-    }
-    let project = report.result.project.as_deref();
-    let text = Preview {
-        operation: report.job.operation,
-        session_id: &report.job.found.id,
-        title: report.glance.name(),
-        project: &project.unwrap_or(Path::new("")).to_string_lossy(),
-        before: report.figures.0,
-        after: report.figures.1,
-        changes: &report.result.changes,
-        source: report.result.after.document().source(),
-        renamed: report.renamed,
-        files: report.files,
-        warnings: &report.result.warnings,
-        home: context.home.as_deref(),
-        columns: context.columns,
-        verbose: context.verbose,
-        show_secrets: context.show_secrets,
-    }
-    .render();
-    let diff = SessionDiff {
-        before: &report.job.session,
-        after: &report.result.after,
-        columns: context.columns,
-        show_secrets: context.show_secrets,
-    };
-    let diff = match report.job.write.diff {
-        None => String::new(),
-        Some(DiffForm::Words) => format!("\n{}", diff.words()),
-        Some(DiffForm::Raw) => format!("\n{}", diff.raw()),
-    };
-    let text = text + &steps(report, context.columns) + &diff;
-    // Standard output is the transcript's where that was asked for.
-    if *report.destination == Destination::Stdout && !report.job.write.dry_run {
-        context.err.write_all(text.as_bytes())?;
-    } else {
-        context.out.write_all(text.as_bytes())?;
-    }
-    Ok(())
-}
-
-/// The steps that were chosen, what each gives, and where that leads.
-fn steps(report: &Report<'_>, columns: usize) -> String {
-    let taken = &report.job.steps;
-    if taken.is_empty() {
-        return String::new();
-    }
-    let room = columns.saturating_sub(24).max(20);
-    let words: Vec<Vec<String>> = taken.iter().map(|t| wrap(&t.step.words(), room)).collect();
-    let widest = words.iter().flatten().map(|w| width(w)).max().unwrap_or(0) as i32;
-    let mut out = format!("\n{}\n", paint(BOLD, "The least harmful way"));
-    for (taken, lines) in taken.iter().zip(&words) {
-        let (before, after) = taken.window;
-        let gain = match after.cmp(&before) {
-            std::cmp::Ordering::Less => format!("−{}", tokens(before - after)),
-            std::cmp::Ordering::Equal => String::new(),
-            std::cmp::Ordering::Greater => format!("+{}", tokens(after - before)),
+impl<'a> Report<'a> {
+    pub(super) fn new(task: &'a Task<'a>, verified: &'a Verified, outcome: &Outcome<'_>) -> Self {
+        let record = verified.operated().record();
+        let mut changes = Cow::Borrowed(&record.changes[..]);
+        if outcome.subagent_changes().next().is_some() {
+            changes.to_mut().extend(outcome.subagent_changes().cloned());
+        }
+        let mut figures = verified.operated().figures();
+        figures.1.bytes = outcome.transcript_len(verified);
+        let files = match (outcome.copy(), &task.destination) {
+            (Some(copy), _) => copy.planned_files().into_iter().map(file_row).collect(),
+            (None, Destination::File(path)) => vec![FileRow {
+                path: path.clone(),
+                action: FileAction::Write,
+                len: figures.1.bytes,
+                what: "transcript",
+            }],
+            (None, _) => Vec::new(),
         };
-        for (i, line) in lines.iter().enumerate() {
-            let figures = match i {
-                0 if gain.is_empty() => {
-                    let (before, after) = taken.bytes;
-                    format!("{} on disk", signed_bytes(after as i64 - before as i64))
-                }
-                0 => format!("{} → ~{}", pad(&gain, -6), tokens(after)),
-                _ => String::new(),
-            };
-            let row = format!("  {}  {figures}", pad(line, widest));
-            let _ = writeln!(out, "{}", row.trim_end());
+        Self {
+            task,
+            verified,
+            changes,
+            figures,
+            files,
+            renamed: outcome.ids().map_or(0, crate::surgery::FreshIds::len),
         }
     }
-    out
-}
 
-impl Report<'_> {
-    /// The last word: the command to go on with, or the JSON document.
-    pub(super) fn finish(
-        &self,
-        context: &mut Context,
-        written: Option<&Destination>,
-    ) -> Result<ExitCode, CliError> {
-        let (id, path) = match self.destination {
-            Destination::New { id, .. } => (
-                id.to_string(),
-                self.destination.transcript().unwrap_or_default(),
-            ),
-            _ => (self.job.found.id.clone(), self.job.found.path.clone()),
+    /// Takes the size of the file that was written.
+    pub(super) fn set_written(&mut self, len: u64) {
+        self.figures.1.bytes = len;
+    }
+
+    /// Shows what will happen.
+    pub(super) fn show_preview(&self, context: &mut Context) -> io::Result<()> {
+        if is_unseen(context, self.task) {
+            return Ok(());
+        }
+        let text = self.preview(context) + &self.steps(context.columns) + &self.diff(context);
+        // Standard output belongs to the transcript if that was asked for.
+        if self.task.destination == Destination::Stdout && !self.task.write.dry_run {
+            context.err.write_all(text.as_bytes())
+        } else {
+            context.out.write_all(text.as_bytes())?;
+            context.out.flush()
+        }
+    }
+
+    fn preview(&self, context: &Context) -> String {
+        let project = self.task.project.as_deref().unwrap_or(Path::new(""));
+        Preview {
+            operation: self.task.operation,
+            session_id: &self.task.found.id,
+            title: self.task.overview.name(),
+            project: &project.to_string_lossy(),
+            before: self.figures.0,
+            after: self.figures.1,
+            changes: &self.changes,
+            source: self.verified.session().document().source(),
+            renamed: self.renamed,
+            files: &self.files,
+            warnings: &self.verified.operated().record().warnings,
+            home: context.home.as_deref(),
+            columns: context.columns,
+            verbose: context.verbose,
+            show_secrets: context.show_secrets,
+        }
+        .render()
+    }
+
+    fn diff(&self, context: &Context) -> String {
+        let after = self.verified.session();
+        let diff = SessionDiff {
+            before: self.verified.operated().original().unwrap_or(after),
+            after,
+            columns: context.columns,
+            show_secrets: context.show_secrets,
         };
-        let project = self.job.to_project.clone();
-        let project = project.or_else(|| self.result.project.clone());
-        let resume = match self.destination {
-            Destination::New { .. } | Destination::InPlace => {
-                Some(resume_command(&id, project.as_deref(), &context.project))
+        match self.task.write.diff {
+            None => String::new(),
+            Some(DiffForm::Words) => format!("\n{}", diff.words()),
+            Some(DiffForm::Raw) => format!("\n{}", diff.raw()),
+        }
+    }
+
+    /// The steps that the program chose, each with what it gives.
+    fn steps(&self, columns: usize) -> String {
+        let taken = &self.task.steps;
+        if taken.is_empty() {
+            return String::new();
+        }
+        let mut out = format!("\n{}\n", paint(BOLD, "The least harmful way"));
+        let words: Vec<Vec<String>> = taken
+            .iter()
+            .map(|t| wrap(&t.step.words(), columns.saturating_sub(22).max(20)))
+            .collect();
+        let widest = words.iter().flatten().map(|w| width(w)).max().unwrap_or(0) as i32;
+        for (taken, lines) in taken.iter().zip(&words) {
+            for (i, line) in lines.iter().enumerate() {
+                let figures = if i == 0 { gain(taken) } else { String::new() };
+                let row = format!("  {}  {figures}", pad(line, widest));
+                let _ = writeln!(out, "{}", row.trim_end());
+            }
+        }
+        out
+    }
+
+    /// Ends a dry run.
+    pub(super) fn show_dry_run(&self, context: &mut Context) -> io::Result<()> {
+        if context.json {
+            return context.print_json(&self.document(None, None));
+        }
+        writeln!(context.out, "\nDry run: nothing was written.")
+    }
+
+    /// Shows what was made, last the command to go on with.
+    pub(super) fn show_done(&self, context: &mut Context) -> io::Result<()> {
+        let (id, path) = self.target();
+        let project = self.task.project.as_deref();
+        let resume = match self.task.destination {
+            Destination::New(_) | Destination::InPlace => {
+                Some(resume_command(&id, project, &context.project))
             }
             Destination::File(_) | Destination::Stdout => None,
         };
-        if context.json && written != Some(&Destination::Stdout) {
-            let target = match (written, self.destination) {
-                (None, _) => serde_json::Value::Null,
-                (_, Destination::File(file)) => {
-                    json!({"session_id": id, "path": file, "in_place": false})
-                }
-                _ => {
-                    json!({"session_id": id, "path": path, "in_place": *self.destination == Destination::InPlace})
-                }
-            };
-            let mut document = json!({
-                "operation": self.job.operation, "dry_run": self.job.write.dry_run,
-                "source": {"session_id": self.job.found.id, "path": self.job.found.path},
-                "target": target, "resume": if written.is_some() { resume } else { None },
-                "before": self.figures.0, "after": self.figures.1,
-                "changes": self.result.changes, "files": self.files, "warnings": self.result.warnings,
-            });
-            if !self.job.steps.is_empty() {
-                let steps = self.job.steps.iter().map(step_document);
-                document["steps"] = steps.collect();
-            }
-            context.print_json(&document)?;
-            return Ok(ExitCode::SUCCESS);
-        }
         if context.json {
-            return Ok(ExitCode::SUCCESS);
+            if self.task.destination == Destination::Stdout {
+                return Ok(());
+            }
+            let target = TargetDocument {
+                session_id: id,
+                path: lossy(&path),
+                in_place: self.task.destination == Destination::InPlace,
+                project: project.map(lossy),
+            };
+            let resume = resume.map(|command| ResumeDocument {
+                command,
+                cwd: project.map(lossy),
+            });
+            return context.print_json(&self.document(Some(target), resume));
         }
-        match (written, resume) {
-            (None, _) => writeln!(context.out, "\nDry run: nothing was written.")?,
-            (Some(Destination::Stdout), _) => {}
-            (Some(Destination::File(file)), _) => writeln!(
-                context.out,
-                "\nWritten to {}",
-                crate::render::clean(&file.to_string_lossy())
-            )?,
-            (Some(_), Some(resume)) => writeln!(
-                context.out,
-                "{}{}",
-                if context.quiet { "" } else { "\n" },
-                crate::render::clean_lines(&resume)
-            )?,
-            (Some(_), None) => {}
+        match (&self.task.destination, resume) {
+            (Destination::File(file), _) => {
+                writeln!(
+                    context.out,
+                    "\nWritten to {}",
+                    clean(&file.to_string_lossy())
+                )
+            }
+            (_, Some(resume)) => {
+                let gap = if context.quiet { "" } else { "\n" };
+                writeln!(context.out, "{gap}{}", clean_lines(&resume))
+            }
+            (_, None) => Ok(()),
         }
-        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The session that the result is, and its transcript.
+    fn target(&self) -> (String, std::path::PathBuf) {
+        let task = self.task;
+        let path = task.destination.transcript();
+        let path = path.unwrap_or_else(|| task.found.path.clone());
+        let id = match &task.destination {
+            Destination::New(target) => target.id.to_string(),
+            Destination::InPlace | Destination::Stdout => task.found.id.clone(),
+            Destination::File(_) => {
+                let own = self.verified.session().session_id_text();
+                own.unwrap_or_else(|| task.found.id.clone())
+            }
+        };
+        (id, path)
+    }
+
+    fn document(
+        &self,
+        target: Option<TargetDocument>,
+        resume: Option<ResumeDocument>,
+    ) -> OperationDocument<'_> {
+        OperationDocument {
+            schema: SCHEMA,
+            operation: self.task.operation,
+            dry_run: self.task.write.dry_run,
+            source: source_document(self.task),
+            target,
+            resume,
+            before: self.figures.0,
+            after: self.figures.1,
+            changes: &self.changes,
+            files: &self.files,
+            warnings: self.verified.operated().record().warnings.clone(),
+            steps: self.task.steps.iter().map(step_document).collect(),
+        }
     }
 }
 
-/// A step that was chosen, for a script.
-pub(super) fn step_document(taken: &Taken) -> serde_json::Value {
-    let difference = |(before, after): (u64, u64)| after as i64 - before as i64;
-    json!({
-        "operation": taken.step.transform().name(), "what": taken.step.words(),
-        "tokens": difference(taken.window), "bytes": difference(taken.bytes), "window": taken.window.1,
+/// Prints the document of an operation that had nothing to do.
+pub(super) fn print_idle(
+    context: &mut Context,
+    task: &Task<'_>,
+    verified: &Verified,
+) -> io::Result<()> {
+    let (figures, _) = verified.operated().figures();
+    let idle = task.idle.as_deref().unwrap_or("nothing to do").to_owned();
+    let reasons = verified.operated().record().warnings.iter().cloned();
+    context.print_json(&OperationDocument {
+        schema: SCHEMA,
+        operation: task.operation,
+        dry_run: task.write.dry_run,
+        source: source_document(task),
+        target: None,
+        resume: None,
+        before: figures,
+        after: figures,
+        changes: &[],
+        files: &[],
+        warnings: [idle].into_iter().chain(reasons).collect(),
+        steps: Vec::new(),
     })
+}
+
+/// The JSON document of a command that writes.
+#[derive(Serialize)]
+struct OperationDocument<'a> {
+    schema: u32,
+    operation: &'a str,
+    dry_run: bool,
+    source: SourceDocument,
+    target: Option<TargetDocument>,
+    resume: Option<ResumeDocument>,
+    before: Figures,
+    after: Figures,
+    changes: &'a [Change],
+    #[serde(serialize_with = "files")]
+    files: &'a [FileRow],
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<StepDocument>,
+}
+
+#[derive(Serialize)]
+struct SourceDocument {
+    session_id: String,
+    path: String,
+}
+
+#[derive(Serialize)]
+struct TargetDocument {
+    session_id: String,
+    path: String,
+    in_place: bool,
+    project: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ResumeDocument {
+    command: String,
+    cwd: Option<String>,
+}
+
+/// A step that the program chose.
+#[derive(Serialize)]
+pub(super) struct StepDocument {
+    operation: &'static str,
+    what: String,
+    tokens: i64,
+    bytes: i64,
+    window: u64,
+}
+
+fn files<S: Serializer>(files: &[FileRow], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct FileDocument<'a> {
+        path: Cow<'a, str>,
+        action: FileAction,
+    }
+    serializer.collect_seq(files.iter().map(|file| FileDocument {
+        path: file.path.to_string_lossy(),
+        action: file.action,
+    }))
+}
+
+fn source_document(task: &Task<'_>) -> SourceDocument {
+    SourceDocument {
+        session_id: task.found.id.clone(),
+        path: lossy(&task.found.path),
+    }
+}
+
+pub(super) fn step_document(taken: &Taken) -> StepDocument {
+    let difference = |(before, after): (u64, u64)| after as i64 - before as i64;
+    StepDocument {
+        operation: taken.step.transform().name(),
+        what: taken.step.words(),
+        tokens: difference(taken.window),
+        bytes: difference(taken.bytes),
+        window: taken.window.1,
+    }
+}
+
+/// What a step saves, and the context window after it.
+fn gain(taken: &Taken) -> String {
+    let (before, after) = taken.window;
+    let gain = match after.cmp(&before) {
+        std::cmp::Ordering::Less => format!("−{}", tokens(before - after)),
+        std::cmp::Ordering::Greater => format!("+{}", tokens(after - before)),
+        std::cmp::Ordering::Equal => {
+            let (before, after) = taken.bytes;
+            return format!("{} on disk", signed_bytes(after as i64 - before as i64));
+        }
+    };
+    format!("{} → ~{}", pad(&gain, -6), tokens(after))
+}
+
+fn file_row(file: crate::store::PlannedFile) -> FileRow {
+    FileRow {
+        path: file.path,
+        action: match file.action {
+            PlannedAction::Write => FileAction::Write,
+            PlannedAction::Copy => FileAction::Copy,
+            PlannedAction::Link => FileAction::Link,
+        },
+        len: file.len,
+        what: file.what,
+    }
+}
+
+fn lossy(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 /// The command that goes on with a session.
@@ -197,13 +374,10 @@ fn resume_command(id: &str, project: Option<&Path>, here: &Path) -> String {
     }
 }
 
-/// A word that a shell takes as it is, however it looks.
+/// Quotes a word for a POSIX shell where it needs that.
 pub(super) fn quoted(word: &str) -> String {
-    if !word.is_empty()
-        && word
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c))
-    {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))

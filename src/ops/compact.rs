@@ -79,6 +79,7 @@ impl Transform for Compact {
             Some(text) => text.clone(),
             None => digest(session, upto, self.max_tokens.unwrap_or(DIGEST_TOKENS)),
         };
+        hide_before(session, position, &mut plan);
         if self.drop_history {
             drop_history(session, position, &mut plan);
             plan.dropped_agents = agents_gone(session, &plan);
@@ -156,6 +157,16 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
         ),
         "keep it as it is: --keep-last 1",
     ))
+}
+
+/// States that the model is no longer shown what stands before a position of the live path.
+fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
+    let graph = session.graph();
+    for (i, entry) in session.entries().iter().enumerate() {
+        if matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p < position) {
+            plan.hide_line(entry.line);
+        }
+    }
 }
 
 /// The first line of the file that belongs to what is kept.

@@ -60,6 +60,11 @@ impl Session {
         Source::open(path.as_ref()).map(Self::read)
     }
 
+    /// Reads a transcript that is in memory.
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::read(Source::Owned(bytes.into()))
+    }
+
     /// Splits bytes into lines and indexes them in one go, whatever they are.
     pub fn read(source: Source) -> Self {
         let mut index = Index::with_capacity(0);
@@ -404,6 +409,13 @@ impl Session {
     pub(crate) fn is_all_by(&self, model: &[u8]) -> bool {
         let allowed = |m: &Vec<u8>| m == model || m == SYNTHETIC;
         model.starts_with(b"\"") && self.inventory.models.iter().all(allowed)
+    }
+
+    /// The session id that most entries carry, as they spell it.
+    pub fn session_id_text(&self) -> Option<String> {
+        let id = self.session_id()?;
+        let entry = self.entries.iter().find(|e| e.session == id)?;
+        self.string(entry, &["sessionId"])
     }
 
     /// The session id that most entries carry.

@@ -2,6 +2,7 @@
 
 mod atomic;
 mod config;
+mod copy_plan;
 mod disk;
 mod ends;
 mod fault;
@@ -12,10 +13,12 @@ mod list;
 mod live;
 mod locate;
 mod publish;
+mod publisher;
 mod quarantine;
 mod recover;
 mod replace;
 mod sidecars;
+mod subagents;
 mod sum;
 mod swap;
 mod undo;
@@ -26,14 +29,16 @@ pub use atomic::{
     write_private,
 };
 pub use config::{Config, slug};
+pub use copy_plan::{CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile};
 pub use ends::glance;
 pub use index_file::{IndexEntry, add_to_index, index_file, remove_from_index};
 pub use journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
 pub use list::{Depth, Listed, list};
 pub use live::{Live, Stamp, live, running};
 pub use locate::{LocateError, Located, Locator};
-pub use publish::{CommitError, Make, NewFile, NewSession, create, export};
-pub use replace::{Replacement, replace};
+pub use publish::CommitError;
+pub use publisher::{Provenance, Published, Sessions, write_file, write_stream};
 pub use sidecars::{Sidecar, SidecarKind, sidecars};
+pub use subagents::{ChangedSubagent, SubagentError, SubagentWork, changed_subagents};
 pub use sum::Sum;
 pub use undo::{UndoError, check_undo, redo, undo};

@@ -3,8 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::session::Session;
-use crate::surgery::{NotAsMeant, Renaming, emit, least_emitted};
+use crate::surgery::{FreshIds, NotAsMeant, Verified, emit, least_emitted};
 
 use super::atomic::{
     Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
@@ -17,9 +16,9 @@ use super::verifying_writer::VerifyingWriter;
 
 /// How a file of a new session comes about.
 #[derive(Debug)]
-pub enum Make<'a> {
+pub(crate) enum Make<'a> {
     /// A transcript, renamed.
-    Transcript(&'a Session),
+    Transcript(&'a Verified),
     /// A copy of a file.
     Copy(PathBuf),
     /// A hard link where possible, else a copy: for files that nobody rewrites.
@@ -28,7 +27,7 @@ pub enum Make<'a> {
 
 /// A file of a new session.
 #[derive(Debug)]
-pub struct NewFile<'a> {
+pub(crate) struct NewFile<'a> {
     /// Where it will be.
     pub target: PathBuf,
     /// How it comes about.
@@ -55,18 +54,18 @@ pub enum CommitError {
 
 /// What a new session is made of.
 #[derive(Debug)]
-pub struct NewSession<'a> {
+pub(crate) struct NewSession<'a> {
     /// Its files, the last of them its transcript.
     pub files: &'a [NewFile<'a>],
-    /// What is renamed in them.
-    pub renames: &'a Renaming<'a>,
+    /// The ids of its entries.
+    pub ids: &'a FreshIds<'a>,
     /// Bytes that are not part of it and are kept beside the journal, by line.
     pub quarantine: &'a [(u32, Vec<u8>)],
 }
 
 /// Publishes a new session, its transcript last, so that before it nothing is there that a client would
 /// list. `published` is called when it is there, before it counts as done.
-pub fn create(
+pub(crate) fn create(
     journal: &Journal,
     mut operation: Operation,
     new: &NewSession<'_>,
@@ -131,12 +130,11 @@ fn make_all<'a>(
     let Make::Transcript(session) = &transcript.make else {
         return Err(io::Error::other("the last file of a new session is its transcript").into());
     };
-    let (candidate, state) =
-        write_transcript(&transcript.target, session, Some(new.renames), None)?;
+    let (candidate, state) = write_transcript(&transcript.target, session, Some(new.ids), None)?;
     for file in sidecars {
         let outcome = match &file.make {
             Make::Transcript(session) => {
-                write_transcript(&file.target, session, Some(new.renames), None)
+                write_transcript(&file.target, session, Some(new.ids), None)
                     .and_then(|(candidate, _)| Ok(candidate.create()?))
             }
             Make::Copy(from) => copy_private(from, &file.target).map_err(CommitError::from),
@@ -171,8 +169,8 @@ fn make_all<'a>(
 /// gets the mode of the file that it will replace, if any.
 pub(crate) fn write_transcript(
     target: &Path,
-    session: &Session,
-    renames: Option<&Renaming<'_>>,
+    verified: &Verified,
+    ids: Option<&FreshIds<'_>>,
     replaced: Option<&Path>,
 ) -> Result<(Candidate, FileState), CommitError> {
     let not_as_meant = || CommitError::ReadBack {
@@ -181,9 +179,9 @@ pub(crate) fn write_transcript(
     std::thread::scope(|scope| {
         let mut written = None;
         let candidate = Candidate::write(target, |file, path| {
-            let least = least_emitted(session, renames);
+            let least = least_emitted(verified.session(), ids);
             let mut writing = VerifyingWriter::new(scope, file, path, least)?;
-            emit(session, renames, &mut writing)?;
+            emit(verified.session(), ids, &mut writing)?;
             written = Some(writing.end()?);
             Ok(())
         });
@@ -232,13 +230,13 @@ fn missing_folders(files: &[NewFile<'_>]) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Writes a result to a file of the user's choice, which must not exist.
-pub fn export(
+pub(crate) fn export(
     path: &Path,
-    session: &Session,
-    renames: Option<&Renaming<'_>>,
+    verified: &Verified,
+    ids: Option<&FreshIds<'_>>,
 ) -> Result<(), CommitError> {
     // What a killed run left here.
     disk::sweep(disk::folder_of(path));
-    let (candidate, _) = write_transcript(path, session, renames, None)?;
+    let (candidate, _) = write_transcript(path, verified, ids, None)?;
     Ok(candidate.create()?)
 }

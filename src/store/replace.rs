@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::session::Session;
+use crate::surgery::Verified;
 
 use super::atomic::{link_or_copy, sync_folder};
 use super::disk;
@@ -15,13 +15,13 @@ use super::swap::{Swap, SwapError};
 
 /// A transcript and what it becomes.
 #[derive(Debug)]
-pub struct Replacement<'a> {
+pub(crate) struct Replacement<'a> {
     /// The file.
     pub path: &'a Path,
     /// What it was when it was read.
     pub stamp: Stamp,
     /// What it becomes.
-    pub after: &'a Session,
+    pub after: &'a Verified,
 }
 
 /// Replaces transcripts by results as one operation; `kept` are bytes that leave them without being a
@@ -29,7 +29,7 @@ pub struct Replacement<'a> {
 ///
 /// What a client appends meanwhile is not lost: where a file is not as it was read until the moment when
 /// its result has its name, all files are put back, and nothing was done.
-pub fn replace(
+pub(crate) fn replace(
     journal: &Journal,
     mut operation: Operation,
     files: &[Replacement<'_>],

@@ -3,6 +3,8 @@
 
 use rustc_hash::FxHashSet;
 
+use super::copy_names::CopyNames;
+use super::move_paths::move_paths;
 use super::plan::{Action, Detail, InsertAt, Plan, Refusal, Transform};
 use crate::human::tokens;
 use crate::json::{Edit, encode, lookup};
@@ -22,6 +24,15 @@ pub struct Finish {
     pub leaf_was: Option<Id>,
     /// The last record of the window, where it is of more than is left.
     pub overstated: Option<Overstated>,
+    /// The names of the copy that the result becomes, if it is one.
+    pub copy: Option<CopyNames>,
+}
+
+impl Finish {
+    /// Whether the result gets something even if no transform changes the session.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.title.is_some() || self.copy.is_some()
+    }
 }
 
 impl Transform for Finish {
@@ -50,6 +61,9 @@ impl Transform for Finish {
             );
             plan.note_insert("title", line.len() + 1, 0, title.clone());
             plan.insert_line(InsertAt::End, line);
+        }
+        if let Some(names) = &self.copy {
+            move_paths(session, names, &mut plan);
         }
         Ok(plan)
     }

@@ -1,23 +1,33 @@
 //! How a session changes: plans, the resolver of parents, renaming for a copy, the finishing touches, and the verifier.
 
 mod change_kind;
+mod conversation;
+mod copy_names;
 mod excerpt;
 mod figures;
 mod finish;
 mod forecast;
+mod fresh_ids;
+mod move_paths;
 mod plan;
-mod rename;
+mod record;
 mod reparent;
+mod surgery;
 mod verify;
 
 pub use change_kind::ChangeKind;
+pub use conversation::BrokenPromise;
+pub use copy_names::{CopyNames, fresh_slug};
 pub use excerpt::{Excerpt, Words};
 pub use figures::Figures;
 pub use finish::{Finish, title_for};
 pub use forecast::Forecast;
+pub use fresh_ids::{FreshIds, NotAsMeant};
+pub(crate) use fresh_ids::{emit, emitted_len, least_emitted};
 pub use plan::{
     Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Refusal, Transform, Why,
 };
-pub use rename::{NotAsMeant, Renaming, emit, emitted_len, least_emitted};
+pub use record::Record;
 pub use reparent::{Relinked, reparent};
-pub use verify::{Fault, Faults, verify};
+pub use surgery::{Operated, Surgery, SurgeryError};
+pub use verify::{Fault, Faults, Verified};

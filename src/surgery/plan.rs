@@ -24,9 +24,33 @@ pub trait Transform {
         false
     }
 
+    /// Whether it may make another path the conversation, because the present one is broken. Only repairs of
+    /// the chain do.
+    fn rearranges(&self) -> bool {
+        false
+    }
+
     /// Decides what is removed and edited; never who becomes whose parent. `detail` says how much of it
     /// the plan describes; small plans ignore it and list every change.
     fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal>;
+}
+
+impl<T: Transform + ?Sized> Transform for &T {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn reveals(&self) -> bool {
+        (**self).reveals()
+    }
+
+    fn rearranges(&self) -> bool {
+        (**self).rearranges()
+    }
+
+    fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal> {
+        (**self).plan(session, detail)
+    }
 }
 
 /// How much a plan says of what it does.
@@ -256,6 +280,7 @@ pub struct Plan {
     fates: Fates,
     say: Detail,
     inserts: BTreeMap<InsertAt, Vec<Vec<u8>>>,
+    hidden: Vec<u32>,
     /// Everything that it does, in words.
     pub changes: Vec<Change>,
     /// What a person should know before.
@@ -311,6 +336,16 @@ impl Plan {
     /// Edits a line; a line that goes stays gone.
     pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
         self.fates.edit(line, edits);
+    }
+
+    /// States that a line stays in the file, but is no longer shown to the model.
+    pub fn hide_line(&mut self, line: u32) {
+        self.hidden.push(line);
+    }
+
+    /// The lines that stay in the file without being shown any longer.
+    pub fn hidden(&self) -> impl Iterator<Item = u32> + '_ {
+        self.hidden.iter().copied()
     }
 
     /// Puts a line in.

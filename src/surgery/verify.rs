@@ -1,27 +1,36 @@
-//! The only judge of a result: it may have no fault that the original had not.
+//! The only judge of a result: it shows the conversation that was promised, and has no fault that the original lacked.
 
 use std::collections::BTreeMap;
 
-use crate::doctor::checks::examine;
+use crate::doctor::examine;
 use crate::session::Session;
 
-/// A result that is worse than its original. This is a bug in a transform; nothing is written.
+use super::conversation::BrokenPromise;
+use super::surgery::Operated;
+
+/// A result that must not be written. It is a bug in ccsurgery; nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the result would have {after} × {check} where the original has {before}; this is a bug in ccsurgery, and nothing was written"
-)]
-pub struct Fault {
-    /// The check that found more after than before.
-    pub check: &'static str,
-    /// How often it found something in the original.
-    pub before: usize,
-    /// And in the result.
-    pub after: usize,
-    /// Where it found the first, for the report.
-    pub example: String,
+pub enum Fault {
+    /// A check of the doctor finds more in the result than in the original.
+    #[error(
+        "the result would have {after} × {check} where the original has {before}; this is a bug in ccsurgery, and nothing was written"
+    )]
+    Finding {
+        /// The check that finds more.
+        check: &'static str,
+        /// How often it finds something in the original.
+        before: usize,
+        /// How often it finds something in the result.
+        after: usize,
+        /// The first finding, for the report.
+        example: String,
+    },
+    /// The model would be shown another conversation than promised.
+    #[error("{0}; this is a bug in ccsurgery, and nothing was written")]
+    Conversation(#[from] BrokenPromise),
 }
 
-/// How often each check finds something in a session, and where it does so first.
+/// How often each check finds something in a session, with an example.
 #[derive(Debug, Clone, Default)]
 pub struct Faults(BTreeMap<&'static str, (usize, String)>);
 
@@ -38,12 +47,10 @@ impl Faults {
         Self(counts)
     }
 
-    /// The same where something came to light later.
-    ///
-    /// Where lines that could not be read were recovered on the way, or a conversation was found again, `revealed`
-    /// is the session as it was then: its faults were there before, only nobody saw them.
+    /// Adds faults that the original had, but that came to light only during the operation: `revealed` is the
+    /// session after unreadable lines were recovered, or after hidden history was shown again.
     #[must_use]
-    pub fn revealed(mut self, revealed: &Session) -> Self {
+    pub(super) fn with_revealed(mut self, revealed: &Session) -> Self {
         for (check, (n, example)) in Self::of(revealed).0 {
             let slot = self.0.entry(check).or_insert((0, example));
             slot.0 = slot.0.max(n);
@@ -51,12 +58,12 @@ impl Faults {
         self
     }
 
-    /// Judges a result of the session that has these faults.
-    pub fn judge(&self, after: &Session) -> Result<(), Fault> {
+    /// Fails if a session has a fault that these do not contain.
+    fn judge(&self, after: &Session) -> Result<(), Fault> {
         for (check, (after, example)) in Self::of(after).0 {
             let before = self.0.get(check).map_or(0, |(n, _)| *n);
             if after > before {
-                return Err(Fault {
+                return Err(Fault::Finding {
                     check,
                     before,
                     after,
@@ -68,7 +75,43 @@ impl Faults {
     }
 }
 
-/// Compares what the doctor finds before and after.
-pub fn verify(before: &Session, after: &Session) -> Result<(), Fault> {
-    Faults::of(before).judge(after)
+/// The result of an operation that passed the judge. Nothing else is ever written to a transcript.
+///
+/// [`Operated::verify`] is the only constructor.
+#[derive(Debug)]
+pub struct Verified(Operated);
+
+impl Verified {
+    /// The session that will be written.
+    pub fn session(&self) -> &Session {
+        self.0.session()
+    }
+
+    /// The bytes of the transcript, as a rewrite in place has them.
+    pub fn to_vec(&self) -> Vec<u8> {
+        self.session().document().to_vec()
+    }
+
+    /// The operation that made it.
+    pub fn operated(&self) -> &Operated {
+        &self.0
+    }
+}
+
+impl Operated {
+    /// Judges the result.
+    ///
+    /// # Errors
+    /// Fails if the conversation is not the promised one, or if the doctor finds more in the result than in the
+    /// original. Either is a bug in a transform.
+    pub fn verify(self) -> Result<Verified, Fault> {
+        let after = self.session();
+        // Where no line of the original was touched, its entries are all there, and only metadata was added.
+        if let Some(expected) = &self.expected {
+            let judges = rayon::join(|| expected.judge(after), || self.baseline.judge(after));
+            judges.0?;
+            judges.1?;
+        }
+        Ok(Verified(self))
+    }
 }

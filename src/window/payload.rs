@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::json::lookup;
 
 use super::block::{PayloadBlock, made_up_result};
-use super::shown_order::rows;
+use super::shown_order::shown_order;
 use crate::session::{Calls, Session};
 use crate::transcript::Role;
 use crate::transcript::{Block, BlockKind, Entry, Kind, Subtype, attached};
@@ -51,7 +51,7 @@ pub(crate) fn each_message<'a>(
     upto: Option<u32>,
     tell: impl FnMut(Message<'a>),
 ) {
-    let rows = rows(session, upto);
+    let rows = shown_order(session, upto);
     let mut out = Messages { last: None, tell };
     Assembly::new(session, &rows).messages(&mut out);
     out.end();

@@ -11,7 +11,7 @@ use crate::transcript::{BlockKind, Entry, Id, Kind, hash};
 
 /// The entries of which the payload is made, in order: the path from its last boundary on, with kept
 /// messages behind the summary, and what stands beside the path where the client gathers it.
-pub(crate) fn rows(session: &Session, upto: Option<u32>) -> Vec<u32> {
+pub(crate) fn shown_order(session: &Session, upto: Option<u32>) -> Vec<u32> {
     let (entries, graph) = (session.entries(), session.graph());
     let path = graph.path();
     let end = match upto {

@@ -12,10 +12,8 @@ use ccsurgery::ops::{
 };
 use ccsurgery::render::{clean, clean_lines, mask, wrap};
 use ccsurgery::session::Session;
-use ccsurgery::store::{Journal, index_file, remove_from_index};
-use ccsurgery::surgery::Finish;
-use ccsurgery::surgery::{Detail, Plan, Renaming, Transform, emit, emitted_len};
-use ccsurgery::transcript::Kind;
+use ccsurgery::store::{Journal, index_file, remove_from_index, write_stream};
+use ccsurgery::surgery::{CopyNames, FreshIds, Surgery, Transform};
 use ccsurgery::view::{Comparison, Overview, Status, entry_text, prompt_text, turn_items};
 use ccsurgery::window::{
     Calibration, EntryWeights, Tools, WindowBreakdown, file_parts, largest, payload,
@@ -43,10 +41,8 @@ pub(crate) fn parse(data: &[u8]) {
     let document = Document::from_bytes(data);
     assert!(document.to_vec() == data, "read and emitted, it differs");
     let session = Session::new(document);
-    let mut out = Vec::new();
-    emit(&session, None, &mut out).expect("memory can be written to");
-    assert!(out == data, "emitted as a session, it differs");
-    assert_eq!(emitted_len(&session, None), data.len() as u64);
+    assert_eq!(session.document().to_vec(), data);
+    assert_eq!(session.document().len(), data.len() as u64);
 }
 
 /// All that is ever seen of a session.
@@ -140,65 +136,49 @@ pub(crate) fn transform(data: &[u8]) {
             return;
         }
     };
-    let Ok(plan) = transform.plan(&before, Detail::Full) else {
+    let Ok(operated) = Surgery::on(before).then(&*transform).operate() else {
         return;
     };
-    if plan.is_empty() {
-        return;
-    }
-    let made = carry_out(&before, plan);
-    let finish = Finish {
-        title: None,
-        name_leaf: before.entries().iter().any(|e| e.kind == Kind::LastPrompt),
-        leaf_was: before.graph().leaf().map(|i| before.entries()[i].uuid),
-        overstated: None,
-    };
-    if let Ok(plan) = finish.plan(&made, Detail::Full) {
-        carry_out(&made, plan);
-    }
+    // Any bytes may be anything; what healthy sessions are promised, tests/generated looks at.
+    check_reading(operated.session());
+    black_box(operated.verify().ok());
 }
 
-/// Carries a plan out; lines that it does not name stay as they are.
-fn carry_out(before: &Session, mut plan: Plan) -> Session {
-    let document = plan.carry_out(before).expect("a plan that fits itself");
-    let own = before.document();
-    for line in 0..document.lines().len() {
-        if let Some(origin) = document.origin(line)
-            && !document.is_added_since(line, own)
-        {
-            let same = (0..own.lines().len())
-                .any(|l| own.origin(l) == Some(origin) && own.text(l) == document.text(line));
-            assert!(same, "a line that was kept differs");
-        }
-    }
-    let after = before.derived(document.clone());
-    let again = Session::new(Document::from_bytes(document.to_vec()));
+/// What was derived step by step is what would be read from its bytes.
+fn check_reading(after: &Session) {
+    let again = Session::from_bytes(after.document().to_vec());
     assert_eq!(after.entries().len(), again.entries().len());
     assert_eq!(after.graph().path(), again.graph().path());
-    after
 }
 
 /// Fresh ids for all: the same lines, each with its ending, and a length that is known beforehand.
 pub(crate) fn rename(data: &[u8]) {
-    let session = session(data);
-    let mut renames = Renaming::default();
-    let old = "5e551000-aaaa-4bbb-8ccc-0123456789ab";
-    let new = uuid::Uuid::from_u128(0xf000_0000_0000_4000_8000_0000_0000_0001);
-    renames.id(old, new);
-    renames.session(old, new);
-    renames.main_entries(&session);
-    renames.mark_forks();
-    renames.paths(old, &new.to_string(), "-a", "-b");
-    renames.slug("calm-windy-hill", "calm-windy-abcd");
-    renames.agent("a0123456789abcdef", "b0123456789abcdef");
-    renames.cwd("/home/user/project", "/srv/other");
+    let new_id = uuid::Uuid::from_u128(0xf000_0000_0000_4000_8000_0000_0000_0001);
+    let names = CopyNames {
+        old_id: "5e551000-aaaa-4bbb-8ccc-0123456789ab".to_owned(),
+        new_id,
+        folders: ("-a".to_owned(), "-b".to_owned()),
+        slugs: vec![("calm-windy-hill".to_owned(), "calm-windy-abcd".to_owned())],
+        agents: vec![(
+            "a0123456789abcdef".to_owned(),
+            "b0123456789abcdef".to_owned(),
+        )],
+        project: Some(("/home/user/project".to_owned(), "/srv/other".to_owned())),
+    };
+    let surgery = Surgery::on(session(data)).as_copy(names.clone());
+    let operated = surgery.operate().expect("a copy is never declined");
+    let verified = operated.verify().expect("a copy has no faults of its own");
+    let ids = FreshIds::for_copy(&names, verified.session());
     let mut out = Vec::new();
-    if emit(&session, Some(&renames), &mut out).is_err() {
+    if write_stream(&mut out, &verified, Some(&ids)).is_err() {
         return;
     }
-    assert_eq!(out.len() as u64, emitted_len(&session, Some(&renames)));
-    let count = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count();
-    assert_eq!(count(&out), count(data), "a line more or less");
+    let lines = verified.session().document().lines().len();
+    assert_eq!(
+        session(&out).document().lines().len(),
+        lines,
+        "a line more or less"
+    );
 }
 
 /// The repairs, one after the other, until there is nothing left to mend.
@@ -206,7 +186,7 @@ pub(crate) fn repair(data: &[u8]) {
     let Some((&choice, data)) = data.split_first() else {
         return;
     };
-    let mut current = session(data);
+    let current = session(data);
     black_box(Judgement::of(&current));
     let options = RepairOptions {
         only: Vec::new(),
@@ -215,13 +195,8 @@ pub(crate) fn repair(data: &[u8]) {
         drop_errors: choice & 4 != 0,
         drop_references: choice & 8 != 0,
     };
-    for pass in passes(&options) {
-        if let Ok(plan) = pass.plan(&current, Detail::Full)
-            && !plan.is_empty()
-        {
-            current = carry_out(&current, plan);
-        }
-    }
+    let operated = Surgery::on(current).then_all(passes(&options)).operate();
+    check_reading(operated.expect("repairs are never declined").session());
 }
 
 /// A record of the journal, and the list that some clients keep.

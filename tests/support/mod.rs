@@ -11,7 +11,7 @@ use ccsurgery::document::Document;
 use ccsurgery::json::{decode, lookup};
 use ccsurgery::ops::{RepairOptions, passes};
 use ccsurgery::session::Session;
-use ccsurgery::surgery::{Detail, Faults};
+use ccsurgery::surgery::Surgery;
 use ccsurgery::transcript::{BlockKind, Kind, LineState, PromptKind};
 use ccsurgery::view::prompt_text;
 
@@ -63,34 +63,15 @@ pub(crate) fn repair(bytes: &[u8], accept_guess: bool) -> Repaired {
         drop_errors,
         drop_references,
     };
-    let mut out = Repaired {
-        bytes: bytes.to_vec(),
-        changed: false,
-        warnings: Vec::new(),
-        quarantine: Vec::new(),
-    };
-    let mut revealed = None;
-    for pass in passes(&options) {
-        let current = session(out.bytes.clone());
-        let mut plan = pass.plan(&current, Detail::Full).unwrap();
-        out.warnings.append(&mut plan.warnings);
-        if plan.is_empty() {
-            continue;
-        }
-        out.changed = true;
-        let document = plan.carry_out(&current).unwrap();
-        out.quarantine.append(&mut plan.quarantine);
-        out.bytes = document.to_vec();
-        if pass.reveals() {
-            revealed = Some(session(out.bytes.clone()));
-        }
+    let operated = Surgery::on(original).then_all(passes(&options)).operate();
+    let verified = operated.unwrap().verify().unwrap();
+    let record = verified.operated().record();
+    Repaired {
+        bytes: verified.to_vec(),
+        changed: verified.operated().is_transformed(),
+        warnings: record.warnings.clone(),
+        quarantine: record.quarantine.clone(),
     }
-    let mut faults = Faults::of(&original);
-    if let Some(revealed) = &revealed {
-        faults = faults.revealed(revealed);
-    }
-    faults.judge(&session(out.bytes.clone())).unwrap();
-    out
 }
 
 /// What repair made of a session.

@@ -388,6 +388,7 @@ fn the_document_for_scripts() {
     let document = home.json(&["strip-thinking", SESSION, "--title", "Wind"]);
     let keys: Vec<&String> = document.as_object().expect("an object").keys().collect();
     let wanted = [
+        "schema",
         "operation",
         "dry_run",
         "source",

@@ -6,7 +6,9 @@ use crate::ops::StripThinking;
 use crate::session::TurnRange;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
-use super::super::commit_flow::{self, Job, SubagentWork};
+use crate::store::SubagentWork;
+
+use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
 

@@ -2,7 +2,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ops::{TokenCount, Trim};
 use crate::render::tokens;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
     if args.explain && !found.steps.is_empty() {
         let plan = found.plan_file();
         if context.json {
-            let steps: Vec<Value> = found.steps.iter().map(step_document).collect();
+            let steps: Vec<_> = found.steps.iter().map(step_document).collect();
             let document = json!({"operation": "trim", "before": found.before, "after": found.after, "steps": steps, "plan": plan});
             context.print_json(&document)?;
         } else {

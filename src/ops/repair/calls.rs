@@ -26,6 +26,10 @@ impl Transform for Ids {
         "repair"
     }
 
+    fn rearranges(&self) -> bool {
+        true
+    }
+
     fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if !self.0.wants(&repeated_call::CHECK) {
@@ -72,6 +76,10 @@ impl Transform for Order {
         "repair"
     }
 
+    fn rearranges(&self) -> bool {
+        true
+    }
+
     fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         if !self.0.wants(&result_before_call::CHECK) {
@@ -112,6 +120,10 @@ pub(crate) struct Strays(pub(crate) Rc<RepairOptions>);
 impl Transform for Strays {
     fn name(&self) -> &'static str {
         "repair"
+    }
+
+    fn rearranges(&self) -> bool {
+        true
     }
 
     fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
@@ -203,6 +215,10 @@ const INTERRUPTED: &str =
 impl Transform for Results {
     fn name(&self) -> &'static str {
         "repair"
+    }
+
+    fn rearranges(&self) -> bool {
+        true
     }
 
     fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {

@@ -21,6 +21,10 @@ impl Transform for Leaf {
         "repair"
     }
 
+    fn rearranges(&self) -> bool {
+        true
+    }
+
     fn reveals(&self) -> bool {
         true
     }

@@ -15,6 +15,10 @@ impl Transform for Linearize {
         "repair"
     }
 
+    fn rearranges(&self) -> bool {
+        true
+    }
+
     fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::default();
         for group in groups(session) {

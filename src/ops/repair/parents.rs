@@ -19,6 +19,10 @@ impl Transform for Parents {
         "repair"
     }
 
+    fn rearranges(&self) -> bool {
+        true
+    }
+
     fn reveals(&self) -> bool {
         true
     }

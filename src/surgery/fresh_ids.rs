@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 use siphasher::sip128::SipHasher24;
 use uuid::Uuid;
 
-use crate::json::{Span, decode, encode, lookup};
+use super::copy_names::CopyNames;
+use crate::json::{Span, encode, lookup};
 use crate::session::Session;
 use crate::threads::in_order;
 use crate::transcript::{Entry, EntryHead, ID_LEN, Id, Kind, LONGEST_ID, reread, visit_ids};
@@ -22,24 +23,28 @@ const PIECE: usize = 1 << 18;
 /// The note on where an entry came from: around the session's id and the entry's.
 const FORK: [&str; 3] = [r#","forkedFrom":{"sessionId":"#, r#","messageUuid":"#, "}"];
 
-/// What is renamed in a copy.
+/// Fresh ids for the entries of a copy, substituted while its lines are written.
+///
+/// The substitution maps ids one to one and changes nothing else, so the copy has the conversation and the
+/// faults of the session that was verified. They are not kept as edits of each line: a session of 1 GiB has
+/// 439,000 entries with about four ids each, which would take 110 MB. Instead every line is checked on its way
+/// out: unless it is evident that it is still the same entry, it is read again and compared.
 #[derive(Debug, Default)]
-pub struct Renaming<'a> {
-    /// The transcript whose entries are most of what is renamed. It knows them, so they are not held again.
+pub struct FreshIds<'a> {
+    /// The transcript whose entries are most of what is renamed. It knows them, so they are not listed again.
     main: Option<Main<'a>>,
-    /// All else that is.
+    /// All other ids.
     ids: FxHashMap<Id, Uuid>,
-    /// Which lengths ids have, as bits: most strings are told apart by it alone.
+    /// Lengths that ids have, as bits: most strings are ruled out by their length alone.
     lengths: u128,
+    /// Whether some id is not a UUID.
+    has_odd_ids: bool,
+    /// The session's old id and its new one.
     session: Option<(String, Uuid)>,
-    /// Those few ids that were named one by one, mostly the session's.
+    /// Ids that were named one by one, mostly the session's.
     named: Vec<(Id, Uuid)>,
-    /// What stands before the entry's id in the note on its origin.
+    /// The beginning of the note on an entry's origin, up to the entry's id.
     fork_head: Vec<u8>,
-    words: Vec<Word>,
-    slugs: Vec<(String, String)>,
-    cwd: Option<(String, String)>,
-    forked_from: bool,
 }
 
 /// A transcript whose entries get fresh uuids.
@@ -50,63 +55,41 @@ struct Main<'a> {
     count: usize,
 }
 
-/// A name that is replaced wherever it stands between certain neighbours, words of the conversation
-/// included: in paths of files that the copy has its own of, and where a subagent is called by its name.
-#[derive(Debug)]
-struct Word {
-    old: Vec<u8>,
-    /// Finds its end: what is longer takes far longer to be looked for.
-    finder: Finder<'static>,
-    with: Vec<u8>,
-    /// What must stand before and behind it; the first pair that fits counts.
-    neighbours: Vec<Neighbours>,
-}
-
-#[derive(Debug)]
-struct Neighbours {
-    before: Vec<u8>,
-    behind: Vec<u8>,
-    /// What takes the place of `before`.
-    becomes: Vec<u8>,
-}
-
-impl Neighbours {
-    fn new(before: &str, behind: &str) -> Self {
-        Self::moving(before, before, behind)
-    }
-
-    fn moving(before: &str, becomes: &str, behind: &str) -> Self {
-        Self {
-            before: before.into(),
-            behind: behind.into(),
-            becomes: becomes.into(),
-        }
-    }
-}
-
 /// How an ASCII character looks that is spelt with an escape.
 static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u00"));
 
-/// How folders are set apart in a path inside a JSON string.
-const SEPARATORS: [&str; 2] = ["/", "\\\\"];
+impl<'a> FreshIds<'a> {
+    /// Prepares the ids of a copy whose transcript is `session`.
+    pub fn for_copy(names: &CopyNames, session: &'a Session) -> Self {
+        let mut ids = Self::default();
+        let own_id = session.session_id_text();
+        // The file's name and what the entries say may differ; both mean this session. A name that a person
+        // gave the file may be any word, and is not an id.
+        if Id::of(names.old_id.as_bytes()).is_uuid() {
+            ids.id(&names.old_id, names.new_id);
+        }
+        if let Some(own_id) = &own_id {
+            ids.id(own_id, names.new_id);
+        }
+        ids.session(own_id.as_deref().unwrap_or(&names.old_id), names.new_id);
+        ids.main_entries(session);
+        ids
+    }
 
-/// How much of a word is looked for: `memchr` has a slower way for what is longer.
-const LOOKED_FOR: usize = 32;
-
-impl<'a> Renaming<'a> {
-    /// Makes all entries those of session `new`, whatever they were, and has forks come from `old`.
-    /// Where else `old` is named, it is an id like any other.
-    pub fn session(&mut self, old: &str, new: Uuid) {
+    /// Makes all entries those of session `new`, whatever they were, and names `old` as their origin.
+    /// Where `old` is named elsewhere, it is an id like any other.
+    fn session(&mut self, old: &str, new: Uuid) {
         self.session = Some((old.to_owned(), new));
         self.fork_head = [FORK[0], &encode(old), FORK[1]].concat().into_bytes();
     }
 
-    /// Renaming one id.
-    pub fn id(&mut self, old: &str, new: Uuid) {
+    /// Renames one id.
+    fn id(&mut self, old: &str, new: Uuid) {
         if old.len() < 128 {
             self.lengths |= 1 << old.len();
         }
         let old = Id::of(old.as_bytes());
+        self.has_odd_ids |= !old.is_uuid();
         self.ids.insert(old, new);
         self.named.retain(|(id, _)| *id != old);
         self.named.push((old, new));
@@ -119,7 +102,7 @@ impl<'a> Renaming<'a> {
     }
 
     /// The same for the transcript that has most of them.
-    pub fn main_entries(&mut self, session: &'a Session) {
+    fn main_entries(&mut self, session: &'a Session) {
         // Those of the graph are found there.
         let is_found = |t: &EntryHead| t.is_chained() && !t.flags.odd_ids();
         let all = session.heads().iter().zip(session.entries());
@@ -139,6 +122,7 @@ impl<'a> Renaming<'a> {
         for e in entries {
             let mut len = ID_LEN;
             if !e.uuid.is_uuid() {
+                self.has_odd_ids = true;
                 let raw = lookup(session.text(e), &["uuid"]).map_or(0, Span::len);
                 if raw > LONGEST_ID {
                     continue;
@@ -162,64 +146,6 @@ impl<'a> Renaming<'a> {
         uuid::Builder::from_random_bytes(random.as_bytes()).into_uuid()
     }
 
-    /// Leads paths of a session's own files to the copy's, whose folders are `from` and `to`.
-    pub fn paths(&mut self, old: &str, new: &str, from: &str, to: &str) {
-        let mut neighbours = Vec::new();
-        for separator in SEPARATORS {
-            let (from, to) = (format!("{from}{separator}"), format!("{to}{separator}"));
-            for folder in ["tool-results", "subagents"] {
-                let behind = format!("{separator}{folder}");
-                neighbours.push(Neighbours::moving(&from, &to, &behind));
-                neighbours.push(Neighbours::new(separator, &behind));
-            }
-            // A summary that tells the model where the full transcript is must mean the copy's.
-            neighbours.push(Neighbours::moving(&from, &to, ".jsonl"));
-        }
-        self.word(old, new, neighbours);
-    }
-
-    /// Gives a plan's slug another name, in its field and in the paths of its files.
-    pub fn slug(&mut self, old: &str, new: &str) {
-        self.slugs.push((old.to_owned(), new.to_owned()));
-        let neighbours = SEPARATORS.iter().flat_map(|separator| {
-            let before = format!("plans{separator}");
-            [".md", "-agent-"].map(|behind| Neighbours::new(&before, behind))
-        });
-        let field = Neighbours::new("\"slug\":\"", "\"");
-        self.word(old, new, neighbours.chain([field]).collect());
-    }
-
-    /// Gives a subagent another name, wherever it is called by it.
-    pub fn agent(&mut self, old: &str, new: &str) {
-        let neighbours = [
-            ("\"agentId\":\"", "\""),
-            ("agentId: ", ""),
-            ("agent-", ".jsonl"),
-        ];
-        let neighbours = neighbours.map(|(before, behind)| Neighbours::new(before, behind));
-        self.word(old, new, neighbours.into());
-    }
-
-    fn word(&mut self, old: &str, new: &str, neighbours: Vec<Neighbours>) {
-        let old = old.as_bytes();
-        self.words.push(Word {
-            old: old.to_vec(),
-            finder: Finder::new(&old[old.len().saturating_sub(LOOKED_FOR)..]).into_owned(),
-            with: new.as_bytes().to_vec(),
-            neighbours,
-        });
-    }
-
-    /// Moves `cwd` from one folder, or below it, to another.
-    pub fn cwd(&mut self, old: &str, new: &str) {
-        self.cwd = Some((old.to_owned(), new.to_owned()));
-    }
-
-    /// Notes on each entry of the graph where it came from, as the client's own forks do.
-    pub fn mark_forks(&mut self) {
-        self.forked_from = true;
-    }
-
     /// What an id is renamed to.
     pub fn get(&self, id: Id) -> Option<Uuid> {
         let known = self.ids.get(&id).copied();
@@ -241,10 +167,7 @@ impl<'a> Renaming<'a> {
 
     /// Whether whatever is renamed has as many bytes as before.
     fn keep_lengths(&self) -> bool {
-        self.cwd.is_none()
-            && self.slugs.iter().all(|(old, new)| old.len() == new.len())
-            && self.lengths == 1 << ID_LEN
-            && self.words.iter().all(|w| w.old.len() == w.with.len())
+        self.lengths == 1 << ID_LEN
     }
 
     /// How many bytes the note on an entry's origin takes.
@@ -293,7 +216,7 @@ impl<'a> Renaming<'a> {
         }
     }
 
-    /// The same as [`Renaming::get`], mostly without looking for it.
+    /// The same as [`FreshIds::get`], mostly without looking for it.
     fn get_near(&self, id: Id, kin: KnownRenames) -> Option<Uuid> {
         match self.named.iter().find(|(named, _)| *named == id) {
             Some(&(_, new)) => Some(new),
@@ -308,6 +231,8 @@ impl<'a> Renaming<'a> {
             return false;
         };
         let called = |old: Id| self.get(old).map_or(old, Id::from);
+        // A word that is an id elsewhere stays in fields that are not known to hold one.
+        let may_be_called = |now: Id, old: Id| now == old || now == called(old);
         let session = match &self.session {
             Some((_, new)) if entry.session.is_some() => now.session == Id::from(*new),
             _ => false,
@@ -316,10 +241,10 @@ impl<'a> Renaming<'a> {
             && now.subtype == entry.subtype
             && now.prompt == entry.prompt
             && now.time == entry.time
-            && now.message_id == called(entry.message_id)
+            && may_be_called(now.message_id, entry.message_id)
             && now.uuid == called(entry.uuid)
             && now.parent == called(entry.parent)
-            && now.names == called(entry.names)
+            && may_be_called(now.names, entry.names)
             && (session || now.session == called(entry.session))
             && now.blocks.1 - now.blocks.0 == entry.blocks.1 - entry.blocks.0
     }
@@ -344,27 +269,27 @@ impl<'a> Renaming<'a> {
         } else if let Some(entry) = entry {
             patches.clear();
             let walked = visit_ids(text, entry.words(), |used| {
-                let len = used.span.len();
-                if used.depth == 1 {
-                    match used.key {
-                        b"uuid" => uuid = Some(used.span),
-                        b"cwd" => self.patch_cwd(text, used.span, patches),
-                        b"sessionId" => {
-                            if let Some((_, new)) = &self.session
-                                && used.span.of(text) != used.key
-                            {
-                                patches.push(Patch::new(used.span.start, used.span.end, *new));
-                            }
-                            return;
-                        }
-                        _ => {}
+                let is_key = std::ptr::eq(used.span.of(text), used.key);
+                let of_entry = used.depth == 1 && !is_key;
+                if of_entry && used.key == b"sessionId" {
+                    if let Some((_, new)) = &self.session {
+                        patches.push(Patch::new(used.span.start, used.span.end, *new));
                     }
+                    return;
                 }
+                if of_entry && used.key == b"uuid" {
+                    uuid = Some(used.span);
+                }
+                let len = used.span.len();
                 let possible = self.lengths & (1 << len.min(127)) != 0 || used.is_escaped(text);
                 if !possible || used.within == b"forkedFrom" {
                     return;
                 }
-                if let Some(new) = self.get(used.id(text)) {
+                let id = used.id(text);
+                let named = !is_key && REFERENCE_FIELDS.contains(&used.key);
+                if let Some(new) = self.get(id)
+                    && (named || is_surely_id(id, used.span.of(text)))
+                {
                     patches.push(Patch::new(used.span.start, used.span.end, new));
                 }
             });
@@ -373,11 +298,9 @@ impl<'a> Renaming<'a> {
         } else {
             self.patch_quoted(text, patches);
         }
-        let ids = patches.len();
-        self.patch_words(text, patches);
         // Ids in the place of ids of the same length, all of those that the entry has, and a note at its end: between
         // the quotes that they stand in, nothing of that can make another entry of it.
-        let evident = seen && patches.len() == ids;
+        let evident = seen;
         if !evident {
             patches.sort_by_key(|p| (p.start, p.end));
         }
@@ -394,7 +317,7 @@ impl<'a> Renaming<'a> {
         evident
     }
 
-    /// Renaming the ids of an entry where they were seen when it was read, and finds its own; false where it takes a walk.
+    /// FreshIds the ids of an entry where they were seen when it was read, and finds its own; false where it takes a walk.
     ///
     /// What is passed over are the words of the conversation, which are most of the bytes.
     fn patch_seen(
@@ -406,10 +329,10 @@ impl<'a> Renaming<'a> {
     ) -> bool {
         let plain = match entry.kind {
             Kind::User | Kind::Assistant | Kind::System => true,
-            // Some carry whole messages, with words of their own.
+            // Some carry whole messages, with text of their own.
             _ => !entry.flags.deep_ids(),
         };
-        if !plain || self.lengths != 1 << ID_LEN || self.cwd.is_some() || entry.flags.forked() {
+        if !plain || self.has_odd_ids || self.lengths != 1 << ID_LEN || entry.flags.forked() {
             return false;
         }
         // Whatever session an entry is of, it becomes one of the new one.
@@ -458,25 +381,8 @@ impl<'a> Renaming<'a> {
         rest.all(|(id, _)| self.get(id).is_none())
     }
 
-    fn patch_cwd(&self, text: &[u8], span: Span, patches: &mut Vec<Patch>) {
-        let Some((old, new)) = &self.cwd else { return };
-        let raw = &text[(span.start as usize - 1)..=(span.end as usize)];
-        let words = decode(raw);
-        let Some(rest) = words.strip_prefix(old.as_str()) else {
-            return;
-        };
-        if rest.is_empty() || rest.starts_with(['/', '\\']) {
-            let quoted = encode(&format!("{new}{rest}"));
-            patches.push(Patch::new(
-                span.start,
-                span.end,
-                quoted.as_bytes()[1..quoted.len() - 1].to_vec(),
-            ));
-        }
-    }
-
     fn patch_fork(&self, text: &[u8], entry: &Entry, uuid: Option<Span>, patches: &mut Vec<Patch>) {
-        if !self.forked_from || !entry.is_chained() || entry.flags.forked() {
+        if !entry.is_chained() || entry.flags.forked() {
             return;
         }
         let (Some(_), Some(uuid)) = (&self.session, uuid) else {
@@ -497,37 +403,45 @@ impl<'a> Renaming<'a> {
             if (2..=128).contains(&inner.len())
                 && self.lengths & (1 << inner.len().min(127)) != 0
                 && let Some(new) = self.get(Id::of(inner))
+                && is_surely_id(Id::of(inner), inner)
             {
                 patches.push(Patch::new(open as u32, quote as u32, new));
             }
             open = quote + 1;
         }
     }
+}
 
-    fn patch_words(&self, text: &[u8], patches: &mut Vec<Patch>) {
-        for word in &self.words {
-            let len = word.old.len();
-            let mut from = 0;
-            while let Some(found) = text.get(from..).and_then(|rest| word.finder.find(rest)) {
-                let end = from + found + word.finder.needle().len();
-                let Some(at) = end.checked_sub(len).filter(|&at| text[at..end] == word.old) else {
-                    // Only its end stands here; that of a word may begin within.
-                    from += found + 1;
-                    continue;
-                };
-                // A name of no bytes is anywhere, and once in each place.
-                from = end.max(from + found + 1);
-                let (head, tail) = (&text[..at], &text[at + len..]);
-                let fits =
-                    |n: &&Neighbours| head.ends_with(&n.before) && tail.starts_with(&n.behind);
-                if let Some(n) = word.neighbours.iter().find(fits) {
-                    let start = at - n.before.len();
-                    let with = [&n.becomes[..], &word.with].concat();
-                    patches.push(Patch::new(start as u32, (at + len) as u32, with));
-                }
-            }
-        }
-    }
+/// Fields that name an entry or a session, whatever their value looks like. In other fields only a value that
+/// cannot be anything else is taken for an id: imported sessions have been seen with words for ids.
+const REFERENCE_FIELDS: [&[u8]; 22] = [
+    b"uuid",
+    b"parentUuid",
+    b"logicalParentUuid",
+    b"sourceToolAssistantUUID",
+    b"leafUuid",
+    b"messageId",
+    b"snapshotMessageId",
+    b"headUuid",
+    b"anchorUuid",
+    b"tailUuid",
+    b"uuids",
+    b"allUuids",
+    b"messageUuid",
+    b"source_uuid",
+    b"retractedMessageUuids",
+    b"supersedesUuids",
+    b"refusedUserMessageUuid",
+    b"afterUuid",
+    b"cutUuid",
+    b"interruptedMessageId",
+    b"sessionId",
+    b"session_id",
+];
+
+/// Whether a string that spells an id cannot be an ordinary word: a UUID, or long and with a digit in it.
+fn is_surely_id(id: Id, text: &[u8]) -> bool {
+    id.is_uuid() || text.len() >= 16 && text.iter().any(u8::is_ascii_digit)
 }
 
 /// Whether what stands before a value is this key, however it is spaced.
@@ -616,9 +530,9 @@ pub struct NotAsMeant {
 
 /// Writes a transcript, renamed where `renames` is given: all cores rename, and read again what they made, while this
 /// thread writes. Fails with [`NotAsMeant`] inside where a line is not the entry that it was.
-pub fn emit(
+pub(crate) fn emit(
     session: &Session,
-    renames: Option<&Renaming<'_>>,
+    renames: Option<&FreshIds<'_>>,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let document = session.document();
@@ -639,11 +553,11 @@ pub fn emit(
 ///
 /// Told without writing where all that is renamed keeps its length, as it does but for odd ids, plans,
 /// paths into another project, and subagents beside the transcript.
-pub fn emitted_len(session: &Session, renames: Option<&Renaming<'_>>) -> u64 {
+pub(crate) fn emitted_len(session: &Session, renames: Option<&FreshIds<'_>>) -> u64 {
     let len = session.document().len();
     let Some(renames) = renames else { return len };
     if renames.keep_lengths() {
-        let noted = |t: &&EntryHead| renames.forked_from && t.is_chained() && !t.flags.forked();
+        let noted = |t: &&EntryHead| t.is_chained() && !t.flags.forked();
         let heads = session.heads();
         if !heads.iter().any(|t| t.flags.odd_ids()) {
             let forks = heads.iter().filter(noted).count();
@@ -655,7 +569,7 @@ pub fn emitted_len(session: &Session, renames: Option<&Renaming<'_>>) -> u64 {
 }
 
 /// About how many bytes [`emit`] writes, told at once: no more than that, but for long ids of foreign sessions.
-pub fn least_emitted(session: &Session, renames: Option<&Renaming<'_>>) -> u64 {
+pub(crate) fn least_emitted(session: &Session, renames: Option<&FreshIds<'_>>) -> u64 {
     match renames {
         Some(renames) if !renames.keep_lengths() => 0,
         _ => session.document().len(),
@@ -697,16 +611,10 @@ mod tests {
         };
         let lines = [entry(1), line.to_owned(), entry(2)].join("\n");
         let session = Session::new(Document::from_bytes(lines));
-        let mut renames = Renaming::default();
+        let mut renames = FreshIds::default();
         renames.id(OLD, uuid(10));
         renames.session(OLD, uuid(10));
         renames.main_entries(&session);
-        renames.paths(
-            "test-test-test-test-test-test-test-test",
-            "copy",
-            "-a",
-            "-b",
-        );
         let mut out = Vec::new();
         emit(&session, Some(&renames), &mut out).expect("memory takes all");
         let text = String::from_utf8(out).expect("what it was is UTF-8");
@@ -750,30 +658,6 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_repeats_itself_is_found() {
-        let line = |path: &str| format!(r#"{{"type":"note","path":"/-a/{path}/tool-results/x"}}"#);
-        let copy = line("copy").replace("/-a/", "/-b/");
-        assert_eq!(
-            renamed(&line("test-test-test-test-test-test-test-test")),
-            copy
-        );
-        let other = line("test-test-test-test-test-test-test-test-test");
-        assert_eq!(renamed(&other), other);
-    }
-
-    #[test]
-    fn a_subagent_without_a_name_gets_one() {
-        let line = r#"{"type":"note","agentId":"","file":"agent-.jsonl"}"#;
-        let session = Session::new(Document::from_bytes(line));
-        let mut renames = Renaming::default();
-        renames.agent("", "fresh");
-        let mut out = Vec::new();
-        emit(&session, Some(&renames), &mut out).expect("memory takes all");
-        let named = line.replace("\"\"", "\"fresh\"").replace("-.", "-fresh.");
-        assert_eq!(String::from_utf8_lossy(&out), named);
-    }
-
-    #[test]
     fn a_line_is_held_against_what_it_was() {
         let line = format!(
             r#"{{"parentUuid":"{}","type":"user","message":{{"role":"user","content":[{{"type":"text","text":"hi"}}]}},"uuid":"{}","timestamp":"2026-01-02T03:04:05.000Z","sessionId":"{OLD}"}}"#,
@@ -782,7 +666,7 @@ mod tests {
         );
         let session = Session::new(Document::from_bytes(line.clone()));
         let entry = &session.entries()[0];
-        let mut renames = Renaming::default();
+        let mut renames = FreshIds::default();
         renames.id(OLD, uuid(10));
         renames.session(OLD, uuid(10));
         renames.id(&uuid(1).to_string(), uuid(11));

@@ -1,0 +1,272 @@
+//! The promise that an operation makes about the conversation, and whether its result keeps it.
+//!
+//! A conversation is the list of entries that the model is shown, in order. Each entry is known by the line
+//! of the original file that it stands on, so no text is compared that no edit touched. Every step of an
+//! operation narrows the expected conversation by exactly what its plan removes or hides; the result must
+//! show the rest, all of it, in the same order, and nothing else.
+
+use rustc_hash::FxHashSet;
+use std::hash::BuildHasher as _;
+
+use crate::session::{Session, Standing};
+use crate::transcript::{BlockKind, Entry};
+use crate::window::shown_order;
+
+use super::plan::{Fate, Plan, Transform};
+
+/// How the conversation of a result differs from what was promised.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BrokenPromise {
+    /// An entry is no longer shown, although nothing removed or hid it.
+    #[error("line {line} would no longer be shown to the model, although nothing removed it")]
+    Lost {
+        /// The line in the original file, counted from 1.
+        line: u32,
+    },
+    /// An entry is shown that was not part of the conversation.
+    #[error(
+        "line {line} would be shown to the model, although it was not part of the conversation"
+    )]
+    Revealed {
+        /// The line in the original file, counted from 1.
+        line: u32,
+    },
+    /// The entries are shown in another order.
+    #[error("line {line} would be shown to the model in another place")]
+    Moved {
+        /// The line in the original file, counted from 1.
+        line: u32,
+    },
+    /// An edit changed a content block that it was not meant for.
+    #[error("line {line} would lose or change a content block that nothing named")]
+    Block {
+        /// The line in the original file, counted from 1.
+        line: u32,
+    },
+}
+
+/// The conversation that a result must show.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Expected {
+    /// Lines of the original file, in the order in which the model is shown them. Entries that an operation
+    /// inserted are not listed: a plan names them by inserting them.
+    lines: Vec<u32>,
+    /// The first step that changed a block without naming it.
+    broken: Option<BrokenPromise>,
+}
+
+/// How far a step may change what is shown, beyond what it removes and hides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Not at all.
+    Narrows,
+    /// It may show entries that were not shown.
+    Reveals,
+    /// It may make another path the conversation.
+    Rearranges,
+}
+
+impl Reach {
+    pub(super) fn of(transform: &(impl Transform + ?Sized)) -> Self {
+        if transform.rearranges() {
+            Reach::Rearranges
+        } else if transform.reveals() {
+            Reach::Reveals
+        } else {
+            Reach::Narrows
+        }
+    }
+}
+
+/// What a step is about to do to the conversation, taken down before the session changes.
+pub(super) struct Intent {
+    /// Lines of the original file that the step removes or hides.
+    leaving: FxHashSet<u32>,
+    /// Whether the step removes a compaction boundary of the live path, so that history before it is shown again.
+    lifts_boundary: bool,
+    /// Lines of the live path, for a step that lifts a boundary: only these may come to light.
+    live: FxHashSet<u32>,
+    /// For each entry whose content is edited: its line, and its blocks that no edit touches.
+    untouched: Vec<(u32, Vec<BlockPrint>)>,
+}
+
+/// Enough of a block to recognise it: its kind and a hash of its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct BlockPrint {
+    kind: BlockKind,
+    hash: u64,
+}
+
+impl Expected {
+    /// Expects the conversation that a session has now.
+    pub(super) fn of(session: &Session) -> Self {
+        Self {
+            lines: shown_lines(session),
+            broken: None,
+        }
+    }
+
+    /// Narrows the expected conversation by a step that was carried out: `after` is the session it made.
+    pub(super) fn follow(&mut self, intent: Intent, after: &Session, reach: Reach) {
+        self.lines.retain(|line| !intent.leaving.contains(line));
+        if reach != Reach::Narrows || intent.lifts_boundary {
+            let now = shown_lines(after);
+            if reach != Reach::Rearranges {
+                let broken = self.lost_among(&now, after);
+                self.break_with(broken);
+            }
+            if reach == Reach::Narrows {
+                let known: FxHashSet<u32> = self.lines.iter().copied().collect();
+                let mut strange = now.iter().copied();
+                let strange = strange.find(|l| !known.contains(l) && !intent.live.contains(l));
+                self.break_with(strange.map(|line| BrokenPromise::Revealed { line: line + 1 }));
+            }
+            self.lines = now;
+        }
+        let broken = intent.changed_block(after);
+        self.break_with(broken);
+    }
+
+    /// Compares the conversation of the result with the expected one.
+    pub(super) fn judge(&self, after: &Session) -> Result<(), BrokenPromise> {
+        if let Some(broken) = &self.broken {
+            return Err(broken.clone());
+        }
+        let shown = shown_lines(after);
+        if shown == self.lines {
+            return Ok(());
+        }
+        let expected: FxHashSet<u32> = self.lines.iter().copied().collect();
+        let actual: FxHashSet<u32> = shown.iter().copied().collect();
+        if let Some(line) = self.lines.iter().find(|line| !actual.contains(line)) {
+            return Err(BrokenPromise::Lost { line: line + 1 });
+        }
+        if let Some(line) = shown.iter().find(|line| !expected.contains(line)) {
+            return Err(BrokenPromise::Revealed { line: line + 1 });
+        }
+        let moved = self.lines.iter().zip(&shown).find(|(a, b)| a != b);
+        let line = moved.map_or(0, |(line, _)| *line);
+        Err(BrokenPromise::Moved { line: line + 1 })
+    }
+
+    /// The first expected entry that is neither shown nor history before a boundary: a step that brings entries
+    /// to light may find a boundary among them, and what stands before it is then hidden by right.
+    fn lost_among(&self, now: &[u32], after: &Session) -> Option<BrokenPromise> {
+        let shown: FxHashSet<u32> = now.iter().copied().collect();
+        let mut missing = self
+            .lines
+            .iter()
+            .filter(|line| !shown.contains(line))
+            .peekable();
+        missing.peek()?;
+        let live = live_lines(after);
+        let line = missing.find(|line| !live.contains(line))?;
+        Some(BrokenPromise::Lost { line: line + 1 })
+    }
+
+    fn break_with(&mut self, broken: Option<BrokenPromise>) {
+        if self.broken.is_none() {
+            self.broken = broken;
+        }
+    }
+}
+
+impl Intent {
+    /// Takes down what a plan is about to do to the conversation of a session.
+    pub(super) fn of(session: &Session, plan: &Plan) -> Self {
+        let document = session.document();
+        let origin = |line: u32| document.origin(line as usize).map(|line| line as u32);
+        let leaving = plan.dropped().chain(plan.hidden()).filter_map(origin);
+        let leaving: FxHashSet<u32> = leaving.collect();
+        let graph = session.graph();
+        let lifts_boundary = session.boundaries().any(|(i, e)| {
+            plan.drops(e.line) && matches!(graph.place(i), Standing::Path(_) | Standing::Beside(_))
+        });
+        let live = if lifts_boundary {
+            live_lines(session)
+        } else {
+            FxHashSet::default()
+        };
+        let edited = plan.fates().filter_map(|(line, fate)| match fate {
+            Fate::Edit(edits) => Some((line, edits)),
+            Fate::Drop => None,
+        });
+        let untouched = edited.filter_map(|(line, edits)| {
+            let entry = &session.entries()[session.lines()[line as usize].entry()?];
+            let in_content = |span: crate::json::Span| {
+                span.start < entry.content.end && entry.content.start < span.end
+            };
+            if !edits.iter().any(|edit| in_content(edit.span)) {
+                return None;
+            }
+            Some((
+                origin(line)?,
+                prints(session, entry, |span| !plan.touches(line, span)),
+            ))
+        });
+        Self {
+            leaving,
+            lifts_boundary,
+            live,
+            untouched: untouched.collect(),
+        }
+    }
+
+    /// The first entry of `after` that lacks a block which no edit was to touch.
+    fn changed_block(&self, after: &Session) -> Option<BrokenPromise> {
+        if self.untouched.is_empty() {
+            return None;
+        }
+        let mut expected = self.untouched.iter();
+        let mut next = expected.next();
+        for entry in after.entries() {
+            let Some((line, blocks)) = next else { break };
+            if after.document().origin(entry.line as usize) != Some(*line as usize) {
+                continue;
+            }
+            next = expected.next();
+            let mut now = prints(after, entry, |_| true).into_iter();
+            // Each must be found after the one before it.
+            if !blocks.iter().all(|block| now.any(|b| b == *block)) {
+                return Some(BrokenPromise::Block { line: line + 1 });
+            }
+        }
+        None
+    }
+}
+
+/// The blocks of an entry whose spans are wanted.
+fn prints(
+    session: &Session,
+    entry: &Entry,
+    wanted: impl Fn(crate::json::Span) -> bool,
+) -> Vec<BlockPrint> {
+    let text = session.text(entry);
+    let blocks = session.blocks(entry).iter().filter(|b| wanted(b.span));
+    let print = |b: &crate::transcript::Block| BlockPrint {
+        kind: b.kind,
+        hash: rustc_hash::FxBuildHasher.hash_one(b.span.of(text)),
+    };
+    blocks.map(print).collect()
+}
+
+/// The lines of the original file whose entries are on the live path or beside it, shown or not.
+fn live_lines(session: &Session) -> FxHashSet<u32> {
+    let (document, graph) = (session.document(), session.graph());
+    let entries = session.entries().iter().enumerate();
+    let live =
+        entries.filter(|(i, _)| matches!(graph.place(*i), Standing::Path(_) | Standing::Beside(_)));
+    let lines = live.filter_map(|(_, e)| document.origin(e.line as usize));
+    lines.map(|line| line as u32).collect()
+}
+
+/// The lines of the original file whose entries the model is shown, in order.
+fn shown_lines(session: &Session) -> Vec<u32> {
+    let document = session.document();
+    let entries = session.entries();
+    let lines = shown_order(session, None)
+        .into_iter()
+        .map(|i| entries[i as usize].line as usize);
+    let origins = lines.filter_map(|line| document.origin(line));
+    origins.map(|line| line as u32).collect()
+}
