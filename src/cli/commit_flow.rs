@@ -161,15 +161,8 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
         report.set_written(metadata.len());
     }
     tell_of(context, published.as_ref());
-    let shown = tolerate_closed_pipe(report.show_done(context));
-    if let Err(error) = shown.and_then(|()| tolerate_closed_pipe(context.out.flush())) {
-        // The work is done, and a script must not do it again.
-        let note = paint(YELLOW, "warning:");
-        let _ = writeln!(
-            context.err,
-            "{note} it is done, but the report could not be printed: {error}"
-        );
-    }
+    let printed = report.show_done(context);
+    context.end_report(printed);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -38,6 +38,8 @@ pub(super) struct Context {
     /// Whether progress may be shown.
     pub(super) progress: bool,
     pub(super) command_line: Vec<String>,
+    /// Whether the work is done, so that a report which cannot be printed is not a failure.
+    pub(super) is_done: bool,
 }
 
 impl Context {
@@ -85,6 +87,7 @@ impl Context {
             on_screen: io::stdout().is_terminal() && !global.json,
             progress: io::stderr().is_terminal() && !global.quiet && !global.json,
             command_line: std::env::args().collect(),
+            is_done: false,
         })
     }
 
@@ -117,6 +120,31 @@ impl Context {
             Cow::Borrowed(text)
         } else {
             mask(text)
+        }
+    }
+
+    /// Ends a command that changed something: `printed` is what came of printing its report.
+    ///
+    /// The exit code says whether the work was done, and a script must not do it twice because a pipe was
+    /// closed or a disk is full; so a report that cannot be printed is only a warning.
+    pub(super) fn end_report(&mut self, printed: io::Result<()>) {
+        self.is_done = true;
+        match printed.and_then(|()| self.out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let note = paint(YELLOW, "warning:");
+                let text =
+                    format!("{note} it is done, but the report could not be printed: {error}");
+                let _ = writeln!(self.err, "{text}");
+            }
+            _ => {}
+        }
+    }
+
+    /// Flushes standard output at the end of a run.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        match self.out.flush() {
+            Err(_) if self.is_done => Ok(()),
+            flushed => flushed,
         }
     }
 

@@ -43,7 +43,7 @@ pub fn main() -> ExitCode {
         Err(error) => return report(&error, cli.global.json, &mut anstream::stderr()),
     };
     let outcome = run(cli.command, &mut context).and_then(|code| {
-        context.out.flush()?;
+        context.flush()?;
         Ok(code)
     });
     match outcome {

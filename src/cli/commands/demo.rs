@@ -90,6 +90,7 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         on_screen: false,
         show_secrets: false,
         progress: false,
+        is_done: false,
         command_line: Vec::new(),
     })
 }
