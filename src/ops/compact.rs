@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::json::{Edit, Span, encode, lookup};
 use crate::session::{Session, Standing, TurnSpec};
-use crate::surgery::{Action, Detail, InsertAt as Spot, Plan, Refusal, Transform};
+use crate::surgery::{Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, Transform};
 use crate::transcript::{BlockKind, Entry, Kind, format_timestamp};
 use crate::view::prompt_text;
 use crate::window::Calibration;
@@ -105,8 +105,13 @@ impl Transform for Compact {
             Some(_) => Spot::Before(first_line(session, position)),
             None => Spot::End,
         };
-        plan.note_insert("compaction boundary", lines.boundary.len() + 1, 0, "");
-        plan.note_insert("summary", lines.summary.len() + 1, summary.len(), summary);
+        plan.note_insert(ChangeKind::Boundary, lines.boundary.len() + 1, 0, "");
+        plan.note_insert(
+            ChangeKind::Summary,
+            lines.summary.len() + 1,
+            summary.len(),
+            summary,
+        );
         plan.insert_line(spot, lines.boundary);
         plan.insert_line(spot, lines.summary);
         if let Some(first) = first_kept {
@@ -282,7 +287,7 @@ fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
             session,
             e,
             Action::Drop,
-            "from the window",
+            ChangeKind::HiddenFromModel,
             0,
             -hidden,
             prompt_text(session, e).unwrap_or_default(),
@@ -329,7 +334,7 @@ pub(crate) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
                 session,
                 e,
                 Action::Drop,
-                "history",
+                ChangeKind::History,
                 -(session.text(e).len() as i64 + 1),
                 shown,
                 gist,

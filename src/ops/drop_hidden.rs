@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::json::lookup;
 use crate::session::{Session, Standing};
-use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
+use crate::surgery::{ChangeKind, Detail, Plan, Refusal, Transform};
 use crate::transcript::{Entry, Kind};
 
 use super::agents::agents_gone;
@@ -46,18 +46,22 @@ impl Transform for DropHidden {
                 continue;
             }
             let (goes, what) = match graph.place(i) {
-                Standing::Branch(p) => (p < kept, "left path"),
+                Standing::Branch(p) => (p < kept, ChangeKind::AbandonedBranch),
                 // What hangs on nothing may be a fault that can be mended; a subagent's path is none.
-                Standing::Apart => (e.line < kept_line && e.flags.sidechain(), "subagent's path"),
+                Standing::Apart => (
+                    e.line < kept_line && e.flags.sidechain(),
+                    ChangeKind::SubagentEntry,
+                ),
                 Standing::Path(p) | Standing::Beside(p) => {
-                    (p < kept && e.kind == Kind::Progress, "progress")
+                    (p < kept && e.kind == Kind::Progress, ChangeKind::Progress)
                 }
-                Standing::Metadata => (e.line < kept_line && e.kind == Kind::Progress, "progress"),
+                Standing::Metadata => (
+                    e.line < kept_line && e.kind == Kind::Progress,
+                    ChangeKind::Progress,
+                ),
             };
             if goes {
-                plan.drop_line(e.line);
-                let bytes = session.text(e).len() as i64 + 1;
-                plan.note(session, e, Action::Drop, what, -bytes, 0, "");
+                plan.drop_entry(session, e, what);
             } else if e.line < kept_line
                 && matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p < kept)
                 && is_copied(session, e)

@@ -146,21 +146,10 @@ pub(crate) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies<
         if edits.is_empty() {
             continue;
         }
-        let saved: i64 = edits.iter().map(|e| e.span.len() as i64).sum();
         if emptied && e.kind == Kind::ApiRequestBlob {
-            plan.note(
-                session,
-                e,
-                Action::Drop,
-                "second copy",
-                -(text.len() as i64 + 1),
-                0,
-                "",
-            );
-            plan.drop_line(e.line);
+            plan.drop_entry(session, e, ChangeKind::DuplicateOutput);
         } else {
-            plan.note(session, e, Action::Edit, "second copy", -saved, 0, "");
-            plan.edit_line(e.line, edits);
+            plan.edit_entry(session, e, ChangeKind::DuplicateOutput, edits);
         }
     }
 }

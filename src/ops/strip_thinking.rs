@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use crate::session::{Session, TurnRange};
-use crate::surgery::{Detail, Excerpt, Plan, Refusal, Transform, Words};
+use crate::surgery::{ChangeKind, Detail, Excerpt, Plan, Refusal, Transform, Words};
 use crate::transcript::{BlockKind, Id, Kind};
 
 use super::agents::launched;
@@ -67,10 +67,10 @@ impl Transform for StripThinking {
             plan.warnings.push(format!("turn {turn} is unfinished, and the API wants its thinking when it goes on: {spared} kept there"));
         }
         let losers = doomed.plan(session, &mut plan, |entry, block| match block.kind {
-            BlockKind::RedactedThinking => ("redacted thinking".into(), Excerpt::None),
+            BlockKind::RedactedThinking => (ChangeKind::RedactedThinking, Excerpt::None),
             _ => {
                 let gist = Excerpt::of(session, entry, block, Words::Thinking);
-                ("thinking".into(), gist)
+                (ChangeKind::Thinking, gist)
             }
         });
         if copied && !losers.is_empty() {

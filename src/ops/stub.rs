@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::human::bytes;
 use crate::json::{Edit, Span, decode, decoded_len, elements, encode, lookup, plain_len};
 use crate::session::{At, Call, Session};
-use crate::surgery::{Action, Plan};
+use crate::surgery::{Action, ChangeKind, Plan};
 use crate::transcript::{BlockKind, Id, Kind};
 
 use super::drop_images::{is_image_note, is_media};
@@ -98,7 +98,9 @@ fn stub_result(session: &Session, call: &Call, at: At, note: Note, plan: &mut Pl
         session,
         entry,
         Action::Edit,
-        format!("{name} result"),
+        ChangeKind::Result {
+            tool: Some(name.into()),
+        },
         grown,
         shown,
         call_gist(session, call),
@@ -178,10 +180,10 @@ fn words_of(raw: &[u8]) -> (String, Vec<String>) {
 fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan) {
     let e = &session.entries()[index];
     for block in session.blocks(e).iter().filter(|b| is_media(b)) {
-        let what = if block.kind == BlockKind::Image {
-            "an image"
+        let (kind, what) = if block.kind == BlockKind::Image {
+            (ChangeKind::Image, "an image")
         } else {
-            "a document"
+            (ChangeKind::Document, "a document")
         };
         let note = format!(
             r#"{{"type":"text","text":"{MARK}{what} ({})]"}}"#,
@@ -200,7 +202,7 @@ fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan)
             session,
             e,
             Action::Edit,
-            what,
+            kind,
             grown,
             shown,
             call_gist(session, call),

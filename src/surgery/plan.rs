@@ -212,6 +212,7 @@ pub struct Change {
     /// What is done.
     pub action: Action,
     /// To what.
+    #[serde(flatten)]
     pub what: ChangeKind,
     /// By how many bytes the file grows.
     pub bytes: i64,
@@ -311,6 +312,27 @@ impl Plan {
     /// Edits a line; a line that goes stays gone.
     pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
         self.fates.edit(line, edits);
+    }
+
+    /// Removes an entry that the model is not shown, and records that.
+    pub fn drop_entry(&mut self, session: &Session, entry: &Entry, what: ChangeKind) {
+        let bytes = session.text(entry).len() as i64 + 1;
+        self.note(session, entry, Action::Drop, what, -bytes, 0, "");
+        self.drop_line(entry.line);
+    }
+
+    /// Edits a part of an entry that the model is not shown, and records that.
+    pub fn edit_entry(
+        &mut self,
+        session: &Session,
+        entry: &Entry,
+        what: ChangeKind,
+        edits: impl IntoIterator<Item = Edit>,
+    ) {
+        let edits: Edits = edits.into_iter().collect();
+        let bytes = edits.iter().map(Edit::growth).sum();
+        self.note(session, entry, Action::Edit, what, bytes, 0, "");
+        self.edit_line(entry.line, edits);
     }
 
     /// Puts a line in.

@@ -16,7 +16,8 @@ use crate::json::{Edit, Span, elements, lookup, remove_elements};
 use crate::session::{Session, Standing};
 use crate::transcript::{Entry, ID_LEN, Id, Kind, LEADING_PARENT, hash as hash_of_id, visit_ids};
 
-use super::plan::{Action, Plan};
+use super::change_kind::ChangeKind;
+use super::plan::Plan;
 
 /// What was mended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,15 +63,12 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Relinked {
         for Relink { edit, parent } in moved {
             if !parent {
                 mended.others += 1;
-            } else if plan.touches(entry.line, edit.span) {
-                // The transform chose this entry's parent itself.
-                continue;
-            } else {
+                plan.edit_line(entry.line, [edit]);
+            } else if !plan.touches(entry.line, edit.span) {
+                // Where it is touched, the transform chose this entry's parent itself.
                 mended.parents += 1;
-                let grown = edit.with.len() as i64 - edit.span.len() as i64;
-                plan.note(session, entry, Action::Edit, "parent", grown, 0, "");
+                plan.edit_entry(session, entry, ChangeKind::Parent, [edit]);
             }
-            plan.edit_line(entry.line, [edit]);
         }
     }
     mended.parents += keep_bridges(session, plan);
@@ -104,9 +102,7 @@ fn keep_bridges(session: &Session, plan: &mut Plan) -> usize {
                 end: raw.end - 1,
             };
             let edit = replacement(session, inner, substitute);
-            let grown = edit.with.len() as i64 - edit.span.len() as i64;
-            plan.note(session, at, Action::Edit, "parent", grown, 0, "");
-            plan.edit_line(at.line, [edit]);
+            plan.edit_entry(session, at, ChangeKind::Parent, [edit]);
             named += 1;
         }
     }
