@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use crate::json::{Edit, Span, encode, lookup};
+use crate::json::{encode, lookup};
 use crate::session::{Session, Standing, TurnSpec};
 use crate::surgery::{Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, Transform};
 use crate::transcript::{BlockKind, Entry, Kind, format_timestamp};
@@ -86,9 +86,8 @@ impl Transform for Compact {
         if !self.drop_history && !plan.wants_no_changes() {
             note_hidden(session, position, &mut plan);
         }
-        let first_kept = path
-            .get(position as usize)
-            .map(|&i| &session.entries()[i as usize]);
+        let first_index = path.get(position as usize).map(|&i| i as usize);
+        let first_kept = first_index.map(|i| &session.entries()[i]);
         let before = &session.entries()[path[position as usize - 1] as usize];
         let window = self
             .window
@@ -114,11 +113,8 @@ impl Transform for Compact {
         );
         plan.insert_line(spot, lines.boundary);
         plan.insert_line(spot, lines.summary);
-        if let Some(first) = first_kept {
-            plan.edit_line(
-                first.line,
-                [parent_edit(session, first, &lines.summary_uuid)],
-            );
+        if let Some(first) = first_index {
+            plan.set_parent(first, Some(&lines.summary_uuid));
         }
         Ok(plan)
     }
@@ -167,21 +163,6 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
 pub(crate) fn first_line(session: &Session, position: u32) -> u32 {
     let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
     kept.map(|(_, e)| e.line).min().unwrap_or(0)
-}
-
-/// The edit that gives an entry its parent.
-fn parent_edit(session: &Session, e: &Entry, parent: &str) -> Edit {
-    let text = session.text(e);
-    match lookup(text, &["parentUuid"]) {
-        Some(span) => Edit::new(span, encode(parent)),
-        None => {
-            let brace = text.iter().position(|&b| b == b'{').unwrap_or(0) + 1;
-            Edit::new(
-                Span::new(brace, brace),
-                format!("\"parentUuid\":{},", encode(parent)),
-            )
-        }
-    }
 }
 
 /// The two lines that are put in, as the client would have written them.

@@ -257,6 +257,8 @@ pub struct Plan {
     fates: Fates,
     say: Detail,
     inserts: BTreeMap<InsertAt, Vec<Vec<u8>>>,
+    /// Parents that were requested, by entry.
+    parents: BTreeMap<u32, Option<String>>,
     /// Everything that it does, in words.
     pub changes: Vec<Change>,
     /// What a person should know before.
@@ -281,7 +283,7 @@ pub struct PlanError {
 impl Plan {
     /// Whether nothing is to be done.
     pub fn is_empty(&self) -> bool {
-        self.fates.touched == 0 && self.inserts.is_empty()
+        self.fates.touched == 0 && self.inserts.is_empty() && self.parents.is_empty()
     }
 
     /// What becomes of a line; `None` keeps it.
@@ -333,6 +335,18 @@ impl Plan {
         let bytes = edits.iter().map(Edit::growth).sum();
         self.note(session, entry, Action::Edit, what, bytes, 0, "");
         self.edit_line(entry.line, edits);
+    }
+
+    /// Requests a parent for an entry, by its index; `None` makes it a root. The last request counts.
+    ///
+    /// The parent is written when the plan is carried out, and takes precedence over the one that the resolver would choose.
+    pub fn set_parent(&mut self, child: usize, parent: Option<&str>) {
+        self.parents.insert(child as u32, parent.map(str::to_owned));
+    }
+
+    /// Hands over the requested parents.
+    pub(super) fn take_parents(&mut self) -> BTreeMap<u32, Option<String>> {
+        std::mem::take(&mut self.parents)
     }
 
     /// Puts a line in.

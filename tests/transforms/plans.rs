@@ -106,7 +106,7 @@ fn one_preview_one_write_one_undo() {
       ~ turn 2    Bash result             −3.3 KB   ~923 tokens  “npm test”
       +           summary                  +435 B     ~7 tokens  “The wind has no direction.”
       +           title                    +113 B  “Weather station (run)”
-      ~ 2 messages re-linked
+      ~ 3 messages re-linked
       ~ 1 duplicate output  −3.4 KB
       + 1 compaction boundary  +551 B
       ~ 16 fresh ids

@@ -160,6 +160,7 @@ fn compact() {
       − turn 2    hidden from the model      ±0 B  ~1.0k tokens  “run the tests”
       +           summary                  +435 B     ~7 tokens  “The wind has no direction.”
       +           title                    +117 B  “Weather station (compact)”
+      ~ 1 message re-linked
       + 1 compaction boundary  +551 B
       ~ 18 fresh ids
 
@@ -186,6 +187,7 @@ fn compact_without_history() {
       − turn 2    5 earlier entries   −9.4 KB  ~1.0k tokens  “run the tests”
       +           summary              +744 B    ~89 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: …”
       +           title                +117 B  “Weather station (compact)”
+      ~ 1 message re-linked
       + 1 compaction boundary  +518 B
       ~ 5 fresh ids
 
