@@ -56,6 +56,13 @@ pub(crate) struct Stub {
     pub(crate) tail: usize,
 }
 
+impl Stub {
+    /// Whether the whole output is replaced.
+    pub(crate) fn keeps_nothing(self) -> bool {
+        self.head == 0 && self.tail == 0
+    }
+}
+
 /// A size as people write it: `10k`, `1.5MB`, `800`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizeSpec(pub u64);
@@ -324,10 +331,9 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
         }
     }
     if session.flags_of_any().companion() || may_hold_copies(session) {
-        let ids: FxHashSet<Id> = chosen.iter().map(|c| c.id).collect();
-        drop_companions(session, &ids, plan);
-        remove_copies(session, plan, &Copies::Calls(&ids));
-        remove_copies(session, plan, &Copies::Thinking(&thinking));
+        let calls: FxHashSet<Id> = chosen.iter().map(|c| c.id).collect();
+        drop_companions(session, &calls, plan);
+        remove_copies(session, plan, &Copies { thinking, calls });
     }
 }
 

@@ -115,7 +115,7 @@ fn stub_result(session: &Session, call: &Call, at: At, note: Note, plan: &mut Pl
 /// character by its number.
 fn note_for(raw: &[u8], plain: bool, name: &str, stub: Stub) -> Option<String> {
     // Most outputs go whole: then it is enough to know how long they are.
-    let whole = stub.head + stub.tail == 0 && raw.starts_with(b"\"") && raw != b"\"\"";
+    let whole = stub.keeps_nothing() && raw.starts_with(b"\"") && raw != b"\"\"";
     if whole && memmem::find(raw, SIGNED.as_bytes()).is_none() {
         let counted = plain.then(|| plain_len(raw)).flatten();
         let gone = counted.unwrap_or_else(|| decoded_len(raw)) as u64;
@@ -130,8 +130,10 @@ fn note_by_words(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
     if words.lines().any(|l| l.starts_with(MARK)) || words.lines().all(is_image_note) {
         return None;
     }
-    let lines: Vec<&str> = words.lines().collect();
-    if stub.head + stub.tail >= lines.len() && media.is_empty() {
+    // Reminders that the client appended are not the output's own lines: they stay whole or are removed whole.
+    let own = without_reminders(&words);
+    let lines: Vec<&str> = own.lines().collect();
+    if stub.head.saturating_add(stub.tail) >= lines.len() && media.is_empty() {
         return None;
     }
     let head = &lines[..stub.head.min(lines.len())];
@@ -151,6 +153,18 @@ fn note_by_words(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
         .chain(tail.iter().copied())
         .collect();
     Some(all.join("\n"))
+}
+
+/// Returns an output without the reminders that the client appended to it.
+fn without_reminders(output: &str) -> &str {
+    let mut own = output;
+    while let Some(inner) = own.trim_end().strip_suffix("</system-reminder>")
+        && let Some(start) = inner.rfind("<system-reminder>")
+        && (start == 0 || inner[..start].ends_with('\n'))
+    {
+        own = inner[..start].trim_end_matches('\n');
+    }
+    own
 }
 
 /// The text of an output, and a word for each image or document in it.
