@@ -6,10 +6,12 @@ use serde::Deserialize;
 
 use crate::json::{encode, lookup};
 use crate::session::{Session, Standing, TurnSpec};
-use crate::surgery::{Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, Transform};
+use crate::surgery::{
+    Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, Transform, common_fields,
+};
 use crate::transcript::{BlockKind, Entry, Kind, format_timestamp};
 use crate::view::prompt_text;
-use crate::window::Calibration;
+use crate::window::{Calibration, shown_entries};
 
 use super::agents::agents_gone;
 use super::digest::digest;
@@ -66,6 +68,9 @@ impl Transform for Compact {
         };
         let path = session.graph().path();
         let position = turn.path.1;
+        if self.is_done(session, position) {
+            return Ok(plan);
+        }
         refuse_compacted(session, position)?;
         refuse_running(session, upto)?;
         let summary = match &self.summary {
@@ -77,10 +82,17 @@ impl Transform for Compact {
                 ));
             }
             Some(text) => text.clone(),
+            None if self.max_tokens == Some(0) => {
+                return Err(Refusal::usage(
+                    "empty-summary",
+                    "a summary of 0 tokens would be empty",
+                    "give it some room: --max-tokens 4000",
+                ));
+            }
             None => digest(session, upto, self.max_tokens.unwrap_or(DIGEST_TOKENS)),
         };
         if self.drop_history {
-            drop_history(session, position, &mut plan);
+            drop_history(session, position, |_| false, &mut plan);
             plan.dropped_agents = agents_gone(session, &plan);
         }
         if !self.drop_history && !plan.wants_no_changes() {
@@ -116,7 +128,62 @@ impl Transform for Compact {
         if let Some(first) = first_index {
             plan.set_parent(first, Some(&lines.summary_uuid));
         }
+        drop_leaf_records(session, position, spot, &mut plan);
         Ok(plan)
+    }
+}
+
+impl Compact {
+    /// Whether the model is shown nothing but a summary before the turns that are kept, and that summary may stay.
+    fn is_done(&self, session: &Session, position: u32) -> bool {
+        let (entries, graph) = (session.entries(), session.graph());
+        let window = graph.window_start();
+        let Some(&first) = graph.path().get(position as usize) else {
+            return false;
+        };
+        if window == 0 && !entries[graph.path()[0] as usize].is_boundary()
+            || window >= position
+            || self.drop_history && window > 0
+        {
+            return false;
+        }
+        let shown = shown_entries(session);
+        let mut before = shown.iter().take_while(|&&i| i != first);
+        let mut summary = None;
+        let only_summary = before.all(|&i| {
+            let e = &entries[i as usize];
+            if e.flags.compact_summary() {
+                summary = prompt_text(session, e);
+            }
+            e.flags.compact_summary() || e.is_boundary()
+        });
+        let unchanged = match (&self.summary, summary) {
+            (None, Some(_)) => true,
+            (Some(new), Some(old)) => new.trim() == old.trim(),
+            (_, None) => false,
+        };
+        only_summary && unchanged
+    }
+}
+
+/// Removes records that name an entry from before the new boundary as the leaf, and stand after the boundary in the file:
+/// clients from 2.1.46 on would return to that entry. A new record is written at the end of the result.
+fn drop_leaf_records(session: &Session, position: u32, spot: Spot, plan: &mut Plan) {
+    let Spot::Before(line) = spot else {
+        return;
+    };
+    let records = session
+        .entries()
+        .iter()
+        .filter(|e| e.kind == Kind::LastPrompt);
+    for e in records.filter(|e| e.line >= line) {
+        let named = e.names.some().and_then(|id| session.find(id));
+        let before = named.is_some_and(|n| {
+            matches!(session.graph().place(n), Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) if p < position)
+        });
+        if before && !plan.drops(e.line) {
+            plan.drop_entry(session, e, ChangeKind::LastPrompt);
+        }
     }
 }
 
@@ -222,30 +289,6 @@ impl Lines {
     }
 }
 
-/// Fields that every entry of a session carries, as its neighbour spells them.
-fn common_fields(session: &Session, neighbour: &Entry) -> String {
-    let text = session.text(neighbour);
-    let mut out = String::new();
-    for key in [
-        "userType",
-        "entrypoint",
-        "cwd",
-        "sessionId",
-        "version",
-        "gitBranch",
-        "slug",
-    ] {
-        if let Some(value) = lookup(text, &[key]) {
-            let _ = write!(
-                out,
-                ",\"{key}\":{}",
-                String::from_utf8_lossy(value.of(text))
-            );
-        }
-    }
-    out
-}
-
 /// Says what the model is no longer shown, turn by turn.
 fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     let mut hidden = vec![0; session.turns().len() + 1];
@@ -276,8 +319,13 @@ fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     }
 }
 
-/// Everything of the conversation before a position leaves the file, and what only told of it.
-pub(crate) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
+/// Removes the conversation before a position, and the metadata that belongs to it, except for entries that `keeps` names.
+pub(crate) fn drop_history(
+    session: &Session,
+    position: u32,
+    keeps: impl Fn(usize) -> bool,
+    plan: &mut Plan,
+) {
     let first_line = if (position as usize) < session.graph().path().len() {
         first_line(session, position)
     } else {
@@ -285,8 +333,8 @@ pub(crate) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
     };
     for (i, e) in session.entries().iter().enumerate() {
         let goes = match session.graph().place(i) {
-            Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => p < position,
-            Standing::Apart => e.line < first_line,
+            Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => p < position && !keeps(i),
+            Standing::Apart => e.line < first_line && !keeps(i),
             Standing::Metadata => match e.kind {
                 Kind::QueueOperation | Kind::ApiRequest | Kind::ApiRequestBlob => e.line < first_line,
                 Kind::FileHistorySnapshot | Kind::FileHistoryDelta | Kind::Summary | Kind::LastPrompt => e

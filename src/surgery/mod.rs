@@ -5,6 +5,7 @@ mod excerpt;
 mod figures;
 mod finish;
 mod forecast;
+mod new_entry;
 mod plan;
 mod rename;
 mod reparent;
@@ -15,6 +16,7 @@ pub use excerpt::{Excerpt, Words};
 pub use figures::Figures;
 pub use finish::{Finish, title_for};
 pub use forecast::Forecast;
+pub(crate) use new_entry::common_fields;
 pub use plan::{
     Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Refusal, Transform, Why,
 };
