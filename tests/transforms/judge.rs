@@ -549,7 +549,17 @@ pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
     let done = match operate(before, options) {
         Ok(Some(done)) => done,
         Ok(None) => {
-            hold!(upto == 0, "there was something to do");
+            // Only a summary stands before the turns that are kept.
+            let blocks = payload(before, None);
+            let mut earlier = blocks
+                .iter()
+                .flat_map(|m| &m.blocks)
+                .filter(|b| turn_of(before, b.entry as usize).is_none_or(|turn| turn <= upto));
+            let is_summary = |entry: u32| before.entries()[entry as usize].flags.compact_summary();
+            hold!(
+                upto == 0 || earlier.all(|b| is_summary(b.entry)),
+                "there was something to do"
+            );
             return Ok(());
         }
         Err(refusal) => {

@@ -7,6 +7,7 @@ mod ancestry;
 mod chain;
 mod gone;
 mod messages;
+mod pin;
 mod substitutes;
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,11 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Relinked {
         relinked.parents += 1;
         plan.edit_entry(session, entry, ChangeKind::Parent, [edit]);
     }
-    for (i, moved) in moves(session, plan) {
+    let Moves { found, pinned } = moves(session, plan);
+    if let Some(leaf) = pinned {
+        pin::pin(session, leaf, plan);
+    }
+    for (i, moved) in found {
         let entry = &session.entries()[i];
         for Relink { edit, parent } in moved {
             if !parent {
@@ -59,12 +64,21 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Relinked {
     relinked
 }
 
-/// Returns the references that have to move, by entry.
-fn moves(session: &Session, plan: &Plan) -> Vec<(usize, Several)> {
+/// What the removal of entries requires.
+struct Moves {
+    /// The references that have to move, by entry.
+    found: Vec<(usize, Several)>,
+    /// The leaf of the result, if clients would not find it by themselves.
+    pinned: Option<usize>,
+}
+
+fn moves(session: &Session, plan: &Plan) -> Moves {
     let gone = Gone::of(session, plan);
     let chain = Chain::new(session, plan, &gone);
     let mut found: Vec<(usize, Several)> = Vec::new();
+    let mut pinned = None;
     if !gone.is_empty() {
+        pinned = pin::leaf_to_pin(session, &gone, &chain);
         let substitutes = Substitutes::new(session, plan, &gone, &chain);
         let entries = session.entries().par_iter().enumerate();
         let moved = entries
@@ -99,7 +113,7 @@ fn moves(session: &Session, plan: &Plan) -> Vec<(usize, Several)> {
             found.push((child, Several::from_iter([relink])));
         }
     }
-    found
+    Moves { found, pinned }
 }
 
 /// Returns the edit that gives an entry the parent that a transform requests.
