@@ -376,8 +376,8 @@ fn people_see_what_was_chosen() {
       ~ turn 4    Read result   −4.6 KB  ~1.3k tokens
       − turn 4    thinking      −1.2 KB   ~335 tokens
       +           title          +117 B
-      ~ 2 re-parented
-      ~ 5 second copy  −25.5 KB
+      ~ 2 messages re-linked
+      ~ 5 duplicate outputs  −25.5 KB
       ~ 24 fresh ids
 
     note: the last answer's usage is set to about 2.5k, so that

@@ -242,7 +242,14 @@ fn lines(
                 "gone unread: {words}"
             ),
             (Some(Fate::Edit(_)), Some(i)) => {
+                let joined = parent_in(&done.made, &before.entries()[i]).is_some_and(|p| {
+                    before.find(p).is_some_and(|p| {
+                        let parent = &before.entries()[p];
+                        parent.kind == Kind::User && concerned(p, parent)
+                    })
+                });
                 let about = bridged(before, &done.plan, i)
+                    || joined
                     || concerned(i, &before.entries()[i])
                     || gone.iter().any(|g| words.contains(g));
                 hold!(about, "edited without need: {words}");
@@ -251,6 +258,12 @@ fn lines(
         }
     }
     Ok(())
+}
+
+/// The parent of an entry in a result.
+fn parent_in(made: &Session, e: &Entry) -> Option<Id> {
+    let at = made.find(e.uuid.some()?)?;
+    made.entries()[at].parent.some()
 }
 
 /// Whether an entry's parent is nowhere, and the entry goes at which clients went on instead.

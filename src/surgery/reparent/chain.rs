@@ -70,6 +70,11 @@ impl Chain {
         }
     }
 
+    /// Whether no entry of the path gets another parent.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.parents.is_empty()
+    }
+
     /// Returns the new parent of an entry.
     pub(super) fn parent(&self, child: usize) -> Option<usize> {
         let parent = self.parents.get(child).copied()?;

@@ -76,9 +76,12 @@ fn moves(session: &Session, plan: &Plan) -> Moves {
     let gone = Gone::of(session, plan);
     let chain = Chain::new(session, plan, &gone);
     let mut found: Vec<(usize, Several)> = Vec::new();
-    let mut pinned = None;
+    let pinned = if gone.is_empty() && chain.is_unchanged() {
+        None
+    } else {
+        pin::leaf_to_pin(session, &gone, &chain)
+    };
     if !gone.is_empty() {
-        pinned = pin::leaf_to_pin(session, &gone, &chain);
         let substitutes = Substitutes::new(session, plan, &gone, &chain);
         let entries = session.entries().par_iter().enumerate();
         let moved = entries

@@ -35,7 +35,8 @@ pub(super) fn leaf_to_pin(session: &Session, gone: &Gone<'_>, chain: &Chain) -> 
     let newest = candidates()
         .rev()
         .max_by_key(|&i| session.entries()[i].time)?;
-    let is_named = heads.iter().any(|h| h.kind == Kind::LastPrompt);
+    // A record that named the removed leaf names the new one.
+    let is_named = !gone.stays(was) && heads.iter().any(|h| h.kind == Kind::LastPrompt);
     let lost = match way_to(session, gone, chain, last, leaf) {
         Way::Direct => false,
         Way::Other => !is_named,
