@@ -169,7 +169,7 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
       window     ~2.5k →   ~2.5k
 
       + title    +118 B  “look at both files (clone)”
-      − 1 offsets  −93 B
+      − 1 offset record  −93 B
       ~ 21 fresh ids
 
       write 2 × subagent           1.8 KB  ~/.claude/projects/[slug]/[fresh]/subagents

@@ -51,7 +51,7 @@ fn shows_a_list_a_preview_and_a_copy() {
       − turn 3    thinking    −342 B    ~95 tokens  “A gap in the line, not a zer…”
       − turn 4    thinking    −356 B    ~98 tokens  “That is a big detour; still,…”
       +           title       +119 B  “Hot nights (strip-thinking)”
-      ~ 5 re-parented
+      ~ 5 messages re-linked
       ~ 20 fresh ids
 
       write transcript   31.3 KB  ~/.claude/[…]

@@ -335,8 +335,8 @@ fn people_see_what_was_chosen() {
       ~ turn 2    Bash result  −11.3 KB  ~3.1k tokens  “cargo test”
       − turn 4    thinking      −1.2 KB   ~335 tokens  “line 0 of what was printed line 1 of what was…”
       +           title          +117 B  “Look at the parser (trim)”
-      ~ 2 re-parented
-      ~ 2 second copy  −16.3 KB
+      ~ 2 messages re-linked
+      ~ 2 duplicate outputs  −16.3 KB
       ~ 24 fresh ids
 
     note: the last answer's usage is set to about 4.8k, so that the client does not compact at once
@@ -367,8 +367,8 @@ fn people_see_what_was_chosen() {
       ~ turn 4    Read result   −4.6 KB  ~1.3k tokens
       − turn 4    thinking      −1.2 KB   ~335 tokens
       +           title          +117 B
-      ~ 2 re-parented
-      ~ 5 second copy  −25.5 KB
+      ~ 2 messages re-linked
+      ~ 5 duplicate outputs  −25.5 KB
       ~ 24 fresh ids
 
     note: the last answer's usage is set to about 2.5k, so that
@@ -535,8 +535,8 @@ project  /w
   window    ~12.6k →  ~12.6k
 
   + title    +126 B  “Flaky parser �[2J test (trim)”
-  − 2 history  −786 B
-  ~ 3 second copy  −2.2 KB
+  − 2 earlier entries  −786 B
+  ~ 3 duplicate outputs  −2.2 KB
   ~ 24 fresh ids
 
 

@@ -27,6 +27,11 @@ impl Edit {
             with: with.into(),
         }
     }
+
+    /// Returns by how many bytes the text grows.
+    pub fn growth(&self) -> i64 {
+        self.with.len() as i64 - self.span.len() as i64
+    }
 }
 
 /// Two edits of one text touch the same bytes.

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use crate::json::{Edit, Span, encode, lookup};
+use crate::json::{encode, lookup};
 use crate::session::{Session, Standing, TurnSpec};
-use crate::surgery::{Action, Detail, InsertAt as Spot, Plan, Refusal, Transform};
+use crate::surgery::{
+    Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, Transform, common_fields,
+};
 use crate::transcript::{BlockKind, Entry, Kind, format_timestamp};
 use crate::view::prompt_text;
-use crate::window::Calibration;
+use crate::window::{Calibration, shown_entries};
 
 use super::agents::agents_gone;
 use super::digest::digest;
@@ -66,6 +68,9 @@ impl Transform for Compact {
         };
         let path = session.graph().path();
         let position = turn.path.1;
+        if self.is_done(session, position) {
+            return Ok(plan);
+        }
         refuse_compacted(session, position)?;
         refuse_running(session, upto)?;
         let summary = match &self.summary {
@@ -77,19 +82,25 @@ impl Transform for Compact {
                 ));
             }
             Some(text) => text.clone(),
+            None if self.max_tokens == Some(0) => {
+                return Err(Refusal::usage(
+                    "empty-summary",
+                    "a summary of 0 tokens would be empty",
+                    "give it some room: --max-tokens 4000",
+                ));
+            }
             None => digest(session, upto, self.max_tokens.unwrap_or(DIGEST_TOKENS)),
         };
         hide_before(session, position, &mut plan);
         if self.drop_history {
-            drop_history(session, position, &mut plan);
+            drop_history(session, position, |_| false, &mut plan);
             plan.dropped_agents = agents_gone(session, &plan);
         }
         if !self.drop_history && !plan.wants_no_changes() {
             note_hidden(session, position, &mut plan);
         }
-        let first_kept = path
-            .get(position as usize)
-            .map(|&i| &session.entries()[i as usize]);
+        let first_index = path.get(position as usize).map(|&i| i as usize);
+        let first_kept = first_index.map(|i| &session.entries()[i]);
         let before = &session.entries()[path[position as usize - 1] as usize];
         let window = self
             .window
@@ -106,17 +117,74 @@ impl Transform for Compact {
             Some(_) => Spot::Before(first_line(session, position)),
             None => Spot::End,
         };
-        plan.note_insert("compaction boundary", lines.boundary.len() + 1, 0, "");
-        plan.note_insert("summary", lines.summary.len() + 1, summary.len(), summary);
+        plan.note_insert(ChangeKind::Boundary, lines.boundary.len() + 1, 0, "");
+        plan.note_insert(
+            ChangeKind::Summary,
+            lines.summary.len() + 1,
+            summary.len(),
+            summary,
+        );
         plan.insert_line(spot, lines.boundary);
         plan.insert_line(spot, lines.summary);
-        if let Some(first) = first_kept {
-            plan.edit_line(
-                first.line,
-                [parent_edit(session, first, &lines.summary_uuid)],
-            );
+        if let Some(first) = first_index {
+            plan.set_parent(first, Some(&lines.summary_uuid));
         }
+        drop_leaf_records(session, position, spot, &mut plan);
         Ok(plan)
+    }
+}
+
+impl Compact {
+    /// Whether the model is shown nothing but a summary before the turns that are kept, and that summary may stay.
+    fn is_done(&self, session: &Session, position: u32) -> bool {
+        let (entries, graph) = (session.entries(), session.graph());
+        let window = graph.window_start();
+        let Some(&first) = graph.path().get(position as usize) else {
+            return false;
+        };
+        if window == 0 && !entries[graph.path()[0] as usize].is_boundary()
+            || window >= position
+            || self.drop_history && window > 0
+        {
+            return false;
+        }
+        let shown = shown_entries(session);
+        let mut before = shown.iter().take_while(|&&i| i != first);
+        let mut summary = None;
+        let only_summary = before.all(|&i| {
+            let e = &entries[i as usize];
+            if e.flags.compact_summary() {
+                summary = prompt_text(session, e);
+            }
+            e.flags.compact_summary() || e.is_boundary()
+        });
+        let unchanged = match (&self.summary, summary) {
+            (None, Some(_)) => true,
+            (Some(new), Some(old)) => new.trim() == old.trim(),
+            (_, None) => false,
+        };
+        only_summary && unchanged
+    }
+}
+
+/// Removes records that name an entry from before the new boundary as the leaf, and stand after the boundary in the file:
+/// clients from 2.1.46 on would return to that entry. A new record is written at the end of the result.
+fn drop_leaf_records(session: &Session, position: u32, spot: Spot, plan: &mut Plan) {
+    let Spot::Before(line) = spot else {
+        return;
+    };
+    let records = session
+        .entries()
+        .iter()
+        .filter(|e| e.kind == Kind::LastPrompt);
+    for e in records.filter(|e| e.line >= line) {
+        let named = e.names.some().and_then(|id| session.find(id));
+        let before = named.is_some_and(|n| {
+            matches!(session.graph().place(n), Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) if p < position)
+        });
+        if before && !plan.drops(e.line) {
+            plan.drop_entry(session, e, ChangeKind::LastPrompt);
+        }
     }
 }
 
@@ -173,21 +241,6 @@ fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
 pub(crate) fn first_line(session: &Session, position: u32) -> u32 {
     let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
     kept.map(|(_, e)| e.line).min().unwrap_or(0)
-}
-
-/// The edit that gives an entry its parent.
-fn parent_edit(session: &Session, e: &Entry, parent: &str) -> Edit {
-    let text = session.text(e);
-    match lookup(text, &["parentUuid"]) {
-        Some(span) => Edit::new(span, encode(parent)),
-        None => {
-            let brace = text.iter().position(|&b| b == b'{').unwrap_or(0) + 1;
-            Edit::new(
-                Span::new(brace, brace),
-                format!("\"parentUuid\":{},", encode(parent)),
-            )
-        }
-    }
 }
 
 /// The two lines that are put in, as the client would have written them.
@@ -247,30 +300,6 @@ impl Lines {
     }
 }
 
-/// Fields that every entry of a session carries, as its neighbour spells them.
-fn common_fields(session: &Session, neighbour: &Entry) -> String {
-    let text = session.text(neighbour);
-    let mut out = String::new();
-    for key in [
-        "userType",
-        "entrypoint",
-        "cwd",
-        "sessionId",
-        "version",
-        "gitBranch",
-        "slug",
-    ] {
-        if let Some(value) = lookup(text, &[key]) {
-            let _ = write!(
-                out,
-                ",\"{key}\":{}",
-                String::from_utf8_lossy(value.of(text))
-            );
-        }
-    }
-    out
-}
-
 /// Says what the model is no longer shown, turn by turn.
 fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     let mut hidden = vec![0; session.turns().len() + 1];
@@ -293,7 +322,7 @@ fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
             session,
             e,
             Action::Drop,
-            "from the window",
+            ChangeKind::HiddenFromModel,
             0,
             -hidden,
             prompt_text(session, e).unwrap_or_default(),
@@ -301,8 +330,13 @@ fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     }
 }
 
-/// Everything of the conversation before a position leaves the file, and what only told of it.
-pub(crate) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
+/// Removes the conversation before a position, and the metadata that belongs to it, except for entries that `keeps` names.
+pub(crate) fn drop_history(
+    session: &Session,
+    position: u32,
+    keeps: impl Fn(usize) -> bool,
+    plan: &mut Plan,
+) {
     let first_line = if (position as usize) < session.graph().path().len() {
         first_line(session, position)
     } else {
@@ -310,8 +344,8 @@ pub(crate) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
     };
     for (i, e) in session.entries().iter().enumerate() {
         let goes = match session.graph().place(i) {
-            Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => p < position,
-            Standing::Apart => e.line < first_line,
+            Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => p < position && !keeps(i),
+            Standing::Apart => e.line < first_line && !keeps(i),
             Standing::Metadata => match e.kind {
                 Kind::QueueOperation | Kind::ApiRequest | Kind::ApiRequestBlob => e.line < first_line,
                 Kind::FileHistorySnapshot | Kind::FileHistoryDelta | Kind::Summary | Kind::LastPrompt => e
@@ -340,7 +374,7 @@ pub(crate) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
                 session,
                 e,
                 Action::Drop,
-                "history",
+                ChangeKind::History,
                 -(session.text(e).len() as i64 + 1),
                 shown,
                 gist,

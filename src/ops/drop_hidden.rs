@@ -4,8 +4,9 @@ use serde::Deserialize;
 
 use crate::json::lookup;
 use crate::session::{Session, Standing};
-use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
+use crate::surgery::{ChangeKind, Detail, Plan, Refusal, Transform};
 use crate::transcript::{Entry, Kind};
+use crate::window::shown_entries;
 
 use super::agents::agents_gone;
 use super::compact::{drop_history, first_line};
@@ -32,10 +33,19 @@ impl Transform for DropHidden {
         let (graph, turns) = (session.graph(), session.turns());
         let limit = (turns.len() as u32).saturating_sub(self.keep_last.unwrap_or(0));
         let kept = turns.get(limit + 1).map_or(u32::MAX, |t| t.path.0);
+        if graph.path().is_empty() {
+            // In a subagent's transcript, nothing shows what is hidden.
+            return Ok(plan);
+        }
+        let mut shown = vec![false; session.entries().len()];
+        for entry in shown_entries(session) {
+            shown[entry as usize] = true;
+        }
         let history = graph.window_start().min(kept);
         if history > 0 {
-            drop_history(session, history, &mut plan);
+            drop_history(session, history, |i| shown[i], &mut plan);
         }
+        let abandoned = AbandonedCompactions::of(session);
         let kept_line = if (kept as usize) < graph.path().len() {
             first_line(session, kept)
         } else {
@@ -46,18 +56,25 @@ impl Transform for DropHidden {
                 continue;
             }
             let (goes, what) = match graph.place(i) {
-                Standing::Branch(p) => (p < kept, "left path"),
-                // What hangs on nothing may be a fault that can be mended; a subagent's path is none.
-                Standing::Apart => (e.line < kept_line && e.flags.sidechain(), "subagent's path"),
-                Standing::Path(p) | Standing::Beside(p) => {
-                    (p < kept && e.kind == Kind::Progress, "progress")
+                Standing::Branch(p) => (p < kept, ChangeKind::AbandonedBranch),
+                Standing::Apart if abandoned.leaves_at(i).is_some_and(|p| p < kept) => {
+                    (true, ChangeKind::AbandonedBranch)
                 }
-                Standing::Metadata => (e.line < kept_line && e.kind == Kind::Progress, "progress"),
+                // Other entries without a connection may be a fault that repair can fix; those of a subagent are not.
+                Standing::Apart => (
+                    e.line < kept_line && e.flags.sidechain(),
+                    ChangeKind::SubagentEntry,
+                ),
+                Standing::Path(p) | Standing::Beside(p) => {
+                    (p < kept && e.kind == Kind::Progress, ChangeKind::Progress)
+                }
+                Standing::Metadata => (
+                    e.line < kept_line && e.kind == Kind::Progress,
+                    ChangeKind::Progress,
+                ),
             };
             if goes {
-                plan.drop_line(e.line);
-                let bytes = session.text(e).len() as i64 + 1;
-                plan.note(session, e, Action::Drop, what, -bytes, 0, "");
+                plan.drop_entry(session, e, what);
             } else if e.line < kept_line
                 && matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p < kept)
                 && is_copied(session, e)
@@ -67,6 +84,43 @@ impl Transform for DropHidden {
         }
         plan.dropped_agents = agents_gone(session, &plan);
         Ok(plan)
+    }
+}
+
+/// Compactions that were abandoned by a rewind to before them: they follow an entry of the path, but are not on it.
+struct AbandonedCompactions {
+    /// By entry, the position of the path at which its compaction leaves it.
+    positions: Vec<Option<u32>>,
+}
+
+impl AbandonedCompactions {
+    fn of(session: &Session) -> Self {
+        let (entries, graph) = (session.entries(), session.graph());
+        let mut positions = Vec::new();
+        for (i, e) in session.boundaries() {
+            let follows = e.names.some().and_then(|id| session.find(id));
+            let (Standing::Apart, Some(follows)) = (graph.place(i), follows) else {
+                continue;
+            };
+            let position = match graph.place(follows) {
+                Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => Some(p),
+                Standing::Apart => positions.get(follows).copied().flatten(),
+                Standing::Metadata => None,
+            };
+            positions.resize(entries.len(), None);
+            let mut below = vec![i];
+            while let Some(at) = below.pop() {
+                if positions[at].is_none() {
+                    positions[at] = position;
+                    below.extend(graph.children(at).filter(|_| position.is_some()));
+                }
+            }
+        }
+        Self { positions }
+    }
+
+    fn leaves_at(&self, entry: usize) -> Option<u32> {
+        self.positions.get(entry).copied().flatten()
     }
 }
 

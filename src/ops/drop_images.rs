@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::human::bytes;
 use crate::json::{Edit, Span, elements, encode, lookup};
 use crate::session::{Session, TurnRange};
-use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
+use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, Transform};
 use crate::transcript::{Block, BlockKind, Kind};
 
 use super::drop_tools::drop_field;
@@ -69,8 +69,12 @@ fn replace(session: &Session, index: usize, span: Span, plan: &mut Plan) {
     let e = &session.entries()[index];
     let raw = span.of(session.text(e));
     let image = lookup(raw, &["type"]).is_some_and(|s| s.of(raw) == b"\"image\"");
-    let what = if image { "image" } else { "document" };
-    let words = format!("[{what} of {}{NOTE_END}", bytes(raw.len() as u64));
+    let kind = if image {
+        ChangeKind::Image
+    } else {
+        ChangeKind::Document
+    };
+    let words = format!("[{kind} of {}{NOTE_END}", bytes(raw.len() as u64));
     let note = format!(r#"{{"type":"text","text":{}}}"#, encode(&words));
     if note.len() >= raw.len() {
         return;
@@ -81,7 +85,7 @@ fn replace(session: &Session, index: usize, span: Span, plan: &mut Plan) {
     } else {
         0
     };
-    plan.note(session, e, Action::Edit, what, grown, shown, "");
+    plan.note(session, e, Action::Edit, kind, grown, shown, "");
     plan.edit_line(e.line, [Edit::new(span, note)]);
 }
 

@@ -1,6 +1,7 @@
 //! Calls go with their results, or their output becomes a note.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
@@ -53,6 +54,13 @@ pub(crate) struct Stub {
     pub(crate) head: usize,
     /// Lines kept from the tail.
     pub(crate) tail: usize,
+}
+
+impl Stub {
+    /// Whether the whole output is replaced.
+    pub(crate) fn keeps_nothing(self) -> bool {
+        self.head == 0 && self.tail == 0
+    }
 }
 
 /// A size as people write it: `10k`, `1.5MB`, `800`.
@@ -303,7 +311,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
         ),
         kind if kind.is_result() => {
             let made = session.calls().of(block).and_then(|c| c.uses.first());
-            let what = made.map_or(" result".into(), |made| {
+            let what = made.map_or(ChangeKind::Result { tool: None }, |made| {
                 let entry = &session.entries()[made.entry as usize];
                 halves.of(session, entry, session.block(made.block)).1
             });
@@ -312,7 +320,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
         }
         _ => {
             let gist = Excerpt::of(session, entry, block, Words::Thinking);
-            ("thinking".into(), gist)
+            (ChangeKind::Thinking, gist)
         }
     });
     // A result that goes takes the client's own copy of it along, also from an entry that stays for its text.
@@ -323,10 +331,9 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
         }
     }
     if session.flags_of_any().companion() || may_hold_copies(session) {
-        let ids: FxHashSet<Id> = chosen.iter().map(|c| c.id).collect();
-        drop_companions(session, &ids, plan);
-        remove_copies(session, plan, &Copies::Calls(&ids));
-        remove_copies(session, plan, &Copies::Thinking(&thinking));
+        let calls: FxHashSet<Id> = chosen.iter().map(|c| c.id).collect();
+        drop_companions(session, &calls, plan);
+        remove_copies(session, plan, &Copies { thinking, calls });
     }
 }
 
@@ -341,9 +348,9 @@ impl Halves {
         if let Some(halves) = self.0.get(raw) {
             return halves.clone();
         }
-        let name = session.tool_name(entry, made);
-        let [call, result] =
-            ["call", "result"].map(|half| ChangeKind::from(format!("{name} {half}")));
+        let tool: Arc<str> = session.tool_name(entry, made).into();
+        let call = ChangeKind::Call { tool: tool.clone() };
+        let result = ChangeKind::Result { tool: Some(tool) };
         let halves = self.0.entry(raw.to_vec()).or_insert((call, result));
         halves.clone()
     }
@@ -384,16 +391,7 @@ pub(crate) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name:
     };
     if let Some(at) = all.iter().position(|f| f.key.of(text) == name.as_bytes()) {
         let edit = remove_field(&all, at);
-        plan.note(
-            session,
-            e,
-            Action::Edit,
-            "second copy",
-            -(edit.span.len() as i64),
-            0,
-            "",
-        );
-        plan.edit_line(e.line, [edit]);
+        plan.edit_entry(session, e, ChangeKind::DuplicateOutput, [edit]);
     }
 }
 
@@ -473,7 +471,7 @@ fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
                 session,
                 e,
                 Action::Drop,
-                "companion",
+                ChangeKind::Related,
                 -(session.text(e).len() as i64 + 1),
                 shown,
                 "",

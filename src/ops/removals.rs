@@ -68,36 +68,36 @@ impl BlockRemovals {
     }
 }
 
-/// Which second copies go.
-pub(crate) enum Copies<'a> {
-    /// Thinking with one of these signatures (or data, where it is redacted).
-    Thinking(&'a FxHashSet<Id>),
-    /// Calls and results with one of these ids.
-    Calls(&'a FxHashSet<Id>),
+/// The blocks whose second copies are removed.
+///
+/// One line can hold copies of both, so they are removed together: the edits of two passes could overlap.
+#[derive(Default)]
+pub(crate) struct Copies {
+    /// The signatures of thinking blocks, or their data where they are redacted.
+    pub(crate) thinking: FxHashSet<Id>,
+    /// The ids of calls.
+    pub(crate) calls: FxHashSet<Id>,
 }
 
-impl Copies<'_> {
+impl Copies {
     fn matches(&self, block: &[u8]) -> bool {
-        let string =
-            |key: &str| lookup(block, &[key]).map(|s| Id::of(decode(s.of(block)).as_bytes()));
-        match self {
-            Copies::Thinking(ids) => match lookup(block, &["type"]).map(|s| s.of(block)) {
-                Some(b"\"thinking\"") => string("signature").is_some_and(|s| ids.contains(&s)),
-                Some(b"\"redacted_thinking\"") => string("data").is_some_and(|s| ids.contains(&s)),
-                _ => false,
-            },
-            Copies::Calls(ids) => ["id", "tool_use_id"]
+        let id = |key: &str| lookup(block, &[key]).map(|s| Id::of(decode(s.of(block)).as_bytes()));
+        let is_thinking = |key| id(key).is_some_and(|id| self.thinking.contains(&id));
+        match lookup(block, &["type"]).map(|s| s.of(block)) {
+            Some(b"\"thinking\"") => is_thinking("signature"),
+            Some(b"\"redacted_thinking\"") => is_thinking("data"),
+            _ if self.calls.is_empty() => false,
+            _ => ["id", "tool_use_id"]
                 .iter()
-                .filter_map(|k| string(k))
-                .any(|id| ids.contains(&id)),
+                .filter_map(|k| id(k))
+                .any(|id| self.calls.contains(&id)),
         }
     }
 
-    fn needle(&self) -> &'static [u8] {
-        match self {
-            Copies::Thinking(_) => b"thinking\"",
-            Copies::Calls(_) => b"tool_",
-        }
+    /// Whether a line may hold copies at all.
+    fn may_be_in(&self, line: &[u8]) -> bool {
+        let has = |words: &[u8]| memchr::memmem::find(line, words).is_some();
+        !self.thinking.is_empty() && has(b"thinking\"") || !self.calls.is_empty() && has(b"tool_")
     }
 }
 
@@ -115,17 +115,16 @@ fn holds_copies(e: &Entry) -> bool {
 }
 
 /// Takes second copies of removed blocks out of the lines that the client keeps for itself.
-pub(crate) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies<'_>) {
+pub(crate) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies) {
     if !may_hold_copies(session) {
         return;
     }
-    let needle = memchr::memmem::Finder::new(copies.needle());
     for e in session.entries() {
         if !holds_copies(e) || plan.drops(e.line) {
             continue;
         }
         let text = session.text(e);
-        if needle.find(text).is_none() {
+        if !copies.may_be_in(text) {
             continue;
         }
         let mut emptied = false;
@@ -146,21 +145,10 @@ pub(crate) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies<
         if edits.is_empty() {
             continue;
         }
-        let saved: i64 = edits.iter().map(|e| e.span.len() as i64).sum();
         if emptied && e.kind == Kind::ApiRequestBlob {
-            plan.note(
-                session,
-                e,
-                Action::Drop,
-                "second copy",
-                -(text.len() as i64 + 1),
-                0,
-                "",
-            );
-            plan.drop_line(e.line);
+            plan.drop_entry(session, e, ChangeKind::DuplicateOutput);
         } else {
-            plan.note(session, e, Action::Edit, "second copy", -saved, 0, "");
-            plan.edit_line(e.line, edits);
+            plan.edit_entry(session, e, ChangeKind::DuplicateOutput, edits);
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Thinking goes.
 
-use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use crate::session::{Session, TurnRange};
-use crate::surgery::{Detail, Excerpt, Plan, Refusal, Transform, Words};
-use crate::transcript::{BlockKind, Id, Kind};
+use crate::surgery::{ChangeKind, Detail, Excerpt, Plan, Refusal, Transform, Words};
+use crate::transcript::{BlockKind, Kind};
 
 use super::agents::launched;
 use super::removals::{BlockRemovals, Copies, may_hold_copies, remove_copies, thinking_id};
@@ -42,7 +41,7 @@ impl Transform for StripThinking {
         let unfinished = session.unfinished_turn();
         let mut plan = Plan::with_detail(say);
         let mut doomed = BlockRemovals::default();
-        let mut ids: FxHashSet<Id> = FxHashSet::default();
+        let mut copies = Copies::default();
         let copied = may_hold_copies(session);
         let mut spared = 0;
         for (i, tag) in session.heads().iter().enumerate() {
@@ -59,7 +58,9 @@ impl Transform for StripThinking {
                 doomed.add(at);
                 if copied {
                     let text = session.text(&session.entries()[i]);
-                    ids.extend(thinking_id(session.block(at.block), text));
+                    copies
+                        .thinking
+                        .extend(thinking_id(session.block(at.block), text));
                 }
             }
         }
@@ -67,14 +68,14 @@ impl Transform for StripThinking {
             plan.warnings.push(format!("turn {turn} is unfinished, and the API wants its thinking when it goes on: {spared} kept there"));
         }
         let losers = doomed.plan(session, &mut plan, |entry, block| match block.kind {
-            BlockKind::RedactedThinking => ("redacted thinking".into(), Excerpt::None),
+            BlockKind::RedactedThinking => (ChangeKind::RedactedThinking, Excerpt::None),
             _ => {
                 let gist = Excerpt::of(session, entry, block, Words::Thinking);
-                ("thinking".into(), gist)
+                (ChangeKind::Thinking, gist)
             }
         });
         if copied && !losers.is_empty() {
-            remove_copies(session, &mut plan, &Copies::Thinking(&ids));
+            remove_copies(session, &mut plan, &copies);
         }
         Ok(plan)
     }

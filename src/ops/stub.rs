@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::human::bytes;
 use crate::json::{Edit, Span, decode, decoded_len, elements, encode, lookup, plain_len};
 use crate::session::{At, Call, Session};
-use crate::surgery::{Action, Plan};
+use crate::surgery::{Action, ChangeKind, Plan};
 use crate::transcript::{BlockKind, Id, Kind};
 
 use super::drop_images::{is_image_note, is_media};
@@ -98,7 +98,9 @@ fn stub_result(session: &Session, call: &Call, at: At, note: Note, plan: &mut Pl
         session,
         entry,
         Action::Edit,
-        format!("{name} result"),
+        ChangeKind::Result {
+            tool: Some(name.into()),
+        },
         grown,
         shown,
         call_gist(session, call),
@@ -113,7 +115,7 @@ fn stub_result(session: &Session, call: &Call, at: At, note: Note, plan: &mut Pl
 /// character by its number.
 fn note_for(raw: &[u8], plain: bool, name: &str, stub: Stub) -> Option<String> {
     // Most outputs go whole: then it is enough to know how long they are.
-    let whole = stub.head + stub.tail == 0 && raw.starts_with(b"\"") && raw != b"\"\"";
+    let whole = stub.keeps_nothing() && raw.starts_with(b"\"") && raw != b"\"\"";
     if whole && memmem::find(raw, SIGNED.as_bytes()).is_none() {
         let counted = plain.then(|| plain_len(raw)).flatten();
         let gone = counted.unwrap_or_else(|| decoded_len(raw)) as u64;
@@ -128,8 +130,10 @@ fn note_by_words(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
     if words.lines().any(|l| l.starts_with(MARK)) || words.lines().all(is_image_note) {
         return None;
     }
-    let lines: Vec<&str> = words.lines().collect();
-    if stub.head + stub.tail >= lines.len() && media.is_empty() {
+    // Reminders that the client appended are not the output's own lines: they stay whole or are removed whole.
+    let own = without_reminders(&words);
+    let lines: Vec<&str> = own.lines().collect();
+    if stub.head.saturating_add(stub.tail) >= lines.len() && media.is_empty() {
         return None;
     }
     let head = &lines[..stub.head.min(lines.len())];
@@ -149,6 +153,18 @@ fn note_by_words(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
         .chain(tail.iter().copied())
         .collect();
     Some(all.join("\n"))
+}
+
+/// Returns an output without the reminders that the client appended to it.
+fn without_reminders(output: &str) -> &str {
+    let mut own = output;
+    while let Some(inner) = own.trim_end().strip_suffix("</system-reminder>")
+        && let Some(start) = inner.rfind("<system-reminder>")
+        && (start == 0 || inner[..start].ends_with('\n'))
+    {
+        own = inner[..start].trim_end_matches('\n');
+    }
+    own
 }
 
 /// The text of an output, and a word for each image or document in it.
@@ -178,10 +194,10 @@ fn words_of(raw: &[u8]) -> (String, Vec<String>) {
 fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan) {
     let e = &session.entries()[index];
     for block in session.blocks(e).iter().filter(|b| is_media(b)) {
-        let what = if block.kind == BlockKind::Image {
-            "an image"
+        let (kind, what) = if block.kind == BlockKind::Image {
+            (ChangeKind::Image, "an image")
         } else {
-            "a document"
+            (ChangeKind::Document, "a document")
         };
         let note = format!(
             r#"{{"type":"text","text":"{MARK}{what} ({})]"}}"#,
@@ -200,7 +216,7 @@ fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan)
             session,
             e,
             Action::Edit,
-            what,
+            kind,
             grown,
             shown,
             call_gist(session, call),

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::session::{Session, Standing, TurnSpec, turn_end};
-use crate::surgery::{Action, Detail, Plan, Refusal, Transform};
+use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, Transform};
 use crate::transcript::{BlockKind, Entry, Kind, LineState, PromptKind};
 
 use super::agents::agents_gone;
@@ -169,13 +169,13 @@ fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
     let shown = session.graph().is_shown(index) && e.is_message();
     let gist = crate::view::prompt_text(session, e).unwrap_or_default();
     let what = match e.kind {
-        Kind::User if e.prompt != PromptKind::None => "prompt",
-        Kind::User => "result",
-        Kind::Assistant => "answer",
-        Kind::System if e.is_boundary() => "compaction boundary",
-        Kind::System => "system entry",
-        Kind::Attachment => "attachment",
-        _ => "metadata",
+        Kind::User if e.prompt != PromptKind::None => ChangeKind::Prompt,
+        Kind::User => ChangeKind::Result { tool: None },
+        Kind::Assistant => ChangeKind::Answer,
+        Kind::System if e.is_boundary() => ChangeKind::Boundary,
+        Kind::System => ChangeKind::SystemEntry,
+        Kind::Attachment => ChangeKind::Attachment,
+        _ => ChangeKind::Metadata,
     };
     plan.note(
         session,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::surgery::{Action, Change, Figures};
+use crate::surgery::{Action, Change, ChangeKind, Figures};
 
 use super::secrets::mask;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
@@ -159,22 +159,22 @@ impl Preview<'_> {
     }
 
     fn rows(&self, out: &mut String) {
-        let mut counted: BTreeMap<(u8, &str), (u32, i64)> = BTreeMap::new();
+        let mut counted: BTreeMap<(u8, &ChangeKind), (u32, i64)> = BTreeMap::new();
         let mut named = Vec::new();
         for change in self.changes {
-            if change.what == "usage" {
-                // A note says it in words.
-            } else if change.what == "parent" {
-                counted.entry((1, "re-parented")).or_default().0 += change.count;
-            } else if self.has_readable_thinking(change) {
+            let (is_parent, action) = match change.what {
+                // A warning reports it.
+                ChangeKind::Usage => continue,
+                ChangeKind::Parent => (true, Action::Edit),
+                _ => (false, change.action),
+            };
+            if !is_parent && self.has_readable_thinking(change) {
                 named.push(change);
-            } else {
-                let slot = counted
-                    .entry((change.action as u8, &*change.what))
-                    .or_default();
-                slot.0 += change.count;
-                slot.1 += change.bytes;
+                continue;
             }
+            let slot = counted.entry((action as u8, &change.what)).or_default();
+            slot.0 += change.count;
+            slot.1 += if is_parent { 0 } else { change.bytes };
         }
         let many = named.iter().map(|c| c.count as usize).sum::<usize>() > ROWS;
         let grouped = if self.verbose || !many {
@@ -192,7 +192,7 @@ impl Preview<'_> {
         shown.sort_by_key(|c| (c.line.unwrap_or(u32::MAX), c.turn));
         let what_width = shown
             .iter()
-            .map(|c| width(&clean(&c.what)))
+            .map(|c| width(&self.what_of(c)))
             .max()
             .unwrap_or(0) as i32;
         let turns = shown.iter().filter_map(|c| turn_of(c));
@@ -223,7 +223,8 @@ impl Preview<'_> {
             } else {
                 format!("  {}", signed_bytes(size))
             };
-            let _ = writeln!(out, "  {sign} {} {what}{size}", count(n.into()));
+            let what = self.words(&what.label(n.into()));
+            let _ = writeln!(out, "  {sign} {what}{size}");
         }
         if self.renamed > 0 {
             let _ = writeln!(
@@ -255,7 +256,7 @@ impl Preview<'_> {
         };
         let head = format!(
             "{turn}{} {} {}",
-            pad(&clean(&change.what), what_width),
+            pad(&self.what_of(change), what_width),
             pad(&signed_bytes(change.bytes), -9),
             pad(&weight, -13)
         );
@@ -272,6 +273,14 @@ impl Preview<'_> {
             head.trim_end(),
             paint(DIM, gist)
         )
+    }
+
+    /// What a change concerns, in words; tool names are session text.
+    fn what_of(&self, change: &Change) -> String {
+        self.words(&match change.count {
+            0 | 1 => change.what.to_string(),
+            n => change.what.label(n.into()),
+        })
     }
 
     fn words(&self, text: &str) -> String {
@@ -339,7 +348,7 @@ impl Preview<'_> {
         let mut groups: Vec<Change> = Vec::new();
         for change in changes {
             let same = |c: &Change| {
-                (c.turn, c.action, &*c.what) == (change.turn, change.action, &*change.what)
+                (c.turn, c.action, &c.what) == (change.turn, change.action, &change.what)
             };
             match groups.iter_mut().rev().take(32).find(|c| same(c)) {
                 Some(group) => {
@@ -358,9 +367,6 @@ impl Preview<'_> {
                     });
                 }
             }
-        }
-        for group in groups.iter_mut().filter(|g| g.count > 1) {
-            group.what = format!("{} × {}", group.count, &*group.what).into();
         }
         groups
     }

@@ -10,7 +10,7 @@ use std::hash::BuildHasher as _;
 
 use crate::session::{Session, Standing};
 use crate::transcript::{BlockKind, Entry};
-use crate::window::shown_order;
+use crate::window::shown_entries;
 
 use super::plan::{Fate, Plan, Transform};
 
@@ -264,7 +264,7 @@ fn live_lines(session: &Session) -> FxHashSet<u32> {
 fn shown_lines(session: &Session) -> Vec<u32> {
     let document = session.document();
     let entries = session.entries();
-    let lines = shown_order(session, None)
+    let lines = shown_entries(session)
         .into_iter()
         .map(|i| entries[i as usize].line as usize);
     let origins = lines.filter_map(|line| document.origin(line));

@@ -130,15 +130,7 @@ fn adopt(session: &Session, plan: &mut Plan) -> Vec<usize> {
         .filter(lost)
         .filter(on_leaf)
         .collect();
-    for &i in &found {
-        let e = &entries[i];
-        if let Some(span) = lookup(session.text(e), &["parentUuid"]) {
-            let edit = Edit::new(span, encode(&uuid));
-            let grown = edit.with.len() as i64 - edit.span.len() as i64;
-            plan.note(session, e, Action::Edit, "parent", grown, 0, "");
-            plan.edit_line(e.line, [edit]);
-        }
-    }
+    found.iter().for_each(|&i| plan.set_parent(i, Some(&uuid)));
     found
 }
 

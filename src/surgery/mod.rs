@@ -9,6 +9,7 @@ mod finish;
 mod forecast;
 mod fresh_ids;
 mod move_paths;
+mod new_entry;
 mod plan;
 mod record;
 mod reparent;
@@ -24,6 +25,7 @@ pub use finish::{Finish, title_for};
 pub use forecast::Forecast;
 pub use fresh_ids::{FreshIds, NotAsMeant};
 pub(crate) use fresh_ids::{emit, emitted_len, least_emitted};
+pub(crate) use new_entry::common_fields;
 pub use plan::{
     Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Refusal, Transform, Why,
 };

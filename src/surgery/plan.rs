@@ -236,6 +236,7 @@ pub struct Change {
     /// What is done.
     pub action: Action,
     /// To what.
+    #[serde(flatten)]
     pub what: ChangeKind,
     /// By how many bytes the file grows.
     pub bytes: i64,
@@ -281,6 +282,8 @@ pub struct Plan {
     say: Detail,
     inserts: BTreeMap<InsertAt, Vec<Vec<u8>>>,
     hidden: Vec<u32>,
+    /// Parents that were requested, by entry.
+    parents: BTreeMap<u32, Option<String>>,
     /// Everything that it does, in words.
     pub changes: Vec<Change>,
     /// What a person should know before.
@@ -305,7 +308,7 @@ pub struct PlanError {
 impl Plan {
     /// Whether nothing is to be done.
     pub fn is_empty(&self) -> bool {
-        self.fates.touched == 0 && self.inserts.is_empty()
+        self.fates.touched == 0 && self.inserts.is_empty() && self.parents.is_empty()
     }
 
     /// What becomes of a line; `None` keeps it.
@@ -346,6 +349,39 @@ impl Plan {
     /// The lines that stay in the file without being shown any longer.
     pub fn hidden(&self) -> impl Iterator<Item = u32> + '_ {
         self.hidden.iter().copied()
+    }
+
+    /// Removes an entry that the model is not shown, and records that.
+    pub fn drop_entry(&mut self, session: &Session, entry: &Entry, what: ChangeKind) {
+        let bytes = session.text(entry).len() as i64 + 1;
+        self.note(session, entry, Action::Drop, what, -bytes, 0, "");
+        self.drop_line(entry.line);
+    }
+
+    /// Edits a part of an entry that the model is not shown, and records that.
+    pub fn edit_entry(
+        &mut self,
+        session: &Session,
+        entry: &Entry,
+        what: ChangeKind,
+        edits: impl IntoIterator<Item = Edit>,
+    ) {
+        let edits: Edits = edits.into_iter().collect();
+        let bytes = edits.iter().map(Edit::growth).sum();
+        self.note(session, entry, Action::Edit, what, bytes, 0, "");
+        self.edit_line(entry.line, edits);
+    }
+
+    /// Requests a parent for an entry, by its index; `None` makes it a root. The last request counts.
+    ///
+    /// The parent is written when the plan is carried out, and takes precedence over the one that the resolver would choose.
+    pub fn set_parent(&mut self, child: usize, parent: Option<&str>) {
+        self.parents.insert(child as u32, parent.map(str::to_owned));
+    }
+
+    /// Hands over the requested parents.
+    pub(super) fn take_parents(&mut self) -> BTreeMap<u32, Option<String>> {
+        std::mem::take(&mut self.parents)
     }
 
     /// Puts a line in.

@@ -15,6 +15,6 @@ pub use breakdown::{Category, Large, Tools, WindowBreakdown, file_parts, largest
 pub use calibration::{Calibration, Overstated, Weight};
 pub use image::{Picture, images};
 pub use payload::{Message, payload};
-pub(crate) use shown_order::shown_order;
+pub(crate) use shown_order::shown_entries;
 pub(crate) use usage::{lower_usage, recorded_window};
 pub use weights::{EntryWeights, line_weight};

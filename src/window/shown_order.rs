@@ -51,6 +51,11 @@ pub(crate) fn shown_order(session: &Session, upto: Option<u32>) -> Vec<u32> {
     gather(session, &rows, first as u32, end as u32)
 }
 
+/// Returns the entries that the model is shown when a client resumes the session, in their order.
+pub(crate) fn shown_entries(session: &Session) -> Vec<u32> {
+    shown_order(session, None)
+}
+
 /// What follows the leaf without being a message: the client shows it with the next prompt.
 fn tail(session: &Session) -> Vec<u32> {
     let (entries, graph) = (session.entries(), session.graph());

@@ -333,7 +333,9 @@ impl Writer {
             if answer.results == Results::Beside {
                 self.leaf = Some(made_in[n].clone());
             }
-            let aside = aside.clone().filter(|_| n + 1 == answered);
+            // Text stands beside the first result of an even number of calls, and beside the last of an odd one.
+            let beside = if ids.len() % 2 == 0 { 0 } else { answered - 1 };
+            let aside = aside.clone().filter(|_| n == beside);
             let blocks: Vec<Value> = [result(id)].into_iter().chain(aside).collect();
             self.grow(json!({
                 "type": "user", "message": {"role": "user", "content": blocks},

@@ -244,7 +244,14 @@ fn lines(
                 "gone unread: {words}"
             ),
             (Some(Fate::Edit(_)), Some(i)) => {
+                let joined = parent_in(&done.made, &before.entries()[i]).is_some_and(|p| {
+                    before.find(p).is_some_and(|p| {
+                        let parent = &before.entries()[p];
+                        parent.kind == Kind::User && concerned(p, parent)
+                    })
+                });
                 let about = bridged(before, &done.plan, i)
+                    || joined
                     || concerned(i, &before.entries()[i])
                     || gone.iter().any(|g| words.contains(g));
                 hold!(about, "edited without need: {words}");
@@ -253,6 +260,12 @@ fn lines(
         }
     }
     Ok(())
+}
+
+/// The parent of an entry in a result.
+fn parent_in(made: &Session, e: &Entry) -> Option<Id> {
+    let at = made.find(e.uuid.some()?)?;
+    made.entries()[at].parent.some()
 }
 
 /// Whether an entry's parent is nowhere, and the entry goes at which clients went on instead.
@@ -551,7 +564,17 @@ pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
     let done = match operate(before, options) {
         Ok(Some(done)) => done,
         Ok(None) => {
-            hold!(upto == 0, "there was something to do");
+            // Only a summary stands before the turns that are kept.
+            let blocks = payload(before, None);
+            let mut earlier = blocks
+                .iter()
+                .flat_map(|m| &m.blocks)
+                .filter(|b| turn_of(before, b.entry as usize).is_none_or(|turn| turn <= upto));
+            let is_summary = |entry: u32| before.entries()[entry as usize].flags.compact_summary();
+            hold!(
+                upto == 0 || earlier.all(|b| is_summary(b.entry)),
+                "there was something to do"
+            );
             return Ok(());
         }
         Err(refusal) => {

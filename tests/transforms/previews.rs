@@ -27,7 +27,7 @@ fn strip_thinking() {
       − turn 1    thinking     −84 B    ~23 tokens  “I should look at the folder.”
       − turn 2    thinking     −83 B    ~23 tokens  “Tests first, then the rest.”
       +           title       +124 B  “Weather station (strip-thinking)”
-      ~ 2 re-parented
+      ~ 2 messages re-linked
       ~ 14 fresh ids
 
       write transcript   15.2 KB  ~/.claude/projects/[slug]/[fresh].jsonl
@@ -56,7 +56,7 @@ fn drop_tools() {
       − turn 2    Bash call       −82 B    ~22 tokens  “npm test”
       − turn 2    Bash result   −3.5 KB   ~966 tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is f”
       +           title          +120 B  “Weather station (drop-tools)”
-      ~ 3 re-parented
+      ~ 3 messages re-linked
       ~ 10 fresh ids
 
       write transcript    5.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
@@ -82,7 +82,7 @@ fn drop_tools_by_size() {
       − turn 2    Bash call       −82 B    ~22 tokens  “npm test”
       − turn 2    Bash result   −3.5 KB   ~966 tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is f”
       +           title          +120 B  “Weather station (drop-tools)”
-      ~ 1 re-parented
+      ~ 1 message re-linked
       ~ 13 fresh ids
 
       write transcript    7.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
@@ -106,7 +106,7 @@ fn stubs() {
 
       ~ turn 2    Bash result   −3.3 KB   ~914 tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
-      ~ 1 second copy  −3.4 KB
+      ~ 1 duplicate output  −3.4 KB
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
@@ -156,10 +156,11 @@ fn compact() {
       size     14.8 KB → 17.9 KB  +3.1 KB
       window     ~2.4k →   ~1.6k  −848 tokens
 
-      − turn 1    from the window      ±0 B   ~145 tokens  “which sensors are there?”
-      − turn 2    from the window      ±0 B  ~1.0k tokens  “run the tests”
-      +           summary            +435 B     ~7 tokens  “The wind has no direction.”
-      +           title              +117 B  “Weather station (compact)”
+      − turn 1    hidden from the model      ±0 B   ~145 tokens  “which sensors are there?”
+      − turn 2    hidden from the model      ±0 B  ~1.0k tokens  “run the tests”
+      +           summary                  +435 B     ~7 tokens  “The wind has no direction.”
+      +           title                    +117 B  “Weather station (compact)”
+      ~ 1 message re-linked
       + 1 compaction boundary  +551 B
       ~ 18 fresh ids
 
@@ -182,10 +183,11 @@ fn compact_without_history() {
       size     14.8 KB → 2.9 KB  −11.9 KB
       window     ~2.4k →  ~1.6k  −786 tokens
 
-      − turn 1    8 × history   −4.3 KB   ~145 tokens  “which sensors are there?”
-      − turn 2    5 × history   −9.4 KB  ~1.0k tokens  “run the tests”
-      +           summary        +744 B    ~89 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: Rain, …”
-      +           title          +117 B  “Weather station (compact)”
+      − turn 1    8 earlier entries   −4.3 KB   ~145 tokens  “which sensors are there?”
+      − turn 2    5 earlier entries   −9.4 KB  ~1.0k tokens  “run the tests”
+      +           summary              +744 B    ~89 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: …”
+      +           title                +117 B  “Weather station (compact)”
+      ~ 1 message re-linked
       + 1 compaction boundary  +518 B
       ~ 5 fresh ids
 
@@ -210,7 +212,7 @@ fn the_words_that_go() {
 
       ~ turn 2    Bash result   −3.3 KB   ~923 tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
-      ~ 1 second copy  −3.4 KB
+      ~ 1 duplicate output  −3.4 KB
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
@@ -253,7 +255,7 @@ fn the_json_that_goes() {
 
       − turn 1    thinking     −84 B    ~23 tokens  “I should look at the folder.”
       +           title       +124 B  “Weather station (strip-thinking)”
-      ~ 1 re-parented
+      ~ 1 message re-linked
       ~ 15 fresh ids
 
       write transcript   15.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl

@@ -1,0 +1,220 @@
+//! The live path as the result has it.
+//!
+//! Clients show more than the path: all lines of a message if one of them is on the path, and the results of all its
+//! calls. An entry beside the path loses that tie when its results are removed and its text stays, or when the line of
+//! its message that was on the path is removed. Such entries are put onto the path, so that nothing that was shown is
+//! lost on a side branch.
+
+use rustc_hash::FxHashMap;
+
+use crate::session::{Session, Standing};
+use crate::transcript::{Entry, Id, Kind};
+
+use super::super::plan::{Fate, Plan};
+use super::gone::Gone;
+
+/// Marks the absence of an entry.
+const NOBODY: u32 = u32::MAX;
+
+/// The live path of the result, as far as it differs from the original's.
+pub(super) struct Chain {
+    /// By position of the original's path: the last entry of the result's path that stands at it or before it.
+    last: Vec<u32>,
+    /// By entry, its new parent; empty if no parent changes.
+    parents: Vec<u32>,
+    /// Entries with a new parent whose old one is not removed.
+    others: Vec<u32>,
+}
+
+impl Chain {
+    /// Links the entries of the path that stay, together with those that have to join them.
+    pub(super) fn new(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Self {
+        let (entries, graph) = (session.entries(), session.graph());
+        let path = graph.path();
+        let joining = joining(session, plan, gone);
+        let mut joining = joining.iter().peekable();
+        let mut chain = Self {
+            last: Vec::with_capacity(path.len()),
+            parents: Vec::new(),
+            others: Vec::new(),
+        };
+        let (mut last, mut before) = (NOBODY, NOBODY);
+        for (position, &i) in path.iter().enumerate() {
+            if gone.stays(i as usize) {
+                let e = &entries[i as usize];
+                if last != before && e.parent.is_some() && !e.is_boundary() {
+                    chain.link(session, gone, i, last);
+                }
+                last = i;
+            }
+            before = i;
+            while let Some(join) = joining.next_if(|j| j.position as usize == position) {
+                chain.link(session, gone, join.entry, last);
+                last = join.entry;
+            }
+            chain.last.push(last);
+        }
+        chain
+    }
+
+    fn link(&mut self, session: &Session, gone: &Gone<'_>, child: u32, parent: u32) {
+        if parent == NOBODY || session.graph().parent(child as usize) == Some(parent as usize) {
+            return;
+        }
+        if self.parents.is_empty() {
+            self.parents = vec![NOBODY; session.entries().len()];
+        }
+        self.parents[child as usize] = parent;
+        if !gone.contains(session.entries()[child as usize].parent) {
+            self.others.push(child);
+        }
+    }
+
+    /// Whether no entry of the path gets another parent.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.parents.is_empty()
+    }
+
+    /// Returns the new parent of an entry.
+    pub(super) fn parent(&self, child: usize) -> Option<usize> {
+        let parent = self.parents.get(child).copied()?;
+        (parent != NOBODY).then_some(parent as usize)
+    }
+
+    /// Returns the entries, with their new parents, that do not name a removed entry as their parent.
+    pub(super) fn others(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let linked = |&i: &u32| Some((i as usize, self.parent(i as usize)?));
+        self.others.iter().filter_map(linked)
+    }
+
+    /// Returns the entry that takes the place of a removed one of the path.
+    pub(super) fn before(&self, standing: Standing) -> Option<usize> {
+        let Standing::Path(position) = standing else {
+            return None;
+        };
+        let last = self.last.get(position as usize).copied()?;
+        (last != NOBODY).then_some(last as usize)
+    }
+}
+
+/// An entry beside the path that has to join it.
+struct Join {
+    /// The position of the path that it follows.
+    position: u32,
+    /// Lines of a message come first, then results, then text beside removed results.
+    rank: u8,
+    entry: u32,
+}
+
+/// What stands beside the path of one message.
+#[derive(Default)]
+struct Beside {
+    lines: Vec<u32>,
+    result: Option<u32>,
+    /// Entries that lose all their results and keep other blocks.
+    loose: Vec<u32>,
+    /// Positions of the message's last line and of its last line or result on the path.
+    last_line: Option<u32>,
+    last: Option<u32>,
+    keeps_line: bool,
+    /// Whether a result is on the path, and whether one stays there.
+    has_result: bool,
+    keeps_result: bool,
+}
+
+fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
+    let mut messages = beside(session, plan, gone);
+    if messages.is_empty() {
+        return Vec::new();
+    }
+    for (position, &i) in session.graph().path().iter().enumerate() {
+        let e = &session.entries()[i as usize];
+        let Some(m) = message_of(session, e).and_then(|id| messages.get_mut(&id)) else {
+            continue;
+        };
+        let position = Some(position as u32);
+        m.last = position;
+        if e.kind == Kind::Assistant {
+            m.last_line = position;
+            m.keeps_line |= gone.stays(i as usize);
+        } else {
+            m.has_result = true;
+            m.keeps_result |= gone.stays(i as usize) && !loses_results(session, plan, e);
+        }
+    }
+    let mut out = Vec::new();
+    for m in messages.into_values() {
+        let (Some(line), Some(last)) = (m.last_line, m.last) else {
+            continue;
+        };
+        let mut join = |position, rank, entry| {
+            out.push(Join {
+                position,
+                rank,
+                entry,
+            });
+        };
+        if !m.keeps_line {
+            m.lines.iter().for_each(|&i| join(line, 0, i));
+        }
+        if m.has_result && !m.keeps_result {
+            m.result.iter().for_each(|&i| join(line, 1, i));
+        }
+        m.loose.iter().for_each(|&i| join(last, 2, i));
+    }
+    out.sort_by_key(|j| (j.position, j.rank, j.entry));
+    out
+}
+
+/// Gathers the lines and results beside the path that stay, by message.
+fn beside(session: &Session, plan: &Plan, gone: &Gone<'_>) -> FxHashMap<Id, Beside> {
+    let (entries, graph) = (session.entries(), session.graph());
+    let mut out: FxHashMap<Id, Beside> = FxHashMap::default();
+    for (i, head) in session.heads().iter().enumerate() {
+        if !head.is_message()
+            || !matches!(graph.place(i), Standing::Beside(_))
+            || head.flags.sidechain()
+            || !gone.stays(i)
+            || graph.known_as(entries, i) != i
+        {
+            continue;
+        }
+        let e = &entries[i];
+        let Some(id) = message_of(session, e) else {
+            continue;
+        };
+        let message = out.entry(id).or_default();
+        if e.kind == Kind::Assistant {
+            message.lines.push(i as u32);
+        } else if loses_results(session, plan, e) {
+            message.loose.push(i as u32);
+        } else {
+            message.result = Some(i as u32);
+        }
+    }
+    out
+}
+
+/// Returns the message that an entry is a line of, or whose call it answers.
+fn message_of(session: &Session, e: &Entry) -> Option<Id> {
+    if e.kind == Kind::Assistant {
+        return e.message_id.some();
+    }
+    let mut blocks = session.blocks(e).iter();
+    let result = blocks.find(|b| b.kind.is_result() && e.kind == Kind::User)?;
+    let call = session.calls().of(result)?.uses.first()?;
+    session.entries()[call.entry as usize].message_id.some()
+}
+
+/// Whether an entry that stays loses all results that it has.
+fn loses_results(session: &Session, plan: &Plan, e: &Entry) -> bool {
+    let Some(Fate::Edit(edits)) = plan.fate(e.line) else {
+        return false;
+    };
+    let mut results = session.blocks(e).iter().filter(|b| b.kind.is_result());
+    results.all(|b| {
+        edits.iter().any(|edit| {
+            edit.with.is_empty() && edit.span.start <= b.span.start && edit.span.end >= b.span.end
+        })
+    })
+}

@@ -1,0 +1,89 @@
+use super::*;
+use crate::document::Document;
+use crate::transcript::Id;
+
+/// Two calls of one message with their results, and an answer; results hang on `(a, b)`.
+fn parallel(a: &str, b: &str, answer: &str) -> Session {
+    let lines = [
+        r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"go"},"uuid":"p"}"#.to_owned(),
+        r#"{"parentUuid":"p","type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"A","name":"Bash","input":{}}]},"uuid":"ca"}"#.to_owned(),
+        r#"{"parentUuid":"ca","type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"B","name":"Bash","input":{}}]},"uuid":"cb"}"#.to_owned(),
+        format!(r#"{{"parentUuid":"{a}","type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"A","content":"a"}}]}},"uuid":"ra"}}"#),
+        format!(r#"{{"parentUuid":"{b}","type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"B","content":"b"}}]}},"uuid":"rb"}}"#),
+        format!(r#"{{"parentUuid":"{answer}","type":"assistant","message":{{"id":"n","role":"assistant","content":[{{"type":"text","text":"done"}}]}},"uuid":"d"}}"#),
+    ];
+    Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()))
+}
+
+/// The parents of what stays, after the lines with these uuids went.
+fn parents(session: &Session, gone: &[&str]) -> Vec<String> {
+    let mut plan = Plan::default();
+    for uuid in gone {
+        let at = session.find(Id::of(uuid.as_bytes())).expect("an entry");
+        plan.drop_line(session.entries()[at].line);
+    }
+    let next = session.derived(plan.carry_out(session).expect("a sound plan"));
+    let field = |e, key| next.string(e, &[key]).unwrap_or_default();
+    let pairs = next.entries().iter();
+    pairs
+        .map(|e| format!("{}<{}", field(e, "parentUuid"), field(e, "uuid")))
+        .collect()
+}
+
+#[test]
+fn reparent_ignores_a_removed_copy_of_an_entry_that_stays() {
+    let lines = [
+        r#"{"parentUuid":null,"type":"user","message":{"content":"go"},"uuid":"p","timestamp":"2026-01-01T00:00:00.000Z"}"#,
+        r#"{"parentUuid":"p","type":"assistant","message":{"id":"m","content":[]},"uuid":"x","timestamp":"2026-01-01T00:00:02.000Z"}"#,
+        r#"{"parentUuid":"p","type":"assistant","message":{"id":"m","content":[]},"uuid":"x","timestamp":"2026-01-01T00:00:01.000Z"}"#,
+        r#"{"parentUuid":"lost","type":"user","message":{"content":"on"},"uuid":"y","timestamp":"2026-01-01T00:00:03.000Z"}"#,
+    ];
+    let session = Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()));
+    let mut plan = Plan::default();
+    plan.drop_line(1);
+    assert_eq!(reparent(&session, &mut plan), Relinked::default());
+}
+
+#[test]
+fn reparent_moves_lines_without_a_uuid() {
+    let [p, a, b] = ["1", "2", "3"].map(|n| format!("{n}1111111-2222-4333-8444-555555555555"));
+    let lines = [
+        format!(r#"{{"parentUuid":null,"type":"user","message":{{"content":"go"}},"uuid":"{p}"}}"#),
+        format!(
+            r#"{{"parentUuid":"{p}","type":"assistant","message":{{"id":"m","content":[]}},"uuid":"{a}"}}"#
+        ),
+        format!(
+            r#"{{"parentUuid":"{a}","type":"user","message":{{"content":"on"}},"uuid":"{b}"}}"#
+        ),
+        format!(r#"{{"type":"news","parentUuid":"{a}"}}"#),
+    ];
+    let session = Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()));
+    let expected = [format!("<{p}"), format!("{p}<{b}"), format!("{p}<")];
+    assert_eq!(parents(&session, &[&a]), expected);
+}
+
+#[test]
+fn reparent_after_one_of_two_chained_results() {
+    let session = parallel("cb", "ra", "rb");
+    assert_eq!(
+        parents(&session, &["ca", "ra"]),
+        ["<p", "p<cb", "cb<rb", "rb<d"]
+    );
+    assert_eq!(
+        parents(&session, &["cb", "rb"]),
+        ["<p", "p<ca", "ca<ra", "ra<d"]
+    );
+}
+
+#[test]
+fn reparent_after_one_of_two_parallel_results() {
+    let session = parallel("ca", "cb", "rb");
+    assert_eq!(
+        parents(&session, &["ca", "ra"]),
+        ["<p", "p<cb", "cb<rb", "rb<d"]
+    );
+    assert_eq!(
+        parents(&session, &["cb", "rb"]),
+        ["<p", "p<ca", "ca<ra", "ra<d"]
+    );
+}
