@@ -190,7 +190,10 @@ fn drop_leaf_records(session: &Session, position: u32, spot: Spot, plan: &mut Pl
 
 /// Where a boundary stands after the cut already, a second one before it would change nothing.
 fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
-    let window = session.graph().window_start();
+    let graph = session.graph();
+    let window = graph.window_start();
+    // The messages that a compaction preserves stand before it in the file: no boundary fits among them.
+    let window = graph.preserved_end().map_or(window, |end| end - 1);
     if window == 0 || window < position {
         return Ok(());
     }

@@ -1,17 +1,18 @@
-//! Parents, children, the leaf and the live path.
+//! The entries of a session as a graph: parents, children, and how each entry relates to the live path.
 
-use std::cell::{LazyCell, OnceCell};
+use std::cell::LazyCell;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::live_path::{LivePath, PathFinder, PathHints};
 use crate::transcript::{Entry, EntryHead, Id, Kind, PromptKind, hash};
 
 /// Marks the absence of an entry in the index arrays.
 const NOBODY: u32 = u32::MAX;
 
-/// How many entries before another are looked at one by one for its parent.
+/// The number of entries before another that are searched one by one for its parent.
 const NEAR: usize = 8;
 
 /// How an entry relates to the live path.
@@ -20,39 +21,39 @@ pub enum Standing {
     /// On the path, at this position.
     Path(u32),
     /// Beside the path and shown with it, below this position: results of parallel calls, further
-    /// lines of one message, and what hangs on them.
+    /// lines of one message, and the entries that hang on them.
     Beside(u32),
     /// On a path that was abandoned; it leaves the live path at this position.
     Branch(u32),
     /// Not connected to the live path.
     Apart,
-    /// Not part of the graph at all.
+    /// Not part of the graph.
     Metadata,
 }
 
 /// The entries as a graph over `uuid` and `parentUuid`.
 ///
-/// Built on any input: children before parents, several roots, dangling parents, cycles, duplicate
-/// uuids and sidechains all survive.
+/// It can be built from any input: children before parents, several roots, missing parents, cycles,
+/// duplicate uuids and sidechains.
 #[derive(Debug)]
 pub struct Graph {
-    /// The entry of each uuid, by its number alone.
+    /// The entry of each uuid.
     by_uuid: HashTable<u32>,
-    /// No two entries have one uuid.
+    /// Whether no two entries have the same uuid.
     distinct: bool,
     parent: Vec<u32>,
     first_child: Vec<u32>,
     next_sibling: Vec<u32>,
-    path: Vec<u32>,
-    place: Vec<Standing>,
-    /// The position of the path's last boundary: from there on the model is shown it.
+    live: LivePath,
+    standing: Vec<Standing>,
+    /// The position of the path's last boundary, where the context window begins.
     window: u32,
 }
 
 impl Graph {
     /// Links entries, chooses the leaf as the newest client does, and walks the live path.
-    pub(crate) fn build(entries: &[Entry], heads: &[EntryHead], explicit_leaf: Option<Id>) -> Self {
-        // Parents mostly stand near their children, and are found without the table.
+    pub(crate) fn build(entries: &[Entry], heads: &[EntryHead], hints: &PathHints) -> Self {
+        // Most parents stand near their children and are found without the table.
         let ((by_uuid, distinct), near) =
             rayon::join(|| table(entries, heads), || near_parents(entries));
         let mut graph = Self {
@@ -61,8 +62,8 @@ impl Graph {
             parent: vec![NOBODY; entries.len()],
             first_child: vec![NOBODY; entries.len()],
             next_sibling: vec![NOBODY; entries.len()],
-            path: Vec::new(),
-            place: vec![Standing::Metadata; entries.len()],
+            live: LivePath::default(),
+            standing: vec![Standing::Metadata; entries.len()],
             window: 0,
         };
         for (i, _) in heads
@@ -71,7 +72,7 @@ impl Graph {
             .rev()
             .filter(|(_, t)| t.is_chained())
         {
-            graph.place[i] = Standing::Apart;
+            graph.standing[i] = Standing::Apart;
             let named = || entries[i].parent.some();
             let parent = match somebody(near[i]) {
                 Some(parent) if distinct => Some(parent),
@@ -85,35 +86,36 @@ impl Graph {
             }
         }
         drop(near);
-        graph.walk(entries, heads, explicit_leaf);
+        graph.walk(entries, heads, hints);
         graph.settle(entries, heads);
         graph
     }
 
-    /// The entry with this uuid; of duplicates the last. See [`Session::find`](super::Session::find).
+    /// Finds the entry with this uuid, the last one if there are several. See
+    /// [`Session::find`](super::Session::find).
     pub(crate) fn find(&self, entries: &[Entry], uuid: Id) -> Option<usize> {
         let is_it = |&i: &u32| entries[i as usize].uuid == uuid;
         let found = self.by_uuid.find(hash(uuid), is_it);
         found.map(|&i| i as usize)
     }
 
-    /// The same, where an entry is looked for that another names: mostly it stands shortly before it.
+    /// Finds the entry with this uuid, which `child` names: it mostly stands shortly before `child`.
     pub(crate) fn find_above(&self, entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
         let near = self.distinct.then(|| near(entries, child, uuid)).flatten();
         near.or_else(|| self.find(entries, uuid))
     }
 
-    /// How many different uuids its entries have.
+    /// The number of different uuids.
     pub fn count(&self) -> usize {
         self.by_uuid.len()
     }
 
-    /// Whether no two entries have one uuid.
+    /// Whether no two entries have the same uuid.
     pub fn is_distinct(&self) -> bool {
         self.distinct
     }
 
-    /// The entry that clients know by the uuid of this one: mostly itself, of duplicates the last.
+    /// The entry that clients find by the uuid of this one: itself, or the last of its duplicates.
     pub fn known_as(&self, entries: &[Entry], entry: usize) -> usize {
         if self.distinct {
             return entry;
@@ -133,22 +135,35 @@ impl Graph {
         })
     }
 
-    /// The live path from its root to its leaf, through compactions: entries in the order of the conversation.
+    /// The live path in the order of the conversation, from its root through all compactions.
+    /// Messages that a compaction preserves follow its summary.
     pub fn path(&self) -> &[u32] {
-        &self.path
+        &self.live.path
     }
 
-    /// The last message of the live path.
+    /// The last message of the chain of parents. The live path ends with it, unless a compaction at
+    /// the very end preserves messages: they follow it.
     pub fn leaf(&self) -> Option<usize> {
-        self.path.last().map(|&i| i as usize)
+        self.live.leaf.map(|i| i as usize)
     }
 
-    /// Where an entry stands relative to the live path.
+    /// The position after the messages that the last compaction preserves, if it preserves any.
+    ///
+    /// Their lines stand before the boundary in the file.
+    pub fn preserved_end(&self) -> Option<u32> {
+        let end = self.live.preserved_end;
+        end.filter(|&end| end > self.window)
+    }
+
+    /// How an entry relates to the live path.
     pub fn place(&self, entry: usize) -> Standing {
-        self.place.get(entry).copied().unwrap_or(Standing::Metadata)
+        self.standing
+            .get(entry)
+            .copied()
+            .unwrap_or(Standing::Metadata)
     }
 
-    /// The position of the path from which on the model is shown it: its last boundary, or 0.
+    /// The position of the path where the context window begins: its last boundary, or 0.
     pub fn window_start(&self) -> u32 {
         self.window
     }
@@ -174,117 +189,31 @@ impl Graph {
         false
     }
 
-    /// The entry that the newest client goes up from.
-    ///
-    /// It is the last in the file, unless the last `last-prompt` since the last boundary names an
-    /// entry of another branch (seen in 2.1.156 and 2.1.325).
-    fn start(
-        &self,
-        entries: &[Entry],
-        heads: &[EntryHead],
-        explicit_leaf: Option<Id>,
-    ) -> Option<usize> {
-        let last = heads.iter().rposition(|&t| can_be_leaf(t))?;
-        let tells = |t: &EntryHead| t.is_boundary() || t.kind == Kind::LastPrompt;
-        let told = heads.iter().rposition(tells);
-        let named = told.filter(|&i| !heads[i].is_boundary());
-        let named = named.and_then(|i| entries[i].names.some());
-        if let Some(leaf) = explicit_leaf.and_then(|id| self.find(entries, id)) {
-            return Some(leaf);
-        }
-        match named.and_then(|id| self.find(entries, id)) {
-            Some(leaf) if !self.descends(last, leaf) => Some(leaf),
-            _ => Some(last),
-        }
-    }
-
-    /// The path from its root to its leaf.
-    fn live_path(
-        &self,
-        entries: &[Entry],
-        heads: &[EntryHead],
-        explicit_leaf: Option<Id>,
-    ) -> Vec<u32> {
-        let mut path = Vec::new();
-        let mut seen = vec![false; entries.len()];
-        let by_time = OnceCell::new();
-        let mut at = self.start(entries, heads, explicit_leaf);
-        while let Some(i) = at {
-            if std::mem::replace(&mut seen[i], true) {
-                break;
-            }
-            path.push(i as u32);
-            let parent = self.parent(i);
-            at = parent.or_else(|| self.beyond(entries, heads, i, &by_time));
-        }
-        path.reverse();
-        // The leaf is the first message at or above the start; a tail of attachments follows it.
-        let ends = |t: EntryHead| t.is_message() || t.is_boundary();
-        while path.last().is_some_and(|&i| !ends(heads[i as usize])) {
-            path.pop();
-        }
-        path
-    }
-
-    /// Whether nothing is different where metadata came behind the entries of which it was built.
+    /// Whether the live path is the same now that metadata follows the entries it was built from.
     pub(crate) fn holds_for(
         &self,
         entries: &[Entry],
         heads: &[EntryHead],
-        explicit_leaf: Option<Id>,
+        hints: &PathHints,
     ) -> bool {
-        self.live_path(entries, heads, explicit_leaf) == self.path
+        PathFinder::new(self, entries, heads, hints).find() == self.live
     }
 
-    fn walk(&mut self, entries: &[Entry], heads: &[EntryHead], explicit_leaf: Option<Id>) {
-        self.path = self.live_path(entries, heads, explicit_leaf);
-        for (position, &i) in self.path.iter().enumerate() {
-            self.place[i as usize] = Standing::Path(position as u32);
+    fn walk(&mut self, entries: &[Entry], heads: &[EntryHead], hints: &PathHints) {
+        self.live = PathFinder::new(self, entries, heads, hints).find();
+        for (position, &i) in self.live.path.iter().enumerate() {
+            self.standing[i as usize] = Standing::Path(position as u32);
             if heads[i as usize].is_boundary() {
                 self.window = position as u32;
             }
         }
     }
 
-    /// Where the path goes on above an entry that has no parent in the file.
-    ///
-    /// Above a boundary, at the entry that it remembers, else at the one before it in the file. Where
-    /// a parent is named but gone, the newest clients go on at the entry that is next older by its
-    /// time, if by no more than five seconds (seen in 2.1.156 and 2.1.325); older ones stop.
-    fn beyond(
-        &self,
-        entries: &[Entry],
-        heads: &[EntryHead],
-        at: usize,
-        by_time: &OnceCell<Vec<u32>>,
-    ) -> Option<usize> {
-        let e = &entries[at];
-        if e.is_boundary() {
-            let remembered = e.names.some().and_then(|id| self.find(entries, id));
-            return remembered.or_else(|| heads[..at].iter().rposition(|&t| can_be_leaf(t)));
-        }
-        e.parent.some()?;
-        let by_time = by_time.get_or_init(|| {
-            let mut chained: Vec<u32> = (0..entries.len() as u32)
-                .filter(|&i| heads[i as usize].is_chained())
-                .collect();
-            chained.sort_by_key(|&i| entries[i as usize].time);
-            chained
-        });
-        let older = by_time.partition_point(|&i| entries[i as usize].time < e.time);
-        by_time[..older]
-            .iter()
-            .rev()
-            .map(|&i| i as usize)
-            .take_while(|&i| entries[i].time >= e.time.saturating_sub(5000))
-            .find(|&i| entries[i].flags.sidechain() == e.flags.sidechain())
-    }
-
-    /// Finds the place of every entry that hangs on the path without being on it. All others stay apart: those of other roots,
-    /// and those in a cycle.
+    /// Finds the standing of every entry that hangs on the path without being on it. The others stay
+    /// apart: those of other roots, and those in a cycle.
     fn settle(&mut self, entries: &[Entry], heads: &[EntryHead]) {
-        // Few have lines of an answer beside the path.
-        let path = std::mem::take(&mut self.path);
+        // Few sessions have lines of a message beside the path.
+        let path = std::mem::take(&mut self.live.path);
         let messages: LazyCell<FxHashMap<Id, u32>, _> = LazyCell::new(|| {
             let ids = path.iter().map(|&i| entries[i as usize].message_id);
             let named = ids.enumerate().filter(|(_, id)| id.is_some());
@@ -292,14 +221,15 @@ impl Graph {
         });
         let mut below_path = Vec::new();
         for &on_path in &path {
-            // What the path does not go through has one parent each, and so no way back to where it hangs.
+            // Each entry off the path has one parent, so none is visited twice.
             let mut next = Some(on_path);
             while let Some(p) = next {
                 let mut child = self.first_child[p as usize];
                 while let Some(c) = somebody(child) {
-                    if !matches!(self.place[c], Standing::Path(_)) {
+                    if !matches!(self.standing[c], Standing::Path(_)) {
                         let same_message = || messages.get(&entries[c].message_id.some()?).copied();
-                        self.place[c] = below(self.place[p as usize], heads[c], same_message);
+                        self.standing[c] =
+                            standing_below(self.standing[p as usize], heads[c], same_message);
                         below_path.push(c as u32);
                     }
                     child = self.next_sibling[c];
@@ -308,18 +238,18 @@ impl Graph {
             }
         }
         drop(messages);
-        self.path = path;
+        self.live.path = path;
     }
 }
 
-/// The entry of each uuid, and whether no two have one.
+/// The entry of each uuid, and whether no two entries have the same.
 fn table(entries: &[Entry], heads: &[EntryHead]) -> (HashTable<u32>, bool) {
     let chained = heads.iter().filter(|t| t.is_chained()).count();
     let mut by_uuid = HashTable::with_capacity(chained);
     let mut distinct = true;
     for (i, e) in entries.iter().enumerate() {
         if e.is_chained() {
-            // A uuid that occurs twice names its last entry, as a map in the client would have it.
+            // A uuid that occurs twice names its last entry, as in the client.
             let is_it = |&i: &u32| entries[i as usize].uuid == e.uuid;
             let rehash = |&i: &u32| hash(entries[i as usize].uuid);
             match by_uuid.entry(hash(e.uuid), is_it, rehash) {
@@ -334,7 +264,7 @@ fn table(entries: &[Entry], heads: &[EntryHead]) -> (HashTable<u32>, bool) {
     (by_uuid, distinct)
 }
 
-/// The parent of each entry, where it stands shortly before it.
+/// The parent of each entry, if it stands shortly before the entry.
 fn near_parents(entries: &[Entry]) -> Vec<u32> {
     let parent = |(i, e): (usize, &Entry)| {
         let found = e.parent.some().and_then(|p| near(entries, i, p));
@@ -343,18 +273,22 @@ fn near_parents(entries: &[Entry]) -> Vec<u32> {
     entries.iter().enumerate().map(parent).collect()
 }
 
-/// The entry with this uuid, if it is one of the last before another.
+/// Finds the entry with this uuid among the last ones before `child`.
 fn near(entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
     let mut last = entries[..child].iter().rev().take(NEAR);
     let back = last.position(|e| e.uuid == uuid && e.is_chained())?;
     Some(child - 1 - back)
 }
 
-/// The place of an entry off the path, from its parent's.
+/// The standing of an entry off the path, from its parent's.
 ///
-/// What the client gathers with the path (by message id, or as the result of a call) is beside it,
-/// and so is all that is no message; a prompt or another message begins a branch.
-fn below(parent: Standing, e: EntryHead, same_message: impl FnOnce() -> Option<u32>) -> Standing {
+/// Entries that the client gathers with the path (by message id, or as the result of a call) are
+/// beside it, and so are entries that are not messages; a prompt or another message begins a branch.
+pub(crate) fn standing_below(
+    parent: Standing,
+    e: EntryHead,
+    same_message: impl FnOnce() -> Option<u32>,
+) -> Standing {
     let (Standing::Path(position) | Standing::Beside(position)) = parent else {
         return parent;
     };
@@ -365,17 +299,7 @@ fn below(parent: Standing, e: EntryHead, same_message: impl FnOnce() -> Option<u
     }
 }
 
-/// Whether the client may take this entry as the end of the conversation.
-fn can_be_leaf(tag: EntryHead) -> bool {
-    tag.is_chained()
-        && !tag.flags.sidechain()
-        && matches!(
-            tag.kind,
-            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
-        )
-}
-
-/// Where a link leads; metadata that came later than the graph has none.
+/// Follows a link; metadata that was added later than the graph has none.
 fn link(links: &[u32], entry: usize) -> u32 {
     links.get(entry).copied().unwrap_or(NOBODY)
 }

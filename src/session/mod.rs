@@ -5,6 +5,8 @@
 mod calls;
 mod derive;
 mod graph;
+mod live_path;
+mod preserved;
 mod session;
 mod turn_spec;
 mod turns;

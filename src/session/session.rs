@@ -14,6 +14,8 @@ use crate::json::{BYTE_ORDER_MARK, Malformed, Span, decode, lookup, lookup_aroun
 use super::calls::{At, Calls};
 use super::derive::merged;
 use super::graph::Graph;
+use super::live_path::PathHints;
+use super::preserved::Preserved;
 use super::turns::{Turns, unfinished};
 use crate::transcript::{
     Block, Entry, EntryHead, Flags, Id, Inventory, Kind, LineState, Repeated, RepeatedFields,
@@ -191,7 +193,8 @@ impl Session {
                 ids: entry.ids,
                 ..now
             };
-            if !same_blocks || links != *entry || entry.kind == Kind::LastPrompt {
+            let decides_path = entry.kind == Kind::LastPrompt || entry.is_boundary();
+            if !same_blocks || links != *entry || decides_path {
                 return None;
             }
             edited.push(((number, now), text, repeated));
@@ -557,8 +560,8 @@ impl Index {
         heads.reserve_exact(more.entries.len());
         heads.extend(more.entries.iter().map(Entry::head));
         self.append(more);
-        let explicit = explicit_leaf(&document, &self.entries);
-        if names_leaf && !linked.graph.holds_for(&self.entries, &heads, explicit) {
+        let hints = || path_hints(&document, &self.entries, self.inventory.flags);
+        if names_leaf && !linked.graph.holds_for(&self.entries, &heads, &hints()) {
             self.blocks = Arc::unwrap_or_clone(linked.blocks);
             return self.finish(document);
         }
@@ -585,10 +588,10 @@ impl Index {
             mut blocks,
             inventory,
         } = self;
-        let explicit = explicit_leaf(&document, &entries);
+        let hints = path_hints(&document, &entries, inventory.flags);
         let heads: Vec<EntryHead> = entries.par_iter().map(Entry::head).collect();
         let (graph, calls) = rayon::join(
-            || Graph::build(&entries, &heads, explicit),
+            || Graph::build(&entries, &heads, &hints),
             || Calls::build(&entries, &mut blocks),
         );
         let turns = Turns::build(&heads, &graph);
@@ -610,6 +613,20 @@ impl Index {
 /// Clients take a byte order mark off the file, not off its lines.
 fn is_marked_wrongly(line: &[u8], first: bool) -> bool {
     !first && line.starts_with(BYTE_ORDER_MARK)
+}
+
+/// What lines say about the live path beyond the facts of their entries.
+fn path_hints(document: &Document, entries: &[Entry], flags_of_any: Flags) -> PathHints {
+    let boundaries = entries.iter().enumerate().filter(|(_, e)| e.is_boundary());
+    let read = |(i, e): (usize, &Entry)| Preserved::read(i as u32, document.text(e.line as usize));
+    PathHints {
+        explicit_leaf: explicit_leaf(document, entries),
+        preserved: if flags_of_any.boundary() {
+            boundaries.filter_map(read).collect()
+        } else {
+            Vec::new()
+        },
+    }
 }
 
 /// The leaf that the newest clients pin: a last prompt marked `explicit` with no chain entry behind it.

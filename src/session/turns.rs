@@ -33,7 +33,9 @@ impl Turns {
                 PromptKind::Words => true,
                 PromptKind::Command => was_answered(heads, &path[position + 1..]),
                 PromptKind::Machine | PromptKind::None => {
-                    e.kind == Kind::Attachment && e.subtype == Subtype::QueuedCommand
+                    e.kind == Kind::Attachment
+                        && e.subtype == Subtype::QueuedCommand
+                        && !e.flags.not_by_person()
                 }
             };
             if begins && !e.flags.sidechain() {
@@ -132,7 +134,7 @@ pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
 /// The last turn, if it is unfinished; see [`Session::unfinished_turn`].
 pub(crate) fn unfinished(session: &Session) -> Option<u32> {
     let (entries, graph) = (session.entries(), session.graph());
-    let leaf = &entries[graph.leaf()?];
+    let leaf = &entries[*graph.path().last()? as usize];
     let count = session.turns().len() as u32;
     let of_kind = |e: &Entry, kind: BlockKind| session.blocks(e).iter().any(|b| b.kind == kind);
     let awaits_model = leaf.kind == Kind::User
@@ -167,3 +169,6 @@ fn was_answered(heads: &[EntryHead], after: &[u32]) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;

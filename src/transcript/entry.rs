@@ -70,7 +70,8 @@ pub enum Subtype {
     CompactBoundary,
     MicrocompactBoundary,
     LocalCommand,
-    /// An attachment that holds a prompt which a person typed while the model worked.
+    /// An attachment that holds a prompt which was queued while the model worked. A person typed it
+    /// unless [`Flags::not_by_person`] is set.
     QueuedCommand,
     Other,
 }
@@ -149,6 +150,8 @@ flags! {
     odd_ids set_odd_ids 28
     /// Some block is thinking.
     thinking set_thinking 29
+    /// By `promptSource` or `origin.kind`, a person sent it.
+    by_person set_by_person 30
 }
 
 impl Flags {

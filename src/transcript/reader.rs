@@ -75,6 +75,7 @@ pub(crate) fn parse_made(
             flags.meta(),
             flags.compact_summary(),
             flags.not_by_person(),
+            flags.by_person(),
         )
     };
     if same && judged(&entry) != judged(known) {
@@ -254,7 +255,7 @@ impl Reader<'_> {
                         _ => Subtype::Other,
                     })?;
                 }
-                b"promptSource" => self.origin(c, &[b"system"])?,
+                b"promptSource" => self.prompt_source(c)?,
                 b"turnOrigin" => {
                     self.origin(
                         c,
@@ -317,6 +318,12 @@ impl Reader<'_> {
             || self.entry.flags.not_by_person() && self.entry.prompt != PromptKind::None
         {
             self.entry.prompt = PromptKind::Machine;
+        } else if self.entry.prompt == PromptKind::Machine
+            && self.entry.flags.by_person()
+            && !self.entry.flags.wordless()
+        {
+            // Pasted text may look like the client's own; the client's mark decides.
+            self.entry.prompt = PromptKind::Words;
         }
         let linked = matches!(
             self.entry.kind,
@@ -417,14 +424,57 @@ impl Reader<'_> {
         Ok(())
     }
 
+    fn prompt_source(&mut self, c: &mut Cursor<'_>) -> Step {
+        match self.name(c, |n| (n == b"system", n == b"typed"))? {
+            (true, _) => self.entry.flags.set_not_by_person(true),
+            (_, true) => self.entry.flags.set_by_person(true),
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn origin_kind(&mut self, c: &mut Cursor<'_>) -> Step {
         let span = c.skip()?;
         let raw = span.of(self.line);
-        let kind = crate::json::lookup(raw, &["kind"]).map(|k| k.of(raw));
-        if kind.is_some_and(|k| k != b"\"human\"") {
-            self.entry.flags.set_not_by_person(true);
+        match crate::json::lookup(raw, &["kind"]).map(|k| k.of(raw)) {
+            Some(b"\"human\"") => self.entry.flags.set_by_person(true),
+            Some(_) => self.entry.flags.set_not_by_person(true),
+            None => {}
         }
         Ok(())
+    }
+
+    /// Notes whether a person typed a queued prompt: the client's marks decide, else how it begins.
+    fn queued(&mut self, mode: Option<Span>, prompt: Option<Span>) {
+        let typed = match mode.map(|m| unquoted(m.of(self.line))) {
+            Some(b"prompt" | b"bash") => true,
+            Some(b"") | None => self.entry.flags.by_person() || self.begins_like_typed(prompt),
+            Some(_) => false,
+        };
+        if !typed {
+            self.entry.flags.set_not_by_person(true);
+        }
+    }
+
+    /// Whether a prompt, a string or a list of blocks, begins like a person's.
+    fn begins_like_typed(&self, prompt: Option<Span>) -> bool {
+        let Some(prompt) = prompt else {
+            return true;
+        };
+        let raw = prompt.of(self.line);
+        let kind = if raw.starts_with(b"\"") {
+            self.judge(prompt)
+        } else {
+            let blocks = crate::json::elements(raw).unwrap_or_default();
+            let judged = blocks.into_iter().map(|block| {
+                let block = block.shift(prompt.start);
+                let text = crate::json::lookup(block.of(self.line), &["text"]);
+                // A picture has no text, and is a person's.
+                text.map_or(PromptKind::Words, |t| self.judge(t.shift(block.start)))
+            });
+            judged.fold(PromptKind::None, combine)
+        };
+        kind != PromptKind::Machine
     }
 
     fn attachment(&mut self, c: &mut Cursor<'_>) -> Step {
@@ -437,6 +487,7 @@ impl Reader<'_> {
         let mut first = true;
         let (mut hidden, mut content) = (false, Span::default());
         let mut contents = 0;
+        let (mut mode, mut prompt) = (None, None);
         c.enter_object()?;
         while let Some(key) = c.next_key(&mut first)? {
             match key.of(self.line) {
@@ -454,6 +505,11 @@ impl Reader<'_> {
                     content = c.skip()?;
                     contents += 1;
                 }
+                b"commandMode" => mode = Some(c.skip()?),
+                b"prompt" => prompt = Some(c.skip()?),
+                b"origin" => self.origin_kind(c)?,
+                b"isMeta" if c.skip()?.of(self.line) != b"true" => {}
+                b"isMeta" => self.entry.flags.set_not_by_person(true),
                 b"toolUseID" => {
                     c.skip()?;
                     self.entry.flags.set_companion(true);
@@ -462,6 +518,9 @@ impl Reader<'_> {
                     c.skip()?;
                 }
             }
+        }
+        if self.entry.subtype == Subtype::QueuedCommand {
+            self.queued(mode, prompt);
         }
         let words = content.of(self.line);
         if hidden {

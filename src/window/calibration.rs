@@ -112,8 +112,12 @@ impl Calibration {
         let (entries, graph) = (session.entries(), session.graph());
         let path = &graph.path()[graph.window_start() as usize..];
         let entry = |i: &u32| &entries[*i as usize];
+        let boundary = path.first().filter(|i| entry(i).is_boundary()).copied();
         let (last, window) = path.iter().enumerate().rev().find_map(|(position, i)| {
-            recorded_window(session, entry(i)).map(|window| (position, window))
+            // A preserved message recorded the window before the compaction.
+            let preserved = boundary.is_some_and(|b| *i < b);
+            let window = recorded_window(session, entry(i)).filter(|_| !preserved);
+            window.map(|window| (position, window))
         })?;
         // An answer's lines share its record, and none of them was shown when it was asked for.
         let message = entry(&path[last]).message_id;

@@ -4,10 +4,8 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::json::{elements, lookup};
-
 use crate::session::{Session, Standing, turn_end};
-use crate::transcript::{BlockKind, Entry, Id, Kind, hash};
+use crate::transcript::{BlockKind, Id, Kind, hash};
 
 /// The entries of which the payload is made, in order: the path from its last boundary on, with kept
 /// messages behind the summary, and what stands beside the path where the client gathers it.
@@ -33,17 +31,6 @@ pub(crate) fn shown_order(session: &Session, upto: Option<u32>) -> Vec<u32> {
     let mut rows: Vec<u32> = path[first..].to_vec();
     if upto.is_none() {
         rows.extend(tail(session));
-    }
-    if let Some((anchor, kept)) =
-        boundary.and_then(|b| preserved(session, &entries[path[b] as usize]))
-    {
-        let listed: FxHashSet<u32> = kept.iter().copied().collect();
-        rows.retain(|r| !listed.contains(r));
-        let behind = rows
-            .iter()
-            .position(|&r| entries[r as usize].uuid == anchor)
-            .map_or(rows.len().min(1), |p| p + 1);
-        rows.splice(behind..behind, kept);
     }
     if of_any.sidechain() {
         rows.retain(|&r| !entries[r as usize].flags.sidechain());
@@ -76,43 +63,6 @@ fn tail(session: &Session) -> Vec<u32> {
         }
     }
     out
-}
-
-/// The messages that a boundary keeps, and the entry they follow; nothing if one of them is gone.
-fn preserved(session: &Session, boundary: &Entry) -> Option<(Id, Vec<u32>)> {
-    let line = session.text(boundary);
-    let meta = lookup(line, &["compactMetadata"])?.of(line);
-    let id = |raw: &[u8]| {
-        raw.starts_with(b"\"")
-            .then(|| Id::of(crate::json::decode(raw).as_bytes()))
-    };
-    let graph = session.graph();
-    if let Some(kept) = lookup(meta, &["preservedMessages"]).map(|s| s.of(meta)) {
-        let anchor = id(lookup(kept, &["anchorUuid"])?.of(kept))?;
-        let list = lookup(kept, &["uuids"])?.of(kept);
-        let uuids: Option<Vec<u32>> = elements(list)
-            .ok()?
-            .into_iter()
-            .map(|s| session.find(id(s.of(list))?).map(|i| i as u32))
-            .collect();
-        return Some((anchor, uuids?));
-    }
-    let segment = lookup(meta, &["preservedSegment"])?.of(meta);
-    let named = |key: &str| id(lookup(segment, &[key])?.of(segment));
-    let (head, tail) = (
-        session.find(named("headUuid")?)?,
-        session.find(named("tailUuid")?)?,
-    );
-    let mut kept = vec![tail as u32];
-    while *kept.last()? != head as u32 {
-        let above = graph.parent(*kept.last()? as usize)? as u32;
-        if kept.len() > session.entries().len() {
-            return None;
-        }
-        kept.push(above);
-    }
-    kept.reverse();
-    Some((named("anchorUuid")?, kept))
 }
 
 /// The lines of answers, those of one mostly in one run.

@@ -204,9 +204,11 @@ impl Samples {
         };
         let mut segment = 0;
         let mut last_message = Id::NONE;
+        let mut boundary = 0;
         for (position, &i) in path.iter().enumerate() {
             let (tag, row) = (heads[i as usize], &ledger.rows[i as usize]);
             if tag.is_boundary() {
+                boundary = i;
                 out.shown = Weight::default();
                 out.announced = Weight::default();
                 out.since = out.points.len();
@@ -222,7 +224,12 @@ impl Samples {
             if tag.kind == Kind::Assistant {
                 let e = &entries[i as usize];
                 let repeated = e.message_id.is_some() && e.message_id == last_message;
-                if !repeated && let Some(tokens) = row.window() {
+                // A preserved message recorded the window before the compaction.
+                let preserved = i < boundary;
+                if !repeated
+                    && !preserved
+                    && let Some(tokens) = row.window()
+                {
                     out.points.push(Point {
                         entry: i,
                         message: e.message_id.some().unwrap_or(e.uuid),
