@@ -22,7 +22,7 @@ fn assert_mended(before: &[u8], what: &str) -> Repaired {
     let after = session(repaired.bytes.clone());
     let left: Vec<_> = findings(&after)
         .into_iter()
-        .filter(|f| f.mendable)
+        .filter(|f| f.repairable)
         .collect();
     assert!(left.is_empty(), "{what}: left {left:?}");
     let again = repair(&repaired.bytes, true);

@@ -16,13 +16,13 @@ pub struct Check {
     /// How much it hurts those who suffer.
     pub severity: Severity,
     /// What people have seen: the API's or the client's own words where there are any.
-    pub seen: &'static str,
+    pub symptom: &'static str,
     /// The clients that it hurts.
     pub suffers: Versions,
     /// Which clients make it good by themselves, and how.
-    pub heals: &'static str,
+    pub healed_by: &'static str,
     /// What `repair` does about it; `None` if it can do nothing.
-    pub mend: Option<&'static str>,
+    pub repair: Option<&'static str>,
     /// When it is reported, and whether a change to a session is judged by it.
     pub gate: Gate,
     /// Looks for it.
@@ -71,6 +71,13 @@ impl<'a> Survey<'a> {
             .filter(|&(i, _)| self.position(i).is_some())
     }
 
+    /// Returns the number of an entry's line in the file, from 1.
+    pub fn line(&self, entry: usize) -> u32 {
+        let line = self.session.entries()[entry].line as usize;
+        let origin = self.session.document().origin(line);
+        origin.unwrap_or(line) as u32 + 1
+    }
+
     /// Something wrong at an entry. What a compaction hides hurts nobody for now.
     pub fn at(&self, check: &'static Check, entry: usize, message: impl Into<String>) -> Finding {
         let e = &self.session.entries()[entry];
@@ -80,7 +87,7 @@ impl<'a> Survey<'a> {
                 .position(entry)
                 .is_some_and(|p| p < self.session.graph().window_start());
         let severity = if hidden {
-            Severity::Waste
+            Severity::Harmless
         } else {
             check.severity
         };
@@ -117,7 +124,7 @@ pub(super) fn whole(check: &'static Check, message: impl Into<String>) -> Findin
         turn: None,
         message: message.into(),
         suffers: check.suffers,
-        mendable: check.mend.is_some(),
+        repairable: check.repair.is_some(),
     }
 }
 

@@ -10,8 +10,8 @@ use super::version::Versions;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Bytes that nobody needs, or a fault that clients make good.
-    Waste,
+    /// Nothing is lost or refused: wasted bytes, or what every client copes with.
+    Harmless,
     /// The API will answer 400.
     RefusedByTheApi,
     /// The model is not shown something that is in the file.
@@ -23,7 +23,7 @@ pub enum Severity {
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Severity::Waste => "waste",
+            Severity::Harmless => "harmless",
             Severity::RefusedByTheApi => "refused by the API",
             Severity::LosesHistory => "loses history",
             Severity::StopsResume => "stops resume",
@@ -51,7 +51,7 @@ pub struct Finding {
     /// The clients that it hurts.
     pub suffers: Versions,
     /// Whether `repair` can mend it.
-    pub mendable: bool,
+    pub repairable: bool,
 }
 
 impl fmt::Display for Finding {

@@ -47,7 +47,7 @@ impl Judgement {
 
     /// Whether a finding matters to one of them. Waste is waste to all.
     pub fn concerns(&self, finding: &Finding) -> bool {
-        finding.severity == Severity::Waste
+        finding.severity == Severity::Harmless
             || self.versions.iter().any(|&v| finding.suffers.contains(v))
     }
 }

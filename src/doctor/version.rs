@@ -14,6 +14,12 @@ impl Version {
     pub const NEWEST: Version = Version(2, 1, 325);
 }
 
+impl Default for Version {
+    fn default() -> Self {
+        Self::NEWEST
+    }
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.0, self.1, self.2)

@@ -73,7 +73,7 @@ impl FindingList<'_> {
 
     fn row(&self, finding: &Finding, cells: &[String; 4], widths: [usize; 4]) -> String {
         let style = match finding.severity {
-            Severity::Waste => DIM,
+            Severity::Harmless => DIM,
             Severity::RefusedByTheApi => YELLOW,
             Severity::LosesHistory | Severity::StopsResume => RED,
         };

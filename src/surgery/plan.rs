@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::document::Document;
-use crate::json::{Edit, Edits, OverlapError, Span};
+use crate::json::{Edit, Edits, OverlapError, Span, encode, insert_field, lookup};
 use crate::session::{Session, TurnError};
 use crate::transcript::{Entry, LineState};
 
@@ -311,6 +311,23 @@ impl Plan {
     /// Edits a line; a line that goes stays gone.
     pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
         self.fates.edit(line, edits);
+    }
+
+    /// Asks for another parent of an entry; `None` makes it a root. The first request for an entry counts.
+    pub fn set_parent(&mut self, session: &Session, child: usize, parent: Option<&str>) {
+        let e = &session.entries()[child];
+        let text = session.text(e);
+        let value = parent.map_or_else(|| "null".to_owned(), encode);
+        let edit = match lookup(text, &["parentUuid"]) {
+            Some(span) if self.touches(e.line, span) => return,
+            Some(span) => Edit::new(span, value),
+            None => {
+                let object = Span::new(0, text.trim_ascii_end().len());
+                insert_field(text, object, "parentUuid", value.as_bytes())
+            }
+        };
+        self.edit_line(e.line, [edit]);
+        self.note(session, e, Action::Edit, "parent", 0, 0, "");
     }
 
     /// Puts a line in.

@@ -4,7 +4,7 @@
 
 use std::hint::black_box;
 
-use ccsurgery::doctor::{Judgement, diagnose};
+use ccsurgery::doctor::{Judgement, Version, diagnose};
 use ccsurgery::document::Document;
 use ccsurgery::ops::{
     Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, Trim, Truncate,
@@ -212,8 +212,11 @@ pub(crate) fn repair(data: &[u8]) {
         only: Vec::new(),
         accept_guess: choice & 1 != 0,
         linearize: choice & 2 != 0,
-        drop_errors: choice & 4 != 0,
-        drop_references: choice & 8 != 0,
+        client: if choice & 4 != 0 {
+            Version(2, 0, 36)
+        } else {
+            Version::NEWEST
+        },
     };
     for pass in passes(&options) {
         if let Ok(plan) = pass.plan(&current, Detail::Full)

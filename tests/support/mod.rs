@@ -43,25 +43,10 @@ pub(crate) fn checks(session: &Session) -> Vec<&'static str> {
 /// Repairs a session as the command does, guesses included if asked.
 pub(crate) fn repair(bytes: &[u8], accept_guess: bool) -> Repaired {
     let original = session(bytes);
-    let next = Judgement::of(&original).next;
-    let linearize = ccsurgery::doctor::find_check("parallel-results")
-        .unwrap()
-        .suffers
-        .contains(next);
-    let drop_errors = ccsurgery::doctor::find_check("replayed-error")
-        .unwrap()
-        .suffers
-        .contains(next);
-    let drop_references = ccsurgery::doctor::find_check("tool-reference")
-        .unwrap()
-        .suffers
-        .contains(next);
     let options = RepairOptions {
-        only: Vec::new(),
         accept_guess,
-        linearize,
-        drop_errors,
-        drop_references,
+        client: Judgement::of(&original).next,
+        ..RepairOptions::default()
     };
     let mut out = Repaired {
         bytes: bytes.to_vec(),

@@ -58,13 +58,13 @@ impl Examined {
 
     /// The command that mends what can be mended.
     fn repair(&self) -> Option<String> {
-        let mendable = self.findings.iter().chain(&self.healed).any(|f| f.mendable);
+        let repairable = self.findings.iter().chain(&self.healed).any(|f| f.repairable);
         let name = if self.at_home {
             self.found.id.clone()
         } else {
             quoted(&self.found.path.to_string_lossy())
         };
-        mendable.then(|| format!("ccsurgery repair {name}"))
+        repairable.then(|| format!("ccsurgery repair {name}"))
     }
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
     } else {
         tell(context, &examined, one)?;
     }
-    let ill = examined.iter().any(|e| e.worst() > Some(Severity::Waste));
+    let ill = examined.iter().any(|e| e.worst() > Some(Severity::Harmless));
     Ok(if ill {
         ExitCode::from(1)
     } else {
@@ -218,7 +218,7 @@ fn tell(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
         for command in &commands {
             writeln!(context.out, "  {command}")?;
         }
-    } else if one && totals.keys().any(|s| *s > Severity::Waste) {
+    } else if one && totals.keys().any(|s| *s > Severity::Harmless) {
         writeln!(
             context.out,
             "None of this can be mended by `ccsurgery repair`; what to do instead stands beside it."
@@ -252,7 +252,7 @@ fn document(examined: &[Examined]) -> serde_json::Value {
         "sessions": sessions,
         "totals": {
             "stops-resume": of(Severity::StopsResume), "loses-history": of(Severity::LosesHistory),
-            "refused-by-the-api": of(Severity::RefusedByTheApi), "waste": of(Severity::Waste),
+            "refused-by-the-api": of(Severity::RefusedByTheApi), "waste": of(Severity::Harmless),
         },
     })
 }

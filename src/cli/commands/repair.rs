@@ -2,9 +2,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::doctor::Gate;
 use crate::doctor::Judgement;
-use crate::doctor::Version;
 use crate::doctor::checks::{CHECKS, find_check};
 use crate::ops::{RepairOptions, passes};
 
@@ -47,28 +45,21 @@ pub(crate) fn run(args: RepairArgs, context: &mut Context) -> Result<ExitCode, C
         .map(|name| known(name))
         .collect::<Result<Vec<_>, _>>()?;
     let mut job = Job::new(context, &args.session, "repair", args.write, args.in_place)?;
-    let next = Judgement::beside(&job.session, context.newest_client()).next;
-    let asked = |name: &str| only.is_empty() && suffers(name, next) || only.contains(&name);
+    let client = Judgement::beside(&job.session, context.newest_client()).next;
     let options = RepairOptions {
-        linearize: args.linearize || asked("parallel-results"),
-        drop_errors: asked("replayed-error"),
-        drop_references: asked("tool-reference"),
+        linearize: args.linearize,
         accept_guess: args.accept_guess,
+        client,
         only,
     };
     job.transforms = passes(&options);
     commit_flow::run(context, job)
 }
 
-fn suffers(name: &str, version: Version) -> bool {
-    find_check(name)
-        .is_some_and(|c| c.gate == Gate::JudgedForVersion && c.suffers.contains(version))
-}
-
 fn known(name: &str) -> Result<&'static str, CliError> {
-    let mendable = || CHECKS.iter().filter(|c| c.mend.is_some()).map(|c| c.name);
-    mendable().find(|c| *c == name).ok_or_else(|| {
-        let names: Vec<&str> = mendable().collect();
+    let repairable = || CHECKS.iter().filter(|c| c.repair.is_some()).map(|c| c.name);
+    repairable().find(|c| *c == name).ok_or_else(|| {
+        let names: Vec<&str> = repairable().collect();
         let message = match find_check(name) {
             Some(_) => format!("what `{name}` finds cannot be mended"),
             None => format!("there is no check `{name}`"),

@@ -10,11 +10,11 @@ use super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "bloat",
     family: "bloat",
-    severity: Severity::Waste,
-    seen: "the session opens slowly",
+    severity: Severity::Harmless,
+    symptom: "the session opens slowly",
     suffers: Versions::None,
-    heals: "",
-    mend: None,
+    healed_by: "",
+    repair: None,
     gate: Gate::ReportOnly,
     run,
 };

@@ -15,18 +15,18 @@ use super::super::version::{Version, Versions};
 const fn check(
     name: &'static str,
     severity: Severity,
-    seen: &'static str,
+    symptom: &'static str,
     suffers: Versions,
-    heals: &'static str,
+    healed_by: &'static str,
 ) -> Check {
     Check {
         name,
         family: "place",
         severity,
-        seen,
+        symptom,
         suffers,
-        heals,
-        mend: None,
+        healed_by,
+        repair: None,
         gate: Gate::ReportOnly,
         run: nothing,
     }
@@ -43,21 +43,21 @@ static WRONG_FOLDER: Check = check(
 );
 static OTHER_NAME: Check = check(
     "other-name",
-    Severity::Waste,
+    Severity::Harmless,
     "the title is not shown in the list",
     Versions::None,
     "all resume by the file's name",
 );
 static LOST_SIDECARS: Check = check(
     "lost-sidecars",
-    Severity::Waste,
+    Severity::Harmless,
     "rewinding files fails; a saved output cannot be read",
     Versions::All,
     "",
 );
 static OPEN_MODE: Check = check(
     "open-mode",
-    Severity::Waste,
+    Severity::Harmless,
     "others on this machine can read the session",
     Versions::None,
     "",
@@ -65,7 +65,7 @@ static OPEN_MODE: Check = check(
 
 static STALE_INDEX: Check = check(
     "stale-index",
-    Severity::Waste,
+    Severity::Harmless,
     "the list of sessions leads to a file that is not there",
     Versions::None,
     "clients of 2.1.9 to 2.1.30, which alone keep such a list, look for themselves when they start",

@@ -9,7 +9,7 @@ pub(crate) mod tool_reference;
 pub(crate) mod unanswered_call;
 pub(crate) mod unfinished_call;
 
-use crate::session::{At, Places, Session};
+use crate::session::{At, Places, Session, Standing};
 use crate::transcript::{Kind, PromptKind};
 
 use super::super::check::is_live;
@@ -18,6 +18,52 @@ use super::super::check::is_live;
 pub(crate) struct LiveCall {
     pub(crate) uses: Places,
     pub(crate) results: Places,
+}
+
+impl LiveCall {
+    /// Assigns each result to a call with its id. If there are as many results as calls, their order
+    /// decides; otherwise a result answers the last call before it that has no result yet.
+    pub(crate) fn answers(&self, session: &Session) -> Vec<(At, Vec<At>)> {
+        let order = |at: &At| (position(session, at.entry as usize), at.entry, at.block);
+        let mut pairs: Vec<(At, Vec<At>)> = self.uses.iter().map(|&u| (u, Vec::new())).collect();
+        pairs.sort_by_key(|(made, _)| order(made));
+        let mut results = self.results.to_vec();
+        results.sort_by_key(order);
+        if results.len() == pairs.len() {
+            for ((_, answers), result) in pairs.iter_mut().zip(results) {
+                answers.push(result);
+            }
+            return pairs;
+        }
+        for result in results {
+            let before = pairs.partition_point(|(made, _)| order(made) < order(&result));
+            let open = pairs[..before].iter().rposition(|(_, a)| a.is_empty());
+            let open = open.or_else(|| pairs.iter().position(|(_, a)| a.is_empty()));
+            let at = open.unwrap_or(before.saturating_sub(1));
+            if let Some((_, answers)) = pairs.get_mut(at) {
+                answers.push(result);
+            }
+        }
+        pairs
+    }
+
+    /// Returns whether two calls are one: the same block of the same message, which 2.0.50 writes
+    /// again on a line of its own.
+    fn is_copy(session: &Session, a: At, b: At) -> bool {
+        let entry = |at: At| &session.entries()[at.entry as usize];
+        let block = |at: At| session.block(at.block).span.of(session.text(entry(at)));
+        entry(a).message_id.is_some()
+            && entry(a).message_id == entry(b).message_id
+            && a.entry != b.entry
+            && block(a) == block(b)
+    }
+}
+
+fn position(session: &Session, entry: usize) -> u32 {
+    match session.graph().place(entry) {
+        Standing::Path(p) | Standing::Beside(p) => p,
+        _ => u32::MAX,
+    }
 }
 
 /// Every call of the conversation.

@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "result-before-call",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "unexpected `tool_use_id` found in `tool_result` blocks",
+    symptom: "unexpected `tool_use_id` found in `tool_result` blocks",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("the result is hung behind its call"),
+    healed_by: "",
+    repair: Some("the result is hung behind its call"),
     gate: Gate::Judged,
     run,
 };

@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "split-server-result",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "a server tool use was found without a corresponding result block in the same message",
+    symptom: "a server tool use was found without a corresponding result block in the same message",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("call and result go: the model has answered since"),
+    healed_by: "",
+    repair: Some("call and result go: the model has answered since"),
     gate: Gate::Judged,
     run,
 };

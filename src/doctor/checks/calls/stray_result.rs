@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "stray-result",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "unexpected `tool_use_id` found in `tool_result` blocks",
+    symptom: "unexpected `tool_use_id` found in `tool_result` blocks",
     suffers: Versions::Before(Version(2, 1, 45)),
-    heals: "2.1.45 and newer leave the result out",
-    mend: Some("the result goes, as newer clients have it"),
+    healed_by: "2.1.45 and newer leave the result out",
+    repair: Some("the result goes, as newer clients have it"),
     gate: Gate::Judged,
     run,
 };

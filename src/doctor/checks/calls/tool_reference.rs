@@ -14,10 +14,10 @@ pub(crate) static CHECK: Check = Check {
     name: "tool-reference",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "Tool reference not found in available tools",
+    symptom: "Tool reference not found in available tools",
     suffers: Versions::Before(Version(2, 0, 76)),
-    heals: "2.0.76 and newer leave out references to tools that are gone",
-    mend: Some("a note takes its place"),
+    healed_by: "2.0.76 and newer leave out references to tools that are gone",
+    repair: Some("a note takes its place"),
     gate: Gate::JudgedForVersion,
     run,
 };

@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "unanswered-call",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "`tool_use` ids were found without `tool_result` blocks immediately after",
+    symptom: "`tool_use` ids were found without `tool_result` blocks immediately after",
     suffers: Versions::All,
-    heals: "all that were measured leave the call out",
-    mend: Some("a result is made up that says the call was interrupted"),
+    healed_by: "all that were measured leave the call out",
+    repair: Some("a result is made up that says the call was interrupted"),
     gate: Gate::Judged,
     run,
 };

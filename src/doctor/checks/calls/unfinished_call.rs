@@ -9,11 +9,11 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "unfinished-call",
     family: "calls",
-    severity: Severity::Waste,
-    seen: "the session was closed while a tool ran",
+    severity: Severity::Harmless,
+    symptom: "the session was closed while a tool ran",
     suffers: Versions::None,
-    heals: "older clients leave the call out, 2.1.325 makes up a result",
-    mend: Some("the call goes"),
+    healed_by: "older clients leave the call out, 2.1.325 makes up a result",
+    repair: Some("the call goes"),
     gate: Gate::ReportOnly,
     run,
 };

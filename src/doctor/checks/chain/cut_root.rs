@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "cut-root",
     family: "chain",
     severity: Severity::LosesHistory,
-    seen: "everything before a message is gone after resume",
+    symptom: "everything before a message is gone after resume",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("it is hung on the entry that was before it, if the history shows which"),
+    healed_by: "",
+    repair: Some("it is hung on the entry that was before it, if the history shows which"),
     gate: Gate::Judged,
     run,
 };

@@ -10,10 +10,10 @@ pub(crate) static CHECK: Check = Check {
     name: "cycle",
     family: "chain",
     severity: Severity::StopsResume,
-    seen: "the client hangs on resume, at full load",
+    symptom: "the client hangs on resume, at full load",
     suffers: Versions::Before(Version(2, 1, 45)),
-    heals: "2.1.45 and newer stop where it repeats",
-    mend: Some("the first of them in the file is hung on the entry before it"),
+    healed_by: "2.1.45 and newer stop where it repeats",
+    repair: Some("the first of them in the file is hung on the entry before it"),
     gate: Gate::Judged,
     run,
 };

@@ -10,10 +10,10 @@ pub(crate) static CHECK: Check = Check {
     name: "dangling-parent",
     family: "chain",
     severity: Severity::LosesHistory,
-    seen: "resume shows only the last few messages",
+    symptom: "resume shows only the last few messages",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer, if an entry at most five seconds older is there to go on from",
-    mend: Some("it is hung on the entry that was before it, if the history shows which"),
+    healed_by: "2.1.156 and newer, if an entry at most five seconds older is there to go on from",
+    repair: Some("it is hung on the entry that was before it, if the history shows which"),
     gate: Gate::Judged,
     run,
 };
@@ -42,7 +42,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             Standing::Path(0) => finding.suffers = Versions::All,
             Standing::Path(_) => {}
             _ => {
-                finding.severity = Severity::Waste;
+                finding.severity = Severity::Harmless;
                 finding.message = String::from(
                     "its parent is not in the file; it is not part of the conversation",
                 );

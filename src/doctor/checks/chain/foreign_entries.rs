@@ -9,11 +9,11 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "foreign-entries",
     family: "chain",
-    severity: Severity::Waste,
-    seen: "rewinding files does not find its data",
+    severity: Severity::Harmless,
+    symptom: "rewinding files does not find its data",
     suffers: Versions::None,
-    heals: "all resume such a session",
-    mend: Some("they get this session's id"),
+    healed_by: "all resume such a session",
+    repair: Some("they get this session's id"),
     gate: Gate::ReportOnly,
     run,
 };

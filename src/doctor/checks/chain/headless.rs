@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "headless",
     family: "chain",
     severity: Severity::RefusedByTheApi,
-    seen: "messages: first message must use the \"user\" role",
+    symptom: "messages: first message must use the \"user\" role",
     suffers: Versions::All,
-    heals: "2.1.45 puts a reminder of its own in front",
-    mend: Some("a note in the user's name is put in front"),
+    healed_by: "2.1.45 puts a reminder of its own in front",
+    repair: Some("a note in the user's name is put in front"),
     gate: Gate::Judged,
     run,
 };

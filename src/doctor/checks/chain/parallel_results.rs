@@ -13,10 +13,10 @@ pub(crate) static CHECK: Check = Check {
     name: "parallel-results",
     family: "chain",
     severity: Severity::LosesHistory,
-    seen: "the model has forgotten all but one of several results",
+    symptom: "the model has forgotten all but one of several results",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer gather the results of one message",
-    mend: Some("the results are put in one chain"),
+    healed_by: "2.1.156 and newer gather the results of one message",
+    repair: Some("the results are put in one chain"),
     gate: Gate::JudgedForVersion,
     run,
 };

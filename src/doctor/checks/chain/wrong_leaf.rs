@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "wrong-leaf",
     family: "chain",
     severity: Severity::LosesHistory,
-    seen: "resume goes on from an old or foreign message",
+    symptom: "resume goes on from an old or foreign message",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("times and the last prompt's note are made to agree on where the conversation ends"),
+    healed_by: "",
+    repair: Some("times and the last prompt's note are made to agree on where the conversation ends"),
     gate: Gate::Judged,
     run,
 };

@@ -10,10 +10,10 @@ pub(crate) static CHECK: Check = Check {
     name: "boundary-last",
     family: "compaction",
     severity: Severity::LosesHistory,
-    seen: "after a compaction, the model knows nothing",
+    symptom: "after a compaction, the model knows nothing",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer go on before such a boundary",
-    mend: Some(
+    healed_by: "2.1.156 and newer go on before such a boundary",
+    repair: Some(
         "a boundary without a summary goes; a summary of the same time becomes the newer one",
     ),
     gate: Gate::Judged,

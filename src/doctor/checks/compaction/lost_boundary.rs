@@ -10,10 +10,10 @@ pub(crate) static CHECK: Check = Check {
     name: "lost-boundary",
     family: "compaction",
     severity: Severity::RefusedByTheApi,
-    seen: "prompt is too long: the history is shown again beside its summary",
+    symptom: "prompt is too long: the history is shown again beside its summary",
     suffers: Versions::From(Version(2, 1, 156)),
-    heals: "older clients show nothing from before the summary",
-    mend: Some("a boundary is put in front of it"),
+    healed_by: "older clients show nothing from before the summary",
+    repair: Some("a boundary is put in front of it"),
     gate: Gate::Judged,
     run,
 };

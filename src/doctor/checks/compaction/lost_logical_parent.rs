@@ -10,11 +10,11 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "lost-logical-parent",
     family: "compaction",
-    severity: Severity::Waste,
-    seen: "the full transcript ends at the compaction",
+    severity: Severity::Harmless,
+    symptom: "the full transcript ends at the compaction",
     suffers: Versions::None,
-    heals: "no client goes by it on resume",
-    mend: Some("the boundary names the entry that stands before it in the file"),
+    healed_by: "no client goes by it on resume",
+    repair: Some("the boundary names the entry that stands before it in the file"),
     gate: Gate::ReportOnly,
     run,
 };
@@ -43,7 +43,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             "the entry before the compaction, as the boundary names it, is not in the file",
         );
         if before.is_none() {
-            finding.mendable = false;
+            finding.repairable = false;
             finding
                 .message
                 .push_str(", nor any other: what was before the compaction is gone");

@@ -12,10 +12,10 @@ pub(crate) static CHECK: Check = Check {
     name: "lost-preserved",
     family: "compaction",
     severity: Severity::LosesHistory,
-    seen: "after a compaction, the messages that it kept are gone",
+    symptom: "after a compaction, the messages that it kept are gone",
     suffers: Versions::From(Version(2, 1, 46)),
-    heals: "older clients show none of them anyway",
-    mend: Some("what is gone leaves the list"),
+    healed_by: "older clients show none of them anyway",
+    repair: Some("what is gone leaves the list"),
     gate: Gate::Judged,
     run,
 };

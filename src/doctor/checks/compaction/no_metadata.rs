@@ -10,11 +10,11 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "no-compact-metadata",
     family: "compaction",
-    severity: Severity::Waste,
-    seen: "undefined is not an object (evaluating compactMetadata)",
+    severity: Severity::Harmless,
+    symptom: "undefined is not an object (evaluating compactMetadata)",
     suffers: Versions::None,
-    heals: "all that were measured resume without it",
-    mend: Some("the least of it is put in"),
+    healed_by: "all that were measured resume without it",
+    repair: Some("the least of it is put in"),
     gate: Gate::Judged,
     run,
 };

@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "stale-last-prompt",
     family: "compaction",
     severity: Severity::LosesHistory,
-    seen: "after a compaction, resume shows the old conversation",
+    symptom: "after a compaction, resume shows the old conversation",
     suffers: Versions::From(Version(2, 1, 46)),
-    heals: "older clients do not look at it",
-    mend: Some("a fresh note names the end of the conversation"),
+    healed_by: "older clients do not look at it",
+    repair: Some("a fresh note names the end of the conversation"),
     gate: Gate::Judged,
     run,
 };

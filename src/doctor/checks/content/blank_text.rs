@@ -13,10 +13,10 @@ pub(crate) static CHECK: Check = Check {
     name: "blank-text",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "text content blocks must contain non-whitespace text",
+    symptom: "text content blocks must contain non-whitespace text",
     suffers: Versions::Before(Version(2, 1, 325)),
-    heals: "2.1.325 leaves it out",
-    mend: Some("the text goes"),
+    healed_by: "2.1.325 leaves it out",
+    repair: Some("the text goes"),
     gate: Gate::Judged,
     run,
 };

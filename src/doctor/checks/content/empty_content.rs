@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "empty-content",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "all messages must have non-empty content",
+    symptom: "all messages must have non-empty content",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer leave the message out",
-    mend: Some("the entry goes, or gets a note where a prompt is needed"),
+    healed_by: "2.1.156 and newer leave the message out",
+    repair: Some("the entry goes, or gets a note where a prompt is needed"),
     gate: Gate::Judged,
     run,
 };

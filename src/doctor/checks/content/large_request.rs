@@ -8,10 +8,10 @@ pub(crate) static CHECK: Check = Check {
     name: "large-request",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "Request too large (max 32MB)",
+    symptom: "Request too large (max 32MB)",
     suffers: Versions::All,
-    heals: "",
-    mend: None,
+    healed_by: "",
+    repair: None,
     gate: Gate::ReportOnly,
     run,
 };

@@ -9,10 +9,10 @@ pub(crate) static CHECK: Check = Check {
     name: "lone-surrogate",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "The request body is not valid JSON: no low surrogate in string",
+    symptom: "The request body is not valid JSON: no low surrogate in string",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer send U+FFFD",
-    mend: Some("it becomes U+FFFD"),
+    healed_by: "2.1.156 and newer send U+FFFD",
+    repair: Some("it becomes U+FFFD"),
     gate: Gate::Judged,
     run,
 };

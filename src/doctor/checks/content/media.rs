@@ -38,9 +38,9 @@ pub(crate) struct Medium {
 
 /// What is wrong with a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ill {
+pub(crate) enum ImageFault {
     /// It is none.
-    NoImage,
+    NotAnImage,
     /// It is one of another kind than it says.
     OtherKind(&'static str),
     /// It has too many bytes.
@@ -112,7 +112,7 @@ pub(crate) fn bytes(text: &[u8], medium: &Medium) -> Option<Vec<u8>> {
 }
 
 /// The pictures that the API would refuse.
-pub(crate) fn ill_images(session: &Session) -> Vec<(Medium, Ill)> {
+pub(crate) fn faulty_images(session: &Session) -> Vec<(Medium, ImageFault)> {
     let images: Vec<Medium> = media(session).into_iter().filter(|m| !m.document).collect();
     let most = if images.len() > MANY {
         MOST_PIXELS_OF_MANY
@@ -122,32 +122,32 @@ pub(crate) fn ill_images(session: &Session) -> Vec<(Medium, Ill)> {
     images
         .into_par_iter()
         .filter_map(|m| {
-            judge(session.text(&session.entries()[m.entry]), &m, most).map(|ill| (m, ill))
+            judge(session.text(&session.entries()[m.entry]), &m, most).map(|fault| (m, fault))
         })
         .collect()
 }
 
-fn judge(text: &[u8], medium: &Medium, most: u32) -> Option<Ill> {
+fn judge(text: &[u8], medium: &Medium, most: u32) -> Option<ImageFault> {
     let Some(raw) = bytes(text, medium) else {
-        return Some(Ill::NoImage);
+        return Some(ImageFault::NotAnImage);
     };
     let Some((format, mime)) = format(&raw) else {
-        return Some(Ill::NoImage);
+        return Some(ImageFault::NotAnImage);
     };
     let Ok((width, height)) =
         ImageReader::with_format(std::io::Cursor::new(&raw), format).into_dimensions()
     else {
-        return Some(Ill::NoImage);
+        return Some(ImageFault::NotAnImage);
     };
     if medium.data.len() - 2 > MOST_BYTES {
-        return Some(Ill::Bytes(medium.data.len() - 2));
+        return Some(ImageFault::Bytes(medium.data.len() - 2));
     }
     if width > most || height > most {
-        return Some(Ill::Pixels(width, height));
+        return Some(ImageFault::Pixels(width, height));
     }
     let said = medium.media_type.map(|s| decode(s.of(text)).into_owned());
     said.is_some_and(|s| s != mime && !(s == "image/jpg" && mime == "image/jpeg"))
-        .then_some(Ill::OtherKind(mime))
+        .then_some(ImageFault::OtherKind(mime))
 }
 
 /// The kind of a picture that the API takes.
@@ -162,7 +162,7 @@ pub(crate) fn format(raw: &[u8]) -> Option<(ImageFormat, &'static str)> {
 }
 
 /// Documents that the API would refuse, and why.
-pub(crate) fn ill_documents(session: &Session) -> Vec<(Medium, &'static str)> {
+pub(crate) fn faulty_documents(session: &Session) -> Vec<(Medium, &'static str)> {
     let mut out = Vec::new();
     for m in media(session).into_iter().filter(|m| m.document) {
         let text = session.text(&session.entries()[m.entry]);

@@ -3,32 +3,32 @@
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
-use super::media::{Ill, ill_images};
+use super::media::{ImageFault, faulty_images};
 
 pub(crate) static CHECK: Check = Check {
     name: "not-an-image",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "Could not process image",
+    symptom: "Could not process image",
     suffers: Versions::Before(Version(2, 1, 45)),
-    heals: "2.1.45 sends a word in its place, 2.1.156 and newer try again without it",
-    mend: Some("a note takes its place, or its kind is set right"),
+    healed_by: "2.1.45 sends a word in its place, 2.1.156 and newer try again without it",
+    repair: Some("a note takes its place, or its kind is set right"),
     gate: Gate::Judged,
     run,
 };
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (medium, ill) in ill_images(survey.session) {
-        match ill {
-            Ill::NoImage => {
+    for (medium, fault) in faulty_images(survey.session) {
+        match fault {
+            ImageFault::NotAnImage => {
                 findings.push(survey.at(&CHECK, medium.entry, "Could not process image"));
             }
-            Ill::OtherKind(mime) => findings.push(survey.at(
+            ImageFault::OtherKind(mime) => findings.push(survey.at(
                 &CHECK,
                 medium.entry,
                 format!("the image is {mime} and says otherwise"),
             )),
-            Ill::Bytes(_) | Ill::Pixels(..) => {}
+            ImageFault::Bytes(_) | ImageFault::Pixels(..) => {}
         }
     }
 }

@@ -9,10 +9,10 @@ pub(crate) static CHECK: Check = Check {
     name: "nul-in-text",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "invalid request: unsupported Unicode escape \\\\u0000",
+    symptom: "invalid request: unsupported Unicode escape \\\\u0000",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("the NULs go"),
+    healed_by: "",
+    repair: Some("the NULs go"),
     gate: Gate::Judged,
     run,
 };

@@ -11,11 +11,11 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "replayed-error",
     family: "content",
-    severity: Severity::Waste,
-    seen: "the model apologises for an API error",
+    severity: Severity::Harmless,
+    symptom: "the model apologises for an API error",
     suffers: Versions::Before(Version(2, 0, 76)),
-    heals: "2.0.76 and newer leave such answers out",
-    mend: Some("the answer goes"),
+    healed_by: "2.0.76 and newer leave such answers out",
+    repair: Some("the answer goes"),
     gate: Gate::JudgedForVersion,
     run,
 };

@@ -10,10 +10,10 @@ pub(crate) static CHECK: Check = Check {
     name: "string-answer",
     family: "content",
     severity: Severity::StopsResume,
-    seen: "the session does not open: content.map is not a function",
+    symptom: "the session does not open: content.map is not a function",
     suffers: Versions::Before(Version(2, 1, 325)),
-    heals: "2.1.325 wraps it",
-    mend: Some("the text becomes a block"),
+    healed_by: "2.1.325 wraps it",
+    repair: Some("the text becomes a block"),
     gate: Gate::Judged,
     run,
 };

@@ -10,10 +10,10 @@ pub(crate) static CHECK: Check = Check {
     name: "byte-order-mark",
     family: "lines",
     severity: Severity::LosesHistory,
-    seen: "the first message is missing after an editor saved the file",
+    symptom: "the first message is missing after an editor saved the file",
     suffers: Versions::Before(Version(2, 0, 76)),
-    heals: "2.0.76 and newer, in files up to 5 MB",
-    mend: Some("the mark goes"),
+    healed_by: "2.0.76 and newer, in files up to 5 MB",
+    repair: Some("the mark goes"),
     gate: Gate::Judged,
     run,
 };

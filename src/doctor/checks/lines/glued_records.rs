@@ -9,10 +9,10 @@ pub(crate) static CHECK: Check = Check {
     name: "glued-records",
     family: "lines",
     severity: Severity::LosesHistory,
-    seen: "messages are missing after resume",
+    symptom: "messages are missing after resume",
     suffers: Versions::All,
-    heals: "2.1.156 and newer keep the first of them",
-    mend: Some("each record gets a line of its own"),
+    healed_by: "2.1.156 and newer keep the first of them",
+    repair: Some("each record gets a line of its own"),
     gate: Gate::Judged,
     run,
 };

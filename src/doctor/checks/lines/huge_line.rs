@@ -8,10 +8,10 @@ pub(crate) static CHECK: Check = Check {
     name: "huge-line",
     family: "lines",
     severity: Severity::StopsResume,
-    seen: "the client hangs or runs out of memory when the session is opened",
+    symptom: "the client hangs or runs out of memory when the session is opened",
     suffers: Versions::All,
-    heals: "",
-    mend: None,
+    healed_by: "",
+    repair: None,
     gate: Gate::ReportOnly,
     run,
 };
@@ -31,7 +31,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     {
         let mut finding = survey.at_line(&CHECK, i as u32, format!("a line of {} MB; if it is a result, its middle would be lost with `ccsurgery drop-tools --larger-than 10MB --stub`, else all after the turn before it with `ccsurgery truncate`", line.len() >> 20));
         if line.len() < LONGEST {
-            finding.severity = Severity::Waste;
+            finding.severity = Severity::Harmless;
         }
         findings.push(finding);
     }

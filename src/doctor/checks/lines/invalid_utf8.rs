@@ -7,11 +7,11 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "invalid-utf8",
     family: "lines",
-    severity: Severity::Waste,
-    seen: "� in the text",
+    severity: Severity::Harmless,
+    symptom: "� in the text",
     suffers: Versions::None,
-    heals: "all read each such byte as U+FFFD",
-    mend: Some("such bytes become U+FFFD, as clients read them"),
+    healed_by: "all read each such byte as U+FFFD",
+    repair: Some("such bytes become U+FFFD, as clients read them"),
     gate: Gate::Judged,
     run,
 };

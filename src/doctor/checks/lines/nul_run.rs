@@ -9,10 +9,10 @@ pub(crate) static CHECK: Check = Check {
     name: "nul-run",
     family: "lines",
     severity: Severity::LosesHistory,
-    seen: "messages are missing after a power loss",
+    symptom: "messages are missing after a power loss",
     suffers: Versions::All,
-    heals: "2.1.156 and newer, in files over 5 MB",
-    mend: Some("the NULs go, the record stays"),
+    healed_by: "2.1.156 and newer, in files over 5 MB",
+    repair: Some("the NULs go, the record stays"),
     gate: Gate::Judged,
     run,
 };
@@ -47,7 +47,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             ),
         );
         if only {
-            finding.severity = Severity::Waste;
+            finding.severity = Severity::Harmless;
             finding.suffers = Versions::None;
         }
         findings.push(finding);

@@ -10,11 +10,11 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "open-end",
     family: "lines",
-    severity: Severity::Waste,
-    seen: "the next record lands on the same line, and both are lost",
+    severity: Severity::Harmless,
+    symptom: "the next record lands on the same line, and both are lost",
     suffers: Versions::None,
-    heals: "all read such a line",
-    mend: Some("the line gets its end"),
+    healed_by: "all read such a line",
+    repair: Some("the line gets its end"),
     gate: Gate::ReportOnly,
     run,
 };

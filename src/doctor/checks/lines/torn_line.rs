@@ -9,10 +9,10 @@ pub(crate) static CHECK: Check = Check {
     name: "torn-line",
     family: "lines",
     severity: Severity::LosesHistory,
-    seen: "messages are missing after resume; what hangs on the torn one is cut off from what was before",
+    symptom: "messages are missing after resume; what hangs on the torn one is cut off from what was before",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("complete records in the line are kept, the rest goes to quarantine"),
+    healed_by: "",
+    repair: Some("complete records in the line are kept, the rest goes to quarantine"),
     gate: Gate::Judged,
     run,
 };

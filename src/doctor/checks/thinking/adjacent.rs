@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "adjacent-thinking",
     family: "thinking",
     severity: Severity::RefusedByTheApi,
-    seen: "`thinking` blocks in the latest assistant message cannot be modified",
+    symptom: "`thinking` blocks in the latest assistant message cannot be modified",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("the thinking of that message goes"),
+    healed_by: "",
+    repair: Some("the thinking of that message goes"),
     gate: Gate::ReportOnly,
     run,
 };

@@ -10,10 +10,10 @@ pub(crate) static CHECK: Check = Check {
     name: "lone-thinking",
     family: "thinking",
     severity: Severity::RefusedByTheApi,
-    seen: "the final block in an assistant message cannot be `thinking`",
+    symptom: "the final block in an assistant message cannot be `thinking`",
     suffers: Versions::Before(Version(2, 1, 45)),
-    heals: "2.1.45 and newer leave the message out",
-    mend: Some("the thinking goes"),
+    healed_by: "2.1.45 and newer leave the message out",
+    repair: Some("the thinking goes"),
     gate: Gate::ReportOnly,
     run,
 };

@@ -10,11 +10,11 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "missing-thinking",
     family: "thinking",
-    severity: Severity::Waste,
-    seen: "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
+    severity: Severity::Harmless,
+    symptom: "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
     suffers: Versions::None,
-    heals: "a new prompt ends the turn, and with it the rule",
-    mend: None,
+    healed_by: "a new prompt ends the turn, and with it the rule",
+    repair: None,
     gate: Gate::ReportOnly,
     run,
 };

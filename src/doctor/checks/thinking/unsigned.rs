@@ -11,10 +11,10 @@ pub(crate) static CHECK: Check = Check {
     name: "unsigned-thinking",
     family: "thinking",
     severity: Severity::RefusedByTheApi,
-    seen: "Invalid `signature` in `thinking` block",
+    symptom: "Invalid `signature` in `thinking` block",
     suffers: Versions::Before(Version(2, 1, 325)),
-    heals: "2.1.325 tries again without thinking",
-    mend: Some("the thinking goes"),
+    healed_by: "2.1.325 tries again without thinking",
+    repair: Some("the thinking goes"),
     gate: Gate::Judged,
     run,
 };

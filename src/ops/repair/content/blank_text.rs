@@ -1,0 +1,21 @@
+//! Removes blank text blocks.
+
+use crate::doctor::checks::content::blank_text::{CHECK, blocks};
+use crate::ops::BlockRemovals;
+use crate::session::Session;
+use crate::surgery::{Excerpt, Plan};
+
+use super::super::RepairOptions;
+use super::super::pass::Repair;
+
+pub(crate) static REPAIR: Repair = Repair {
+    checks: &[&CHECK],
+    reveals: false,
+    plan,
+};
+
+fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
+    let mut removed = BlockRemovals::default();
+    blocks(session).into_iter().for_each(|at| removed.add(at));
+    removed.plan(session, plan, |_, _| ("blank text".into(), Excerpt::None));
+}
