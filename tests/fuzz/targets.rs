@@ -82,7 +82,7 @@ pub(crate) fn index(data: &[u8]) {
     black_box(file_parts(&session, &tools));
     black_box(WindowBreakdown::of(&session, &tools).parts(&measured));
     black_box(largest(&session, &measured, &ledger, &tools, 5));
-    black_box(diagnose(&session, &[Judgement::of(&session).next]));
+    black_box(diagnose(&session, Judgement::of(&session).client));
     black_box(Comparison::of(&session, &session));
 }
 

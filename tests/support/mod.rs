@@ -29,7 +29,7 @@ pub(crate) fn session(bytes: impl Into<Vec<u8>>) -> Session {
 
 /// All that the doctor says of a session.
 pub(crate) fn findings(session: &Session) -> Vec<Finding> {
-    diagnose(session, &[Judgement::of(session).next])
+    diagnose(session, Judgement::of(session).client)
 }
 
 /// The checks that found something, sorted, each once.
@@ -45,7 +45,7 @@ pub(crate) fn repair(bytes: &[u8], accept_guess: bool) -> Repaired {
     let original = session(bytes);
     let options = RepairOptions {
         accept_guess,
-        client: Judgement::of(&original).next,
+        client: Judgement::of(&original).client,
         ..RepairOptions::default()
     };
     let mut out = Repaired {

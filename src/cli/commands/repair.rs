@@ -11,25 +11,25 @@ use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
 
-/// Mend what the doctor found
+/// Repair what `doctor` finds
 ///
-/// The least change that mends it, to a new session unless --in-place is given. What could not be
-/// read in a line is kept beside the journal.
+/// Makes the smallest change that helps, in a new session unless --in-place is given. Parts of lines
+/// that cannot be read are kept in quarantine, next to the journal.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery repair                        the newest session of this project\n  ccsurgery repair 3d731db0 --dry-run     what would be done\n  ccsurgery repair 3d731db0 --only dangling-parent --accept-guess"
+    after_help = "Examples:\n  ccsurgery repair                        the newest session in this project\n  ccsurgery repair 3d731db0 --dry-run     what would be done\n  ccsurgery repair 3d731db0 --only dangling-parent --accept-guess"
 )]
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Mend only what this check finds (may be given more than once)
+    /// Repair only what this check finds (can be given more than once; `doctor --explain CHECK` describes it)
     #[arg(long, value_name = "CHECK")]
     only: Vec<String>,
-    /// Where two entries may be the parent of one, take the likelier
+    /// If a lost parent could be either of two messages, pick the more likely one
     #[arg(long)]
     accept_guess: bool,
-    /// Put results of parallel calls in one chain, which every client shows whole [default: where the
-    /// client that wrote the session last loses some of them]
+    /// Put results of parallel calls in one chain, which every version of Claude Code shows whole
+    /// [default: if the version in use loses some of them]
     #[arg(long)]
     linearize: bool,
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) fn run(args: RepairArgs, context: &mut Context) -> Result<ExitCode, C
         .map(|name| known(name))
         .collect::<Result<Vec<_>, _>>()?;
     let mut job = Job::new(context, &args.session, "repair", args.write, args.in_place)?;
-    let client = Judgement::beside(&job.session, context.newest_client()).next;
+    let client = Judgement::for_installed(&job.session, context.installed_client()).client;
     let options = RepairOptions {
         linearize: args.linearize,
         accept_guess: args.accept_guess,
@@ -61,13 +61,13 @@ fn known(name: &str) -> Result<&'static str, CliError> {
     repairable().find(|c| *c == name).ok_or_else(|| {
         let names: Vec<&str> = repairable().collect();
         let message = match find_check(name) {
-            Some(_) => format!("what `{name}` finds cannot be mended"),
+            Some(_) => format!("what `{name}` finds cannot be repaired"),
             None => format!("there is no check `{name}`"),
         };
         CliError::usage(
             "no-such-check",
             message,
-            format!("checks that can be mended: {}", names.join(", ")),
+            format!("checks that can be repaired: {}", names.join(", ")),
         )
     })
 }

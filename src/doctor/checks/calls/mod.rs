@@ -1,4 +1,4 @@
-//! Calls and results that do not pair.
+//! Checks of calls and results that do not pair.
 
 pub(crate) mod repeated_call;
 pub(crate) mod repeated_result;
@@ -14,7 +14,7 @@ use crate::transcript::{Kind, PromptKind};
 
 use super::super::check::is_live;
 
-/// One id of a call with the blocks that are part of the conversation.
+/// The calls and results of one id that are part of the conversation.
 pub(crate) struct LiveCall {
     pub(crate) uses: Places,
     pub(crate) results: Places,
@@ -66,13 +66,19 @@ fn position(session: &Session, entry: usize) -> u32 {
     }
 }
 
-/// Every call of the conversation.
+/// Returns every call of the conversation.
 pub(crate) fn shown(session: &Session) -> impl Iterator<Item = LiveCall> + '_ {
+    let distinct = session.graph().is_distinct();
+    let uuid = move |at: &At| session.entries()[at.entry as usize].uuid;
     let of = move |blocks: &[At]| -> Places {
-        blocks
-            .iter()
-            .copied()
-            .filter(|b| is_live(session, b.entry as usize))
+        let live = |b: &At| is_live(session, b.entry as usize);
+        // An entry that was written twice is one entry.
+        let first = |i: usize, b: &At| {
+            distinct || !blocks[..i].iter().any(|o| live(o) && uuid(o) == uuid(b))
+        };
+        let all = blocks.iter().copied().enumerate();
+        all.filter(|(i, b)| live(b) && first(*i, b))
+            .map(|(_, b)| b)
             .collect()
     };
     session.calls().iter().map(move |call| LiveCall {
@@ -81,7 +87,7 @@ pub(crate) fn shown(session: &Session) -> impl Iterator<Item = LiveCall> + '_ {
     })
 }
 
-/// Whether nothing of the conversation follows the message of an entry: its calls may still be running.
+/// Returns whether no message follows that of an entry, so that its calls may still be running.
 pub(crate) fn is_last_message(session: &Session, entry: u32) -> bool {
     let own = &session.entries()[entry as usize];
     let same = |e: &crate::transcript::Entry| {

@@ -1,11 +1,11 @@
-//! Two calls with one id.
+//! Finds two calls with one id.
 
 use crate::session::{At, Session};
 
-use super::LiveCall;
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
+use super::LiveCall;
 
 pub(crate) static CHECK: Check = Check {
     name: "repeated-call",
@@ -13,8 +13,8 @@ pub(crate) static CHECK: Check = Check {
     severity: Severity::RefusedByTheApi,
     symptom: "`tool_use` ids must be unique",
     suffers: Versions::Before(Version(2, 1, 156)),
-    healed_by: "2.1.156 and newer replace the second pair by a note",
-    repair: Some("the second call and its result get an id of their own"),
+    healed_by: "2.1.156 and newer replace the second call and its result by a note",
+    repair: Some("the second call and its result get a new id"),
     gate: Gate::Judged,
     run,
 };
@@ -38,7 +38,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             again.entry as usize,
-            "`tool_use` ids must be unique",
+            "uses the id of an earlier call: the API requires that `tool_use` ids are unique",
         ));
     }
 }

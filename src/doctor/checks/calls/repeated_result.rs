@@ -1,4 +1,4 @@
-//! Two results for one call.
+//! Finds more than one result for a call.
 
 use crate::session::{At, Session};
 
@@ -12,8 +12,8 @@ pub(crate) static CHECK: Check = Check {
     severity: Severity::RefusedByTheApi,
     symptom: "each tool_use must have a single result",
     suffers: Versions::Before(Version(2, 1, 156)),
-    healed_by: "2.1.156 and newer keep the first",
-    repair: Some("the first stays, as newer clients have it"),
+    healed_by: "2.1.156 and newer send only the first",
+    repair: Some("the first result is kept, the others are removed"),
     gate: Gate::Judged,
     run,
 };
@@ -38,7 +38,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             again.entry as usize,
-            "each tool_use must have a single result",
+            "is a second result of one call: the API requires a single result for each tool_use",
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! A result whose call is not there.
+//! Finds results whose call is missing.
 
 use crate::session::{At, Session};
 use crate::transcript::BlockKind;
@@ -13,13 +13,13 @@ pub(crate) static CHECK: Check = Check {
     severity: Severity::RefusedByTheApi,
     symptom: "unexpected `tool_use_id` found in `tool_result` blocks",
     suffers: Versions::Before(Version(2, 1, 45)),
-    healed_by: "2.1.45 and newer leave the result out",
-    repair: Some("the result goes, as newer clients have it"),
+    healed_by: "2.1.45 and newer do not send the result",
+    repair: Some("the result is removed"),
     gate: Gate::Judged,
     run,
 };
 
-/// Results that answer nothing.
+/// Returns results without a call.
 pub(crate) fn results(session: &Session) -> Vec<At> {
     let alone = super::shown(session)
         .filter(|c| c.uses.is_empty())
@@ -34,7 +34,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             result.entry as usize,
-            "unexpected `tool_use_id` found in `tool_result` blocks",
+            "is a result without its call: the API answers \"unexpected `tool_use_id`\"",
         ));
     }
 }

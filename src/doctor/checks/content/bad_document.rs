@@ -1,4 +1,4 @@
-//! A PDF that is locked or broken.
+//! Finds PDFs that are locked or broken.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -12,7 +12,7 @@ pub(crate) static CHECK: Check = Check {
     symptom: "The PDF specified is password protected; the PDF specified was not valid",
     suffers: Versions::All,
     healed_by: "",
-    repair: Some("a note takes its place"),
+    repair: Some("a note replaces the document"),
     gate: Gate::Judged,
     run,
 };

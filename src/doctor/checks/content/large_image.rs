@@ -1,8 +1,10 @@
-//! A picture with too many bytes or pixels.
+//! Finds images with too many bytes or pixels.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
+use crate::human;
+
 use super::media::{ImageFault, faulty_images};
 
 pub(crate) static CHECK: Check = Check {
@@ -11,8 +13,8 @@ pub(crate) static CHECK: Check = Check {
     severity: Severity::RefusedByTheApi,
     symptom: "image exceeds 5 MB maximum; image dimensions exceed max allowed size",
     suffers: Versions::Before(Version(2, 1, 45)),
-    healed_by: "2.1.45 sends a word in its place, 2.1.156 and newer try again without it",
-    repair: Some("it is made smaller"),
+    healed_by: "2.1.45 sends a placeholder, 2.1.156 and newer try again without the image",
+    repair: Some("the image is made smaller"),
     gate: Gate::Judged,
     run,
 };
@@ -23,12 +25,15 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             ImageFault::Bytes(n) => findings.push(survey.at(
                 &CHECK,
                 medium.entry,
-                format!("image exceeds 5 MB maximum: {n} bytes"),
+                format!(
+                    "has an image of {}: the API accepts at most 5 MB",
+                    human::bytes(n as u64)
+                ),
             )),
             ImageFault::Pixels(w, h) => findings.push(survey.at(
                 &CHECK,
                 medium.entry,
-                format!("image dimensions exceed max allowed size: {w} × {h} pixels"),
+                format!("has an image of {w} × {h} pixels, more than the API accepts"),
             )),
             ImageFault::NotAnImage | ImageFault::OtherKind(_) => {}
         }

@@ -1,4 +1,4 @@
-//! A last line without an end.
+//! Finds a last line without a newline.
 
 use crate::document::Ending;
 use crate::transcript::LineState;
@@ -13,8 +13,8 @@ pub(crate) static CHECK: Check = Check {
     severity: Severity::Harmless,
     symptom: "the next record lands on the same line, and both are lost",
     suffers: Versions::None,
-    healed_by: "all read such a line",
-    repair: Some("the line gets its end"),
+    healed_by: "every version reads such a line",
+    repair: Some("a newline is added"),
     gate: Gate::ReportOnly,
     run,
 };
@@ -27,7 +27,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at_line(
             &CHECK,
             lines.len() as u32 - 1,
-            "the last line has no end: the next record may be glued to it",
+            "is the last line and has no newline: the next record may be written onto the same line",
         ));
     }
 }

@@ -107,4 +107,3 @@ fn thinking_of(session: &Session, entries: &FxHashSet<usize>) -> impl Iterator<I
             })
     })
 }
-

@@ -71,15 +71,7 @@ fn repair_image(session: &Session, plan: &mut Plan, medium: &Medium, fault: &Ima
     let mut edits = vec![Edit::new(medium.data, format!("\"{data}\""))];
     edits.extend(medium.media_type.map(|span| Edit::new(span, encode(mime))));
     plan.edit_line(e.line, edits);
-    plan.note(
-        session,
-        e,
-        Action::Edit,
-        "image made smaller",
-        grown,
-        0,
-        "",
-    );
+    plan.note(session, e, Action::Edit, "image made smaller", grown, 0, "");
 }
 
 fn note_instead(session: &Session, plan: &mut Plan, medium: &Medium, note: &str) {
