@@ -43,6 +43,8 @@ pub enum Remedy {
     ShortenResults,
     /// Keep only this many turns.
     KeepTurns(usize),
+    /// Repair the session itself: a repaired copy would leave the original, on which old clients hang.
+    RepairInPlace,
     /// Put a copy into the folder of the right project.
     CopyToProject,
 }

@@ -210,6 +210,7 @@ pub(crate) fn repair(data: &[u8]) {
     black_box(Judgement::of(&current));
     let options = RepairOptions {
         only: Vec::new(),
+        typed: Vec::new(),
         accept_guess: choice & 1 != 0,
         linearize: choice & 2 != 0,
         client: if choice & 4 != 0 {

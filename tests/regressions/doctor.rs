@@ -287,3 +287,112 @@ fn doctor_explains_checks() {
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("dangling-parent"), "{run:?}");
 }
+
+/// Tears the line of the `n`th entry after its `words`.
+fn tear(home: &Home, n: usize, words: &str) {
+    let path = home.transcript(SESSION);
+    let text = fs_err::read_to_string(&path).expect("the session");
+    let own = format!("\"uuid\":\"{}\"", uuid(SESSION, n));
+    let torn = text.lines().map(|line| {
+        if line.contains(&own) {
+            // The client writes the parent first.
+            let value: Value = serde_json::from_str(line).expect("a record");
+            let parent = &value["parentUuid"];
+            format!(r#"{{"parentUuid":{parent},"isSidechain":false,"type":"user","message":{{"role":"user","content":"{words}"#)
+        } else {
+            line.to_owned()
+        }
+    });
+    let torn: Vec<String> = torn.collect();
+    home.write(&path, torn.join("\n") + "\n");
+}
+
+#[test]
+fn repair_restores_a_torn_prompt_from_second_copies() {
+    let whole = "please look at the parser and tell me what it does";
+    let lines = [
+        prompt(1, 0, "go"),
+        answer(2, 1, "msg_1", text("done")),
+        prompt(3, 2, whole),
+        answer(4, 3, "msg_2", text("it parses")),
+    ];
+    let queued = json!({"type": "queue-operation", "operation": "enqueue", "content": whole, "timestamp": "2026-01-02T03:04:03.000Z", "sessionId": SESSION});
+    let history = json!({"display": whole, "pastedContents": {}, "timestamp": 1, "project": "/p", "sessionId": SESSION});
+    for (extra, history, source) in [
+        (vec![queued], None, "queue of typed prompts"),
+        (Vec::new(), Some(history), "history of typed prompts"),
+    ] {
+        let home = home("2.1.325", &[&lines[..], &extra].concat());
+        if let Some(history) = history {
+            home.write(home.config().join("history.jsonl"), format!("{history}\n"));
+        }
+        tear(&home, 3, "please look at the par");
+        let preview = home.run(&["repair", SESSION, "-n"]);
+        assert!(
+            preview.stdout.contains(source) || preview.stderr.contains(source),
+            "{preview:?}"
+        );
+        let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let after = records(&home.transcript(SESSION));
+        let restored = after.iter().find(|r| r["message"]["content"] == whole);
+        let restored = restored.expect("the prompt");
+        assert_eq!(
+            restored["uuid"],
+            uuid(SESSION, 3),
+            "the answer still follows it"
+        );
+        assert_eq!(restored["parentUuid"], uuid(SESSION, 2));
+        assert_healthy(&home);
+    }
+}
+
+#[test]
+fn repair_takes_the_output_of_an_interrupted_call_from_its_progress() {
+    let progress = json!({
+        "parentUuid": uuid(SESSION, 2), "isSidechain": false, "type": "progress",
+        "data": {"type": "bash_progress", "output": "half", "fullOutput": "half of the output"},
+        "toolUseID": "bash-progress-0", "parentToolUseID": "toolu_1", "uuid": uuid(SESSION, 3),
+        "timestamp": "2026-01-02T03:04:03.000Z", "sessionId": SESSION,
+    });
+    let home = home(
+        "2.1.45",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", call("toolu_1")),
+            progress,
+            prompt(4, 2, "go on then"),
+            answer(5, 4, "msg_2", text("on")),
+        ],
+    );
+    let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let after = records(&home.transcript(SESSION));
+    let result = after
+        .iter()
+        .find(|r| r["message"]["content"][0]["tool_use_id"] == "toolu_1");
+    let content = &result.expect("a result")["message"]["content"][0]["content"];
+    assert!(
+        content
+            .as_str()
+            .is_some_and(|c| c.contains("half of the output")),
+        "{content}"
+    );
+}
+
+#[test]
+fn repair_of_a_cycle_offers_in_place() {
+    let home = home(
+        "2.0.76",
+        &[prompt(1, 2, "go"), answer(2, 1, "msg_1", text("done"))],
+    );
+    let run = home.run(&["doctor", SESSION]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(
+        run.stdout
+            .contains("repair 5e551000-aaaa-4bbb-8ccc-0123456789ab --in-place"),
+        "{run:?}"
+    );
+    let run = home.run(&["repair", SESSION, "-n"]);
+    assert!(run.stderr.contains("--in-place"), "{run:?}");
+}

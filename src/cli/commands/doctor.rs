@@ -80,7 +80,11 @@ impl Examined {
 
     /// What else can be done, each once.
     fn remedies(&self) -> Vec<String> {
-        let all = self.findings.iter().filter_map(|f| f.remedy);
+        let all = self
+            .findings
+            .iter()
+            .chain(&self.healed)
+            .filter_map(|f| f.remedy);
         let all: BTreeSet<Remedy> = all.collect();
         all.into_iter().map(|r| worded(r, &self.name())).collect()
     }
@@ -98,6 +102,9 @@ fn worded(remedy: Remedy, name: &str) -> String {
         Remedy::KeepTurns(n) => {
             format!("ccsurgery truncate {name} --at {n}: removes the unfinished turn")
         }
+        Remedy::RepairInPlace => format!(
+            "ccsurgery repair {name} --in-place: repairs the session itself, on which versions before 2.1.45 hang"
+        ),
         Remedy::CopyToProject => format!(
             "ccsurgery clone {name} --to-project FOLDER: puts a copy into the right project"
         ),

@@ -3,8 +3,11 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::doctor::Judgement;
+use crate::doctor::checks::chain::cycle;
 use crate::doctor::checks::{CHECKS, find_check};
+use crate::json::{decode, lookup};
 use crate::ops::{RepairOptions, passes};
+use crate::session::Session;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
@@ -49,11 +52,34 @@ pub(crate) fn run(args: RepairArgs, context: &mut Context) -> Result<ExitCode, C
     let options = RepairOptions {
         linearize: args.linearize,
         accept_guess: args.accept_guess,
+        typed: typed(context, &job),
         client,
         only,
     };
+    if !job.in_place.in_place && cycle_hangs(&job.session) {
+        context.tell("note: Claude Code before 2.1.45 hangs on this session, and a repaired copy leaves it as it is; --in-place repairs the session itself");
+    }
     job.transforms = passes(&options);
     commit_flow::run(context, job)
+}
+
+/// Returns whether a chain of messages is closed, on which old clients hang.
+fn cycle_hangs(session: &Session) -> bool {
+    !cycle::heads(session).is_empty()
+}
+
+/// Returns the prompts of the session that the client remembers in `history.jsonl`. Prompts with pasted
+/// text are left out: the history only has a placeholder for it.
+fn typed(context: &Context, job: &Job<'_>) -> Vec<String> {
+    let bytes = fs_err::read(context.config.join("history.jsonl")).unwrap_or_default();
+    let lines = bytes.split(|&b| b == b'\n');
+    let own = lines.filter_map(|line| {
+        let id = lookup(line, &["sessionId"])?.of(line);
+        let words = lookup(line, &["display"])?.of(line);
+        (decode(id) == job.found.id.as_str()).then(|| decode(words).into_owned())
+    });
+    own.filter(|words| !words.contains("[Pasted text"))
+        .collect()
 }
 
 fn known(name: &str) -> Result<&'static str, CliError> {

@@ -12,6 +12,7 @@ mod content;
 mod edit;
 mod lines;
 mod pass;
+mod second_copies;
 mod thinking;
 
 use std::rc::Rc;
@@ -34,6 +35,8 @@ pub struct RepairOptions {
     pub linearize: bool,
     /// The client that will resume the session.
     pub client: Version,
+    /// Prompts of this session that the client recorded elsewhere. Words of torn records are taken from them.
+    pub typed: Vec<String>,
 }
 
 impl RepairOptions {

@@ -3,7 +3,7 @@
 use crate::session::Session;
 
 use super::super::super::check::{Check, Gate, Survey};
-use super::super::super::finding::{Finding, Severity};
+use super::super::super::finding::{Finding, Remedy, Severity};
 use super::super::super::version::{Version, Versions};
 
 pub(crate) static CHECK: Check = Check {
@@ -46,11 +46,10 @@ pub(crate) fn heads(session: &Session) -> Vec<usize> {
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(heads(survey.session).into_iter().map(|i| {
-        survey.at(
-            &CHECK,
-            i,
-            "is its own ancestor: Claude Code before 2.1.45 hangs when the session is opened",
-        )
-    }));
+    for i in heads(survey.session) {
+        let message =
+            "is its own ancestor: Claude Code before 2.1.45 hangs when it opens the session";
+        let finding = survey.at(&CHECK, i, message);
+        findings.push(finding.with(Remedy::RepairInPlace));
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::doctor::checks::calls::unanswered_call::{CHECK, calls};
 use crate::json::encode;
 use crate::session::{At, Session, Standing};
@@ -10,6 +12,7 @@ use crate::surgery::{InsertAt, Plan};
 use super::super::RepairOptions;
 use super::super::edit::{NewUser, made_uuid, uuid};
 use super::super::pass::Repair;
+use super::super::second_copies::outputs;
 use super::tool_id;
 
 pub(crate) static REPAIR: Repair = Repair {
@@ -28,8 +31,24 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
         let after = insertion_point(session, call.entry as usize);
         groups.entry(after).or_default().push(call);
     }
+    if groups.is_empty() {
+        return;
+    }
+    let outputs = outputs(session);
     for (after, calls) in groups {
-        answer(session, plan, after, &calls);
+        answer(session, plan, after, &calls, &outputs);
+    }
+}
+
+/// Returns the words of the result: that the call was interrupted, and the output that was recorded before.
+fn words(id: &str, outputs: &FxHashMap<String, String>) -> String {
+    match outputs.get(id) {
+        Some(output) => {
+            format!(
+                "[Interrupted: the result is missing. The output recorded until then follows.]\n{output}"
+            )
+        }
+        None => INTERRUPTED.to_owned(),
     }
 }
 
@@ -69,7 +88,13 @@ fn insertion_point(session: &Session, call: usize) -> usize {
     path[last as usize] as usize
 }
 
-fn answer(session: &Session, plan: &mut Plan, after: usize, calls: &[At]) {
+fn answer(
+    session: &Session,
+    plan: &mut Plan,
+    after: usize,
+    calls: &[At],
+    outputs: &FxHashMap<String, String>,
+) {
     let e = &session.entries()[after];
     let (Some(parent), Some(first)) = (uuid(session, after), calls.first()) else {
         return;
@@ -91,7 +116,7 @@ fn answer(session: &Session, plan: &mut Plan, after: usize, calls: &[At]) {
             format!(
                 r#"{{"tool_use_id":{},"type":"tool_result","content":{},"is_error":true}}"#,
                 encode(id),
-                encode(INTERRUPTED)
+                encode(&words(id, outputs))
             )
         })
         .collect();
@@ -122,6 +147,11 @@ fn answer(session: &Session, plan: &mut Plan, after: usize, calls: &[At]) {
     let before = next
         .map_or(e.line + 1, |n| session.entries()[n].line)
         .max(e.line + 1);
+    for id in ids.iter().filter(|id| outputs.contains_key(*id)) {
+        plan.warnings.push(format!(
+            "the output of call {id} was restored from its progress, and may be incomplete"
+        ));
+    }
     plan.note_insert(
         "result of an interrupted call",
         line.len() + 1,

@@ -3,4 +3,5 @@
 pub(super) mod byte_order_mark;
 pub(super) mod invalid_utf8;
 pub(super) mod open_end;
+mod torn_prompt;
 pub(super) mod unreadable;

@@ -11,6 +11,7 @@ use crate::transcript::LineState;
 
 use super::super::RepairOptions;
 use super::super::pass::Repair;
+use super::torn_prompt;
 
 pub(crate) static REPAIR: Repair = Repair {
     checks: &[
@@ -31,7 +32,7 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
         }
         let parts = Parts::of(text);
         if options.wants(parts.check(text)) {
-            recover(session, line, &parts, plan);
+            recover(session, options, line, &parts, plan);
         }
     }
 }
@@ -66,10 +67,22 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn recover(session: &Session, line: usize, parts: &Parts<'_>, plan: &mut Plan) {
+fn recover(
+    session: &Session,
+    options: &RepairOptions,
+    line: usize,
+    parts: &Parts<'_>,
+    plan: &mut Plan,
+) {
     let text = session.document().text(line);
     let number = session.document().origin(line).map_or(0, |l| l as u32 + 1);
-    match parts.records.split_first() {
+    let restored = match (&parts.records[..], &parts.fragments[..]) {
+        ([], [fragment]) => torn_prompt::restore(session, options, line, fragment),
+        _ => None,
+    };
+    let restored_line = restored.as_ref().map(|r| r.line.as_bytes());
+    let records: Vec<&[u8]> = parts.records.iter().copied().chain(restored_line).collect();
+    match records.split_first() {
         Some((first, rest)) => {
             plan.edit_line(line as u32, [Edit::new(Span::new(0, text.len()), *first)]);
             for record in rest {
@@ -86,8 +99,15 @@ fn recover(session: &Session, line: usize, parts: &Parts<'_>, plan: &mut Plan) {
             human::bytes(left as u64)
         ));
     }
-    let kept: usize = parts.records.iter().map(|r| r.len() + 1).sum();
+    if let Some(restored) = &restored {
+        plan.warnings.push(format!(
+            "line {number}: the words of the torn prompt were restored from {}",
+            restored.source
+        ));
+    }
+    let kept: usize = records.iter().map(|r| r.len() + 1).sum();
     let (action, what) = match parts.records.len() {
+        0 if restored.is_some() => (Action::Edit, "prompt restored".into()),
         0 => (Action::Drop, parts.check(text).name.into()),
         1 => (Action::Edit, "record recovered".into()),
         n => (Action::Edit, format!("{n} records recovered").into()),
@@ -99,7 +119,7 @@ fn recover(session: &Session, line: usize, parts: &Parts<'_>, plan: &mut Plan) {
         what,
         bytes: kept as i64 - text.len() as i64 - 1,
         turn: None,
-        gist: Excerpt::None,
+        gist: restored.map_or(Excerpt::None, |r| r.words.as_str().into()),
         shown: 0,
         count: 1,
     });
