@@ -82,9 +82,8 @@ fn agent_words(text: &[u8]) -> Option<String> {
     }
     let list = lookup(message, &["message", "content"])?.of(message);
     let blocks = elements(list).ok()?;
-    let last = blocks.iter().rev().find_map(|block| {
+    blocks.iter().rev().find_map(|block| {
         let block = block.of(list);
         lookup(block, &["text"]).map(|s| decode(s.of(block)).into_owned())
-    });
-    last
+    })
 }

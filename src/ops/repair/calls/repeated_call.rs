@@ -28,7 +28,8 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
         let unused = |id: &String| {
             session.calls().find(Id::of(id.as_bytes())).is_none() && !taken.contains(id)
         };
-        let Some(fresh) = (2..).map(|n: u32| format!("{old}_{n}")).find(unused) else {
+        let mut numbered = (2..u32::MAX).map(|n| format!("{old}_{n}"));
+        let Some(fresh) = numbered.find(unused) else {
             continue;
         };
         rename(session, plan, again, "id", &fresh);

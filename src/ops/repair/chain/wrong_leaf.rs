@@ -43,12 +43,12 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
 
 /// Returns which of two possible ends is the end of the conversation.
 ///
-/// Clients only append, so the last entry of the file is the end, unless it belongs to a separate
-/// conversation with fewer prompts than that of the newest entry.
+/// Clients only append, so the last entry of the file is the end, unless the newest entry continues it
+/// or belongs to a conversation with more prompts: then old lines were written again at the end.
 fn choose(session: &Session, newest: usize, last: usize) -> usize {
     let (a, b) = (above(session, newest), above(session, last));
-    if a.last() == b.last() || a.contains(&last) && !b.contains(&newest) {
-        return if a.contains(&last) { newest } else { last };
+    if a.contains(&last) && !b.contains(&newest) {
+        return newest;
     }
     let prompts = |path: &[usize]| {
         path.iter()

@@ -16,6 +16,8 @@ pub(crate) static REPAIR: Repair = Repair {
 
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     let mut removed = BlockRemovals::default();
-    blocks(session).into_iter().for_each(|at| removed.add(at));
+    for at in blocks(session) {
+        removed.add(at);
+    }
     removed.plan(session, plan, |_, _| ("blank text".into(), Excerpt::None));
 }

@@ -17,16 +17,19 @@ pub(crate) static REPAIR: Repair = Repair {
 fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
     let mut removed = BlockRemovals::default();
     if options.wants(&unsigned::CHECK) {
-        let blocks = unsigned::blocks(session);
-        blocks.into_iter().for_each(|at| removed.add(at));
+        for at in unsigned::blocks(session) {
+            removed.add(at);
+        }
     }
     if options.wants(&adjacent::CHECK) {
-        let blocks = adjacent::blocks(session).into_iter().flatten();
-        blocks.for_each(|at| removed.add(at));
+        for at in adjacent::blocks(session).into_iter().flatten() {
+            removed.add(at);
+        }
     }
     if options.wants(&alone::CHECK) {
-        let blocks = alone::blocks(session).into_iter().flatten();
-        blocks.for_each(|at| removed.add(at));
+        for at in alone::blocks(session).into_iter().flatten() {
+            removed.add(at);
+        }
     }
     removed.plan(session, plan, |entry, block| {
         let excerpt = Excerpt::of(session, entry, block, Words::Thinking);
