@@ -1,4 +1,4 @@
-//! What the doctor finds, and what it says.
+//! What `doctor` finds and prints.
 #![allow(
     clippy::unwrap_used,
     reason = "a test that cannot be set up has failed"
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use support::{checks, fixture, recorded, session};
 
-/// Each fixture with what is wrong in it: its own fault, then what follows from that.
+/// Each fixture with the checks that report it: its own fault, then what follows from it.
 const PATHOLOGIES: &[(&str, &[&str])] = &[
     ("adjacent_thinking", &["adjacent-thinking"]),
     ("bare_boundary", &["boundary-last"]),
@@ -68,7 +68,7 @@ const PATHOLOGIES: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn each_check_finds_its_pathology_and_no_other() {
+fn doctor_finds_each_pathology_and_nothing_else() {
     let mut seen = 0;
     for (name, expected) in PATHOLOGIES {
         let bytes = fs_err::read(fixture(&format!("pathologies/{name}.jsonl"))).unwrap();
@@ -82,7 +82,7 @@ fn each_check_finds_its_pathology_and_no_other() {
 }
 
 #[test]
-fn recorded_sessions_are_healthy() {
+fn doctor_finds_recorded_sessions_healthy() {
     for path in recorded() {
         let name = path.to_string_lossy().into_owned();
         let found = checks(&session(fs_err::read(&path).unwrap()));
@@ -116,7 +116,7 @@ fn doctor(args: &[&str]) -> String {
 }
 
 #[test]
-fn the_installed_client_is_judged_for() {
+fn doctor_judges_for_the_installed_client() {
     let home = tempfile::tempdir().unwrap();
     let versions = home.path().join(".local/share/claude/versions");
     fs_err::create_dir_all(&versions).unwrap();
@@ -129,11 +129,14 @@ fn the_installed_client_is_judged_for() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("(judged for 2.1.156 and 2.1.400)"), "{said}");
+    assert!(
+        said.contains("(judged for Claude Code 2.1.400, which is installed)"),
+        "{said}"
+    );
 }
 
 #[test]
-fn a_list_of_sessions_that_leads_nowhere_is_told() {
+fn doctor_reports_a_stale_index() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join(".claude/projects/-home-user-project");
     fs_err::create_dir_all(&folder).unwrap();
@@ -157,60 +160,62 @@ fn a_list_of_sessions_that_leads_nowhere_is_told() {
     assert!(!told(&session.to_string_lossy()));
 }
 
-/// What the doctor says, with the folder's own path left out.
+/// Returns the output of `doctor`, with the fixture folder's path replaced.
 fn told(args: &[&str]) -> String {
     let folder = fixture("pathologies");
     doctor(args).replace(&*folder.to_string_lossy(), "[folder]")
 }
 
 #[test]
-fn a_person_reads_what_is_wrong() {
+fn doctor_output_for_a_problem() {
     insta::assert_snapshot!(told(&["./torn_middle.jsonl"]), @r"
     torn_mid  “Question 1: what is in the folder?”
-      loses history  line 10  torn-line  281 bytes of a record that is not whole: clients pass over the
-                                         line
-      healed by the client itself: 1 × dangling-parent (it hurts clients before 2.1.156)
+      loses history: torn-line, line 10
+        Line 10 is not valid JSON (281 B): Claude Code skips it.
+      no problem for Claude Code 2.1.156: dangling-parent, line 11 (turn 3)
+        2.1.156 and newer continue from an entry that is at most five seconds older.
 
-    torn_middle (judged for 2.1.156 and 2.1.325): 1 loses history
-    Mend with:
+    torn_middle (judged for Claude Code 2.1.156, which wrote it): 1 problem that loses history
+    Repair with:
       ccsurgery repair [folder]/torn_middle.jsonl
     exit 1
     ");
 }
 
 #[test]
-fn what_the_client_heals_is_told_apart() {
+fn doctor_output_for_what_the_client_copes_with() {
     insta::assert_snapshot!(told(&["./lone_surrogate.jsonl"]), @r"
     lone_sur  “Question 1: what is in the folder?”
-      healed by the client itself: 1 × lone-surrogate (it hurts clients before 2.1.156)
+      no problem for Claude Code 2.1.156: lone-surrogate, line 6 (turn 2)
+        2.1.156 and newer send U+FFFD instead.
 
-    Nothing wrong: lone_surrogate (judged for 2.1.156 and 2.1.325)
-    For older clients, mend with:
+    Nothing wrong: lone_surrogate (judged for Claude Code 2.1.156, which wrote it)
+    Nothing needs to be done. To tidy up anyway, or for other versions of Claude Code, run:
       ccsurgery repair [folder]/lone_surrogate.jsonl
     exit 0
     ");
     insta::assert_snapshot!(told(&["./lone_surrogate.jsonl", "--client", "2.1.45"]), @r"
     lone_sur  “Question 1: what is in the folder?”
-      refused by the API  turn 2  line 6  lone-surrogate  1 × half a surrogate pair: the request body is
-                                                          not valid JSON: no low surrogate in string
+      refused by the API: lone-surrogate, line 6 (turn 2)
+        Line 6 has 1 × half an emoji (a lone surrogate): the API does not accept it as JSON.
 
-    lone_surrogate (judged for 2.1.45): 1 refused by the API
-    Mend with:
+    lone_surrogate (judged for Claude Code 2.1.45): 1 problem that the API refuses
+    Repair with:
       ccsurgery repair [folder]/lone_surrogate.jsonl
     exit 1
     ");
 }
 
 #[test]
-fn health_is_one_line() {
+fn doctor_output_for_a_healthy_session() {
     insta::assert_snapshot!(told(&["./healthy_linear.jsonl"]), @r"
-    Nothing wrong: healthy_linear (judged for 2.1.156 and 2.1.325)
+    Nothing wrong: healthy_linear (judged for Claude Code 2.1.156, which wrote it)
     exit 0
     ");
 }
 
 #[test]
-fn a_script_reads_one_document() {
+fn doctor_json_is_one_document() {
     let text = doctor(&["./stale_last_prompt.jsonl", "--json"]);
     let (document, exit) = text.rsplit_once("exit ").unwrap();
     let document: serde_json::Value = serde_json::from_str(document).unwrap();
@@ -224,7 +229,7 @@ fn a_script_reads_one_document() {
         )
     );
     assert_eq!(
-        (exit, &document["totals"]["loses-history"]),
+        (exit, &document["totals"]["loses_history"]),
         ("1", &1.into())
     );
 }

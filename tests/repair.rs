@@ -1,4 +1,4 @@
-//! What repair mends, and what it leaves alone.
+//! What `repair` changes, and what it leaves alone.
 #![allow(
     clippy::unwrap_used,
     reason = "a test that cannot be set up has failed"
@@ -16,17 +16,21 @@ use support::corrupt::{ALL, Fault, MEDIA, corrupt};
 use support::made::{self, Shape};
 use support::{Repaired, findings, fixture, opaque, recorded, repair, said, session};
 
-/// What must hold of every repair.
-fn assert_mended(before: &[u8], what: &str) -> Repaired {
+/// Asserts what must hold of every repair: nothing repairable is left, a second repair changes nothing,
+/// and no words are lost.
+fn assert_repaired(before: &[u8], what: &str) -> Repaired {
     let repaired = repair(before, true);
     let after = session(repaired.bytes.clone());
     let left: Vec<_> = findings(&after)
         .into_iter()
-        .filter(|f| f.mendable)
+        .filter(|f| f.repairable)
         .collect();
     assert!(left.is_empty(), "{what}: left {left:?}");
     let again = repair(&repaired.bytes, true);
-    assert!(!again.changed, "{what}: twice is not once");
+    assert!(
+        !again.changed,
+        "{what}: a second repair changes the session again"
+    );
     let (old, new) = (said(&session(before)), said(&after));
     let lost: Vec<_> = old.iter().filter(|t| !new.contains(t)).collect();
     assert!(lost.is_empty(), "{what}: lost {lost:?}");
@@ -34,12 +38,12 @@ fn assert_mended(before: &[u8], what: &str) -> Repaired {
 }
 
 #[test]
-fn every_pathology_is_mended() {
+fn repair_removes_every_pathology() {
     for entry in std::fs::read_dir(fixture("pathologies")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let before = fs_err::read(&path).unwrap();
-        let repaired = assert_mended(&before, &name);
+        let repaired = assert_repaired(&before, &name);
         if name.starts_with("healthy") {
             assert!(!repaired.changed, "{name}");
         }
@@ -48,19 +52,19 @@ fn every_pathology_is_mended() {
 }
 
 #[test]
-fn healthy_sessions_are_left_alone() {
+fn repair_leaves_healthy_sessions_alone() {
     for path in recorded() {
         let name = path.to_string_lossy().into_owned();
         let before = fs_err::read(&path).unwrap();
         if !name.contains("/2.1.45/") && !name.contains("/killed/") {
             assert!(!repair(&before, true).changed, "{name}");
         }
-        assert_mended(&before, &name);
+        assert_repaired(&before, &name);
     }
 }
 
 #[test]
-fn of_two_candidates_neither_is_taken_unasked() {
+fn repair_takes_neither_of_two_candidates_unasked() {
     let before = fs_err::read(fixture("pathologies/two_candidates.jsonl")).unwrap();
     let careful = repair(&before, false);
     assert!(!careful.changed);
@@ -105,24 +109,24 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn made_sessions_are_healthy(shape in shapes()) {
+    fn doctor_finds_made_sessions_healthy(shape in shapes()) {
         let bytes = made::bytes(&made::lines(&shape));
         let found: Vec<_> = findings(&session(bytes.clone())).into_iter().filter(|f| f.check != "parallel-results").collect();
         prop_assert!(found.is_empty(), "{found:?}");
     }
 
     #[test]
-    fn one_fault_is_mended(shape in shapes(), fault in prop::sample::select(ALL.to_vec()), seed in any::<u64>()) {
-        assert_mended(&corrupt(&made::lines(&shape), &[fault], seed), &format!("{fault:?}"));
+    fn repair_removes_one_fault(shape in shapes(), fault in prop::sample::select(ALL.to_vec()), seed in any::<u64>()) {
+        assert_repaired(&corrupt(&made::lines(&shape), &[fault], seed), &format!("{fault:?}"));
     }
 
     #[test]
-    fn several_faults_are_mended(shape in shapes(), faults in prop::collection::vec(prop::sample::select(ALL.to_vec()), 2..5), seed in any::<u64>()) {
-        assert_mended(&corrupt(&made::lines(&shape), &faults, seed), &format!("{faults:?}"));
+    fn repair_removes_several_faults(shape in shapes(), faults in prop::collection::vec(prop::sample::select(ALL.to_vec()), 2..5), seed in any::<u64>()) {
+        assert_repaired(&corrupt(&made::lines(&shape), &faults, seed), &format!("{faults:?}"));
     }
 
     #[test]
-    fn every_complete_record_is_recovered(shape in shapes(), seed in any::<u64>(), fault in prop::sample::select(vec![Fault::NulRun, Fault::Glued, Fault::Spliced])) {
+    fn repair_recovers_every_complete_record(shape in shapes(), seed in any::<u64>(), fault in prop::sample::select(vec![Fault::NulRun, Fault::Glued, Fault::Spliced])) {
         let lines = made::lines(&shape);
         let healthy = session(made::bytes(&lines));
         let repaired = repair(&corrupt(&lines, &[fault], seed), true);
@@ -187,7 +191,7 @@ fn stdout(output: &Output) -> String {
 }
 
 #[test]
-fn what_cannot_be_read_goes_to_quarantine() {
+fn repair_moves_unreadable_parts_to_quarantine() {
     let home = Home::with("torn_middle");
     let torn = fs_err::read(&home.session).unwrap();
     let output = home.run(&["repair", ID]);
@@ -213,7 +217,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn in_place_can_be_undone() {
+fn repair_in_place_can_be_undone() {
     let home = Home::with("glued_records");
     let before = fs_err::read(&home.session).unwrap();
     assert!(
@@ -233,7 +237,7 @@ fn in_place_can_be_undone() {
 }
 
 #[test]
-fn only_what_was_asked_for_is_mended() {
+fn repair_only_changes_what_was_asked_for() {
     let home = Home::with("stray_result");
     let output = home.run(&["repair", ID, "--only", "lone-thinking", "-n", "--json"]);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -252,7 +256,7 @@ fn only_what_was_asked_for_is_mended() {
 }
 
 #[test]
-fn a_note_in_front_of_a_boundary_with_nothing_behind_it_is_right() {
+fn repair_accepts_a_last_prompt_before_a_bare_boundary() {
     let shape = Shape {
         turns: vec![0, 0],
         version: "2.0.36",
@@ -260,11 +264,11 @@ fn a_note_in_front_of_a_boundary_with_nothing_behind_it_is_right() {
         compacted: None,
     };
     let faults = [Fault::BareBoundary, Fault::StaleLastPrompt];
-    assert_mended(&corrupt(&made::lines(&shape), &faults, 0), "both");
+    assert_repaired(&corrupt(&made::lines(&shape), &faults, 0), "both");
 }
 
 #[test]
-fn pictures_and_documents_are_mended() {
+fn repair_replaces_bad_images_and_documents() {
     let shape = Shape {
         turns: vec![1, 0],
         version: "2.1.325",
@@ -275,14 +279,14 @@ fn pictures_and_documents_are_mended() {
     for fault in MEDIA.into_iter().filter(|f| *f != Fault::LargeImage) {
         let before = corrupt(&made::lines(&shape), &[fault], 3);
         assert!(
-            assert_mended(&before, &format!("{fault:?}")).changed,
+            assert_repaired(&before, &format!("{fault:?}")).changed,
             "{fault:?}"
         );
     }
 }
 
 #[test]
-fn a_mark_before_the_file_goes_and_hides_nothing() {
+fn repair_removes_a_byte_order_mark() {
     let shape = Shape {
         turns: vec![1, 0],
         version: "2.1.325",
@@ -304,7 +308,7 @@ fn a_mark_before_the_file_goes_and_hides_nothing() {
 }
 
 #[test]
-fn thinking_goes_with_a_call_that_is_lost() {
+fn repair_removes_thinking_with_a_lost_call() {
     let shape = Shape {
         turns: vec![2, 1],
         version: "2.1.325",
@@ -330,7 +334,7 @@ fn thinking_goes_with_a_call_that_is_lost() {
 }
 
 #[test]
-fn records_glued_at_the_end_are_both_kept() {
+fn repair_keeps_both_records_glued_at_the_end() {
     let shape = Shape {
         turns: vec![0, 1],
         version: "2.1.45",

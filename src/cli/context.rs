@@ -91,10 +91,10 @@ impl Context {
         })
     }
 
-    /// The newest client that is installed, else the newest that is known.
-    pub(super) fn newest_client(&self) -> Version {
+    /// Returns the newest client that is installed.
+    pub(super) fn installed_client(&self) -> Option<Version> {
         let path = std::env::var_os("PATH");
-        installed::newest(self.home.as_deref(), path.as_deref()).unwrap_or(Version::NEWEST)
+        installed::newest(self.home.as_deref(), path.as_deref())
     }
 
     /// Says something that is not the result.

@@ -6,37 +6,37 @@ use crate::transcript::Entry;
 use super::finding::{Finding, Severity};
 use super::version::Versions;
 
-/// One thing that can be wrong, with what is known of it.
+/// One thing that can be wrong, with all that is known about it.
 #[derive(Debug)]
 pub struct Check {
-    /// Its name, as `repair --only` takes it.
+    /// Its name.
     pub name: &'static str,
-    /// What it is about: lines, chain, calls, thinking, content, compaction, place or bloat.
+    /// The folder of `doctor/checks` that it is in.
     pub family: &'static str,
-    /// How much it hurts those who suffer.
+    /// How much it hurts the clients that suffer.
     pub severity: Severity,
-    /// What people have seen: the API's or the client's own words where there are any.
-    pub seen: &'static str,
+    /// What people see: the words of the API or the client where there are any.
+    pub symptom: &'static str,
     /// The clients that it hurts.
     pub suffers: Versions,
-    /// Which clients make it good by themselves, and how.
-    pub heals: &'static str,
-    /// What `repair` does about it; `None` if it can do nothing.
-    pub mend: Option<&'static str>,
-    /// When it is reported, and whether a change to a session is judged by it.
+    /// Which clients cope with it by themselves, and how; empty if none does.
+    pub healed_by: &'static str,
+    /// What a repair does about it; `None` if nothing can be done.
+    pub repair: Option<&'static str>,
+    /// When findings count.
     pub gate: Gate,
-    /// Looks for it.
+    /// Adds its findings to a list.
     pub run: fn(&Survey<'_>, &mut Vec<Finding>),
 }
 
 /// When a check's findings count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// Always: no change to a session may add one.
+    /// Always: no operation may add one.
     Judged,
-    /// Only where a client that suffers is concerned: for others this is how sessions are.
+    /// Only for a client that suffers: other clients write such sessions every day.
     JudgedForVersion,
-    /// It is told, and no change is judged by it.
+    /// They are reported, but an operation may add one.
     ReportOnly,
 }
 
@@ -48,12 +48,12 @@ pub struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    /// Prepares a session to be looked at.
+    /// Prepares a session for the checks.
     pub fn new(session: &'a Session) -> Self {
         Self { session }
     }
 
-    /// The position on the path at or beside which an entry is shown with the conversation.
+    /// Returns the position on the live path at or beside which an entry is shown.
     pub fn position(&self, entry: usize) -> Option<u32> {
         match self.session.graph().place(entry) {
             Standing::Path(p) | Standing::Beside(p) => Some(p),
@@ -61,7 +61,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Entries of the conversation, however much of it a compaction hides, with their indices.
+    /// Returns the entries of the conversation with their indices, those that a compaction hides included.
     pub fn live(&self) -> impl Iterator<Item = (usize, &'a Entry)> + '_ {
         let session = self.session;
         session
@@ -71,7 +71,14 @@ impl<'a> Survey<'a> {
             .filter(|&(i, _)| self.position(i).is_some())
     }
 
-    /// Something wrong at an entry. What a compaction hides hurts nobody for now.
+    /// Returns the number of an entry's line in the file, from 1.
+    pub fn line(&self, entry: usize) -> u32 {
+        let line = self.session.entries()[entry].line as usize;
+        let origin = self.session.document().origin(line);
+        origin.unwrap_or(line) as u32 + 1
+    }
+
+    /// Makes a finding about an entry. What the API would refuse is harmless while a compaction hides it.
     pub fn at(&self, check: &'static Check, entry: usize, message: impl Into<String>) -> Finding {
         let e = &self.session.entries()[entry];
         let uuid = self.session.uuid(e);
@@ -80,7 +87,7 @@ impl<'a> Survey<'a> {
                 .position(entry)
                 .is_some_and(|p| p < self.session.graph().window_start());
         let severity = if hidden {
-            Severity::Waste
+            Severity::Harmless
         } else {
             check.severity
         };
@@ -93,7 +100,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Something wrong at a line.
+    /// Makes a finding about a line.
     pub fn at_line(&self, check: &'static Check, line: u32, message: impl Into<String>) -> Finding {
         let line = self
             .session
@@ -107,7 +114,7 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// Something wrong with the whole session.
+/// Makes a finding about the whole session.
 pub(super) fn whole(check: &'static Check, message: impl Into<String>) -> Finding {
     Finding {
         check: check.name,
@@ -117,11 +124,12 @@ pub(super) fn whole(check: &'static Check, message: impl Into<String>) -> Findin
         turn: None,
         message: message.into(),
         suffers: check.suffers,
-        mendable: check.mend.is_some(),
+        repairable: check.repair.is_some(),
+        remedy: None,
     }
 }
 
-/// Whether an entry is part of the conversation, however much of it a compaction hides.
+/// Returns whether an entry is part of the conversation, even if a compaction hides it.
 pub(crate) fn is_live(session: &Session, entry: usize) -> bool {
     matches!(
         session.graph().place(entry),

@@ -1,4 +1,4 @@
-//! One thing that is wrong.
+//! What a check reports.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use super::version::Versions;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Bytes that nobody needs, or a fault that clients make good.
-    Waste,
-    /// The API will answer 400.
+    /// Nothing is lost or refused: wasted bytes, or what every client copes with.
+    Harmless,
+    /// The API answers 400.
     RefusedByTheApi,
     /// The model is not shown something that is in the file.
     LosesHistory,
@@ -23,39 +23,72 @@ pub enum Severity {
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Severity::Waste => "waste",
+            Severity::Harmless => "harmless",
             Severity::RefusedByTheApi => "refused by the API",
             Severity::LosesHistory => "loses history",
-            Severity::StopsResume => "stops resume",
+            Severity::StopsResume => "does not open",
         })
     }
 }
 
-/// Something wrong at a line.
+/// What a person can do about a finding that a repair does not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remedy {
+    /// Make a session without the data that the model is not shown.
+    DropHidden,
+    /// Make the conversation smaller.
+    Shrink,
+    /// Shorten large tool results.
+    ShortenResults,
+    /// Keep only this many turns.
+    KeepTurns(usize),
+    /// Repair the session itself: a repaired copy would leave the original, on which old clients hang.
+    RepairInPlace,
+    /// Put a copy into the folder of the right project.
+    CopyToProject,
+}
+
+/// Something wrong at a line or with the whole session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The check's name, as `repair --only` takes it.
+    /// The name of the check.
     pub check: &'static str,
     /// How much it hurts.
     pub severity: Severity,
-    /// The line, from 1; 0 where it is about the whole file.
+    /// The line, from 1; 0 if the finding is about the whole session.
     pub line: u32,
     /// The entry's uuid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// The turn, where the entry has one.
+    /// The turn of the entry, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u32>,
-    /// What is wrong, in words.
+    /// What is wrong. For a line, the words continue a sentence that begins with it.
     pub message: String,
     /// The clients that it hurts.
     pub suffers: Versions,
-    /// Whether `repair` can mend it.
-    pub mendable: bool,
+    /// Whether a repair removes it.
+    pub repairable: bool,
+    /// What else can be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
+}
+
+impl Finding {
+    /// Adds what a person can do.
+    #[must_use]
+    pub fn with(mut self, remedy: Remedy) -> Self {
+        self.remedy = Some(remedy);
+        self
+    }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.message)
+        match self.line {
+            0 => f.write_str(&self.message),
+            line => write!(f, "line {line} {}", self.message),
+        }
     }
 }

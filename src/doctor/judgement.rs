@@ -1,53 +1,67 @@
-//! For whom a session is judged.
+//! The client that a session is judged for.
 
 use crate::session::Session;
 
 use super::finding::{Finding, Severity};
 use super::version::Version;
 
-/// The clients that a session is judged for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The client that a session is judged for, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Judgement {
-    /// All of them, oldest first.
-    pub versions: Vec<Version>,
-    /// The one that will most likely go on with it.
-    pub next: Version,
+    /// The client that will most likely resume the session.
+    pub client: Version,
+    /// Why that one.
+    pub reason: Reason,
+}
+
+/// Why a session is judged for a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// The user named it.
+    Named,
+    /// It is installed.
+    Installed,
+    /// It is the newest that wrote the session.
+    WroteTheSession,
+    /// It is the newest that was measured, and nothing else is known.
+    NewestKnown,
 }
 
 impl Judgement {
-    /// Judges for one version.
-    pub fn only(version: Version) -> Self {
+    /// Judges for a client that the user named.
+    pub fn only(client: Version) -> Self {
         Self {
-            versions: vec![version],
-            next: version,
+            client,
+            reason: Reason::Named,
         }
     }
 
-    /// Judges for the versions that a session was written by, and the newest that is known.
+    /// Judges for the newest client that wrote the session, or else the newest that was measured.
     pub fn of(session: &Session) -> Self {
-        Self::beside(session, Version::NEWEST)
+        Self::for_installed(session, None)
     }
 
-    /// Judges for the versions that a session was written by, and the one that is installed.
-    pub fn beside(session: &Session, installed: Version) -> Self {
-        let all = session.distinct("version");
-        let mut versions: Vec<Version> = all.iter().filter_map(|v| v.parse().ok()).collect();
-        let last = session.entries().iter().rev().filter(|e| e.is_message());
-        let next = last
-            .filter_map(|e| session.string(e, &["version"]))
-            .find_map(|v| v.parse().ok());
-        versions.push(installed);
-        versions.sort_unstable();
-        versions.dedup();
-        Self {
-            versions,
-            next: next.unwrap_or(installed),
+    /// Judges for the installed client; if none is known, as [`Judgement::of`] does.
+    pub fn for_installed(session: &Session, installed: Option<Version>) -> Self {
+        if let Some(client) = installed {
+            let reason = Reason::Installed;
+            return Self { client, reason };
+        }
+        let versions = session.distinct("version");
+        match versions.iter().filter_map(|v| v.parse().ok()).max() {
+            Some(client) => Self {
+                client,
+                reason: Reason::WroteTheSession,
+            },
+            None => Self {
+                client: Version::NEWEST,
+                reason: Reason::NewestKnown,
+            },
         }
     }
 
-    /// Whether a finding matters to one of them. Waste is waste to all.
+    /// Returns whether a finding is true of this client. Harmless findings are true of every client.
     pub fn concerns(&self, finding: &Finding) -> bool {
-        finding.severity == Severity::Waste
-            || self.versions.iter().any(|&v| finding.suffers.contains(v))
+        finding.severity == Severity::Harmless || finding.suffers.contains(self.client)
     }
 }

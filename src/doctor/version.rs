@@ -1,4 +1,4 @@
-//! Versions of the client, and which of them suffer from a fault.
+//! Versions of the client, and ranges of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,15 +14,21 @@ impl Version {
     pub const NEWEST: Version = Version(2, 1, 325);
 }
 
+impl Default for Version {
+    fn default() -> Self {
+        Self::NEWEST
+    }
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.0, self.1, self.2)
     }
 }
 
-/// A text that is no version.
+/// A text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no version: three numbers are, like 2.1.45")]
+#[error("`{0}` is not a version: a version has three numbers, like 2.1.45")]
 pub struct NoVersion(String);
 
 impl FromStr for Version {
@@ -49,8 +55,8 @@ impl FromStr for Version {
 
 /// Which versions a fault hurts.
 ///
-/// Between the last that was seen to suffer and the first that was seen to heal it, a version is
-/// taken to suffer.
+/// A version between the last that was seen to suffer and the first that was seen to cope is taken to
+/// suffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Versions {
     /// Every one.
@@ -59,12 +65,12 @@ pub enum Versions {
     Before(Version),
     /// This one and all after it.
     From(Version),
-    /// None that was measured: each heals it or does not mind.
+    /// None that was measured.
     None,
 }
 
 impl Versions {
-    /// Whether a version is one of them.
+    /// Returns whether a version is in the range.
     pub fn contains(self, version: Version) -> bool {
         match self {
             Versions::All => true,
@@ -78,10 +84,10 @@ impl Versions {
 impl fmt::Display for Versions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Versions::All => f.write_str("all clients"),
-            Versions::Before(v) => write!(f, "clients before {v}"),
-            Versions::From(v) => write!(f, "clients from {v} on"),
-            Versions::None => f.write_str("no client that is known"),
+            Versions::All => f.write_str("every version"),
+            Versions::Before(v) => write!(f, "versions before {v}"),
+            Versions::From(v) => write!(f, "{v} and newer"),
+            Versions::None => f.write_str("no known version"),
         }
     }
 }
@@ -97,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_compared_by_number() {
+    fn version_numbers_are_compared_as_numbers() {
         let v = |t: &str| t.parse::<Version>().unwrap();
         assert!(v("2.1.9") < v("2.1.45") && v("2.0.76") < v("2.1.9"));
         assert_eq!(v("v2.1.3-beta"), Version(2, 1, 3));

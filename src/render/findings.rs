@@ -1,155 +1,223 @@
-//! What the doctor found, as a person reads it.
+//! The doctor's findings about one session, as text.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::doctor::{Finding, Severity};
+use crate::doctor::{Finding, Severity, Version, find_check};
 use crate::human::count;
 
 use super::style::{BOLD, DIM, RED, YELLOW, paint};
-use super::text::{clean, fit, pad, width};
+use super::text::{clean, fit, width, wrap};
 
-/// How many findings of one check are shown before the rest is counted.
-const ROWS: usize = 5;
+/// How many lines of a group are listed before the rest is counted.
+const LINES: usize = 8;
 
-/// One session's findings.
+/// The findings about one session.
 #[derive(Debug)]
 pub struct FindingList<'a> {
     /// The session's id.
     pub session_id: &'a str,
     /// Its title or first prompt.
     pub title: &'a str,
-    /// What matters.
+    /// The client that the session was judged for.
+    pub client: Version,
+    /// What is wrong for this client.
     pub findings: &'a [Finding],
-    /// What the clients in question heal by themselves.
+    /// What this client copes with by itself.
     pub healed: &'a [Finding],
-    /// Columns of the terminal.
+    /// The width of the terminal.
     pub columns: usize,
 }
 
+/// Findings of one check that hurt equally.
+struct Group<'a> {
+    severity: Severity,
+    findings: Vec<&'a Finding>,
+}
+
 impl FindingList<'_> {
-    /// The list as text, with colours in it.
+    /// Renders the list, with colours.
     pub fn render(&self) -> String {
         let mut out = String::new();
         let id: String = self.session_id.chars().take(8).collect();
         let room = self.columns.saturating_sub(width(&id) + 4).max(8);
-        let _ = writeln!(
-            out,
-            "{}  “{}”",
-            paint(BOLD, clean(&id)),
-            fit(&clean(self.title), room)
-        );
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut rows = Vec::new();
-        for finding in self.findings {
-            let n = seen.entry(finding.check).or_default();
-            *n += 1;
-            if *n <= ROWS {
-                rows.push((finding, cells(finding)));
+        let title = fit(&clean(self.title), room);
+        let _ = writeln!(out, "{}  “{title}”", paint(BOLD, clean(&id)));
+        for group in groups(self.findings) {
+            let style = match group.severity {
+                Severity::Harmless => DIM,
+                Severity::RefusedByTheApi => YELLOW,
+                Severity::LosesHistory | Severity::StopsResume => RED,
+            };
+            let label = paint(style, format!("{}:", group.severity));
+            self.group(&mut out, &label, &group, &group.explanation());
+        }
+        for group in groups(self.healed) {
+            let label = paint(DIM, format!("no problem for Claude Code {}:", self.client));
+            let healed_by = group.check().map_or("", |c| c.healed_by);
+            let mut text = sentence(healed_by);
+            if text.is_empty() {
+                text = format!("Only {} suffer from it.", group.findings[0].suffers);
             }
+            self.group(&mut out, &label, &group, &text);
         }
-        let widths = [0, 1, 2, 3].map(|c| {
-            rows.iter()
-                .map(|(_, cells)| width(&cells[c]))
-                .max()
-                .unwrap_or(0)
-        });
-        for (finding, cells) in &rows {
-            let _ = writeln!(out, "  {}", self.row(finding, cells, widths));
-        }
-        for (check, n) in seen.into_iter().filter(|(_, n)| *n > ROWS) {
-            let _ = writeln!(
-                out,
-                "  {}",
-                paint(
-                    DIM,
-                    format!("… and {} more × {check}", count((n - ROWS) as u64))
-                )
-            );
-        }
-        self.healed(&mut out);
         out
     }
 
-    fn row(&self, finding: &Finding, cells: &[String; 4], widths: [usize; 4]) -> String {
-        let style = match finding.severity {
-            Severity::Waste => DIM,
-            Severity::RefusedByTheApi => YELLOW,
-            Severity::LosesHistory | Severity::StopsResume => RED,
-        };
-        let mut out = paint(style, pad(&cells[0], widths[0] as i32));
-        let mut used = 2 + widths[0];
-        for c in (1..4).filter(|&c| widths[c] > 0) {
-            let _ = write!(out, "  {}", pad(&cells[c], widths[c] as i32));
-            used += 2 + widths[c];
-        }
-        let mut rows = wrap(
-            &clean(&finding.message),
-            self.columns.saturating_sub(used + 2).max(24),
-        )
-        .into_iter();
-        let _ = write!(out, "  {}", rows.next().unwrap_or_default());
+    /// Writes the heading of a group, and its explanation below.
+    fn group(&self, out: &mut String, label: &str, group: &Group<'_>, explanation: &str) {
+        let heading = group.heading();
+        let mut rows = wrap(&heading, self.columns.saturating_sub(6).max(24)).into_iter();
+        let _ = writeln!(out, "  {label} {}", rows.next().unwrap_or_default());
         for row in rows {
-            let _ = write!(out, "\n{}{row}", " ".repeat(used + 2));
+            let _ = writeln!(out, "      {row}");
+        }
+        for row in wrap(&clean(explanation), self.columns.saturating_sub(4).max(24)) {
+            let _ = writeln!(out, "    {row}");
+        }
+    }
+}
+
+/// Groups findings by severity and check, the worst first, otherwise in file order.
+fn groups(findings: &[Finding]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for finding in findings {
+        let same = |g: &&mut Group<'_>| {
+            g.severity == finding.severity && g.findings[0].check == finding.check
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.findings.push(finding),
+            None => groups.push(Group {
+                severity: finding.severity,
+                findings: vec![finding],
+            }),
+        }
+    }
+    groups.sort_by_key(|g| std::cmp::Reverse(g.severity));
+    groups
+}
+
+impl Group<'_> {
+    fn check(&self) -> Option<&'static crate::doctor::Check> {
+        find_check(self.findings[0].check)
+    }
+
+    /// The check, how often it found something, and where.
+    fn heading(&self) -> String {
+        let mut out = self.findings[0].check.to_owned();
+        if self.findings.len() > 1 {
+            let _ = write!(out, " × {}", count(self.findings.len() as u64));
+        }
+        let mut lines: Vec<u32> = self.findings.iter().map(|f| f.line).collect();
+        lines.retain(|&line| line > 0);
+        lines.dedup();
+        let listed: Vec<String> = lines.iter().take(LINES).map(u32::to_string).collect();
+        match lines.len() {
+            0 => {}
+            1 => {
+                let _ = write!(out, ", line {}", listed[0]);
+            }
+            _ => {
+                let _ = write!(out, ", lines {}", listed.join(", "));
+            }
+        }
+        if lines.len() > LINES {
+            let _ = write!(out, " and {} more", count((lines.len() - LINES) as u64));
+        }
+        let turns = self.findings.iter().filter_map(|f| f.turn);
+        let turns = turns.filter(|&t| t > 0);
+        match (turns.clone().min(), turns.max()) {
+            (Some(a), Some(b)) if a == b => {
+                let _ = write!(out, " (turn {a})");
+            }
+            (Some(a), Some(b)) => {
+                let _ = write!(out, " (turns {a} to {b})");
+            }
+            _ => {}
         }
         out
     }
 
-    fn healed(&self, out: &mut String) {
-        let mut groups: BTreeMap<&str, (usize, String)> = BTreeMap::new();
-        for finding in self.healed {
-            groups
-                .entry(finding.check)
-                .or_insert((0, finding.suffers.to_string()))
-                .0 += 1;
-        }
-        for (check, (n, suffers)) in groups {
-            let _ = writeln!(
-                out,
-                "  {}",
-                paint(
-                    DIM,
-                    format!(
-                        "healed by the client itself: {} × {check} (it hurts {suffers})",
-                        count(n as u64)
-                    )
-                )
-            );
-        }
-    }
-}
-
-/// Severity, turn, line and check.
-fn cells(finding: &Finding) -> [String; 4] {
-    let turn = finding
-        .turn
-        .filter(|&t| t > 0)
-        .map(|t| format!("turn {t}"))
-        .unwrap_or_default();
-    let line = if finding.line > 0 {
-        format!("line {}", finding.line)
-    } else {
-        String::new()
-    };
-    [
-        finding.severity.to_string(),
-        turn,
-        line,
-        finding.check.to_owned(),
-    ]
-}
-
-/// Breaks a text at blanks.
-fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut rows: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match rows.last_mut() {
-            Some(row) if width(row) + 1 + width(word) <= columns => {
-                row.push(' ');
-                row.push_str(word);
+    /// What is wrong, once for all findings of the group.
+    fn explanation(&self) -> String {
+        let first = self.findings[0];
+        let alike = self.findings.iter().all(|f| f.message == first.message);
+        match (first.line, self.findings.len(), alike) {
+            (0, ..) => {
+                let mut texts: Vec<String> = Vec::new();
+                for finding in &self.findings {
+                    texts.push(sentence(&finding.message));
+                }
+                texts.join(" ")
             }
-            _ => rows.push(word.to_owned()),
+            (line, 1, _) => sentence(&format!("line {line} {}", first.message)),
+            (_, _, true) => sentence(&format!("each of these lines {}", first.message)),
+            (line, n, false) => format!(
+                "{} The other {} are alike.",
+                sentence(&format!("line {line} {}", first.message)),
+                count(n as u64 - 1)
+            ),
         }
     }
-    rows
+}
+
+/// Makes a sentence of a clause.
+fn sentence(clause: &str) -> String {
+    let mut chars = clause.chars();
+    match chars.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), chars.as_str()),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Versions;
+
+    fn finding(line: u32, message: &str) -> Finding {
+        Finding {
+            check: "torn-line",
+            severity: Severity::LosesHistory,
+            line,
+            uuid: None,
+            turn: None,
+            message: message.to_owned(),
+            suffers: Versions::All,
+            repairable: true,
+            remedy: None,
+        }
+    }
+
+    #[test]
+    fn finding_list_groups_equal_findings() {
+        let findings: Vec<Finding> = (1..=20).map(|n| finding(n * 5, "is torn")).collect();
+        let list = FindingList {
+            session_id: "0123456789",
+            title: "Title",
+            client: Version::NEWEST,
+            findings: &findings,
+            healed: &[],
+            columns: 100,
+        };
+        let text = anstream::adapter::strip_str(&list.render()).to_string();
+        assert_eq!(
+            text,
+            "01234567  “Title”\n  loses history: torn-line × 20, lines 5, 10, 15, 20, 25, 30, 35, 40 and 12 more\n    Each of these lines is torn.\n"
+        );
+    }
+
+    #[test]
+    fn finding_list_fits_narrow_terminals() {
+        let findings = [finding(3, &"long ".repeat(40))];
+        let list = FindingList {
+            session_id: "0123456789",
+            title: "A title that is longer than the terminal is wide, by a few words",
+            client: Version::NEWEST,
+            findings: &findings,
+            healed: &findings,
+            columns: 60,
+        };
+        let text = anstream::adapter::strip_str(&list.render()).to_string();
+        assert!(text.lines().all(|l| width(l) <= 60), "{text}");
+    }
 }

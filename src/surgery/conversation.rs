@@ -12,7 +12,7 @@ use crate::session::{Session, Standing};
 use crate::transcript::{BlockKind, Entry};
 use crate::window::shown_entries;
 
-use super::plan::{Fate, Plan, Transform};
+use super::plan::{Fate, Plan, Reach};
 
 /// How the conversation of a result differs from what was promised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,29 +53,6 @@ pub(super) struct Expected {
     lines: Vec<u32>,
     /// The first step that changed a block without naming it.
     broken: Option<BrokenPromise>,
-}
-
-/// How far a step may change what is shown, beyond what it removes and hides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// Not at all.
-    Narrows,
-    /// It may show entries that were not shown.
-    Reveals,
-    /// It may make another path the conversation.
-    Rearranges,
-}
-
-impl Reach {
-    pub(super) fn of(transform: &(impl Transform + ?Sized)) -> Self {
-        if transform.rearranges() {
-            Reach::Rearranges
-        } else if transform.reveals() {
-            Reach::Reveals
-        } else {
-            Reach::Narrows
-        }
-    }
 }
 
 /// What a step is about to do to the conversation, taken down before the session changes.

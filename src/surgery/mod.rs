@@ -27,7 +27,7 @@ pub use fresh_ids::{FreshIds, NotAsMeant};
 pub(crate) use fresh_ids::{emit, emitted_len, least_emitted};
 pub(crate) use new_entry::common_fields;
 pub use plan::{
-    Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Refusal, Transform, Why,
+    Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Reach, Refusal, Transform, Why,
 };
 pub use record::Record;
 pub use reparent::{Relinked, reparent};

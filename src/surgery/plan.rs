@@ -19,15 +19,9 @@ pub trait Transform {
     /// Its name on the command line.
     fn name(&self) -> &'static str;
 
-    /// Whether it brings to light what was hidden, faults included: these are then no fault of its.
-    fn reveals(&self) -> bool {
-        false
-    }
-
-    /// Whether it may make another path the conversation, because the present one is broken. Only repairs of
-    /// the chain do.
-    fn rearranges(&self) -> bool {
-        false
+    /// How far it may change what the model is shown, beyond what its plan removes and hides.
+    fn reach(&self) -> Reach {
+        Reach::Narrows
     }
 
     /// Decides what is removed and edited; never who becomes whose parent. `detail` says how much of it
@@ -35,17 +29,24 @@ pub trait Transform {
     fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal>;
 }
 
+/// How far a transform may change what the model is shown, beyond what its plan removes and hides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Not at all.
+    Narrows,
+    /// It may show entries that were hidden, with whatever is wrong with those.
+    Reveals,
+    /// It may make another path or another order the conversation, because the present one is broken.
+    Rearranges,
+}
+
 impl<T: Transform + ?Sized> Transform for &T {
     fn name(&self) -> &'static str {
         (**self).name()
     }
 
-    fn reveals(&self) -> bool {
-        (**self).reveals()
-    }
-
-    fn rearranges(&self) -> bool {
-        (**self).rearranges()
+    fn reach(&self) -> Reach {
+        (**self).reach()
     }
 
     fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal> {
@@ -372,11 +373,12 @@ impl Plan {
         self.edit_line(entry.line, edits);
     }
 
-    /// Requests a parent for an entry, by its index; `None` makes it a root. The last request counts.
+    /// Requests a parent for an entry, by its index; `None` makes it a root. The first request counts.
     ///
     /// The parent is written when the plan is carried out, and takes precedence over the one that the resolver would choose.
     pub fn set_parent(&mut self, child: usize, parent: Option<&str>) {
-        self.parents.insert(child as u32, parent.map(str::to_owned));
+        let parent = || parent.map(str::to_owned);
+        self.parents.entry(child as u32).or_insert_with(parent);
     }
 
     /// Hands over the requested parents.

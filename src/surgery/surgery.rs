@@ -6,11 +6,11 @@ use crate::threads::joined;
 use crate::transcript::{Id, Kind};
 use crate::window::Calibration;
 
-use super::conversation::{Expected, Intent, Reach};
+use super::conversation::{Expected, Intent};
 use super::copy_names::CopyNames;
 use super::figures::Figures;
 use super::finish::Finish;
-use super::plan::{Detail, PlanError, Refusal, Transform};
+use super::plan::{Detail, PlanError, Reach, Refusal, Transform};
 use super::record::Record;
 use super::verify::Faults;
 
@@ -257,7 +257,7 @@ fn next_step<'t>(
         return Ok(Some(Step {
             document,
             intent,
-            reach: Reach::of(transform),
+            reach: transform.reach(),
             window_start: session.graph().window_start(),
         }));
     }

@@ -95,7 +95,7 @@ fn attempt(case: &Case, injury: &Injury, show: bool) -> Result<bool> {
     let report = cells::ccsurgery(case, &["repair", "--accept-guess", &own])?;
     let session = report["target"]["session_id"].as_str().unwrap_or(&own);
     ensure!(fs_err::read(&path)? == ill, "the original has changed");
-    let left = mendable(&cells::told(case, &["doctor", session])?);
+    let left = repairable(&cells::told(case, &["doctor", session])?);
     ensure!(left.is_empty(), "left to mend: {}", left.join(", "));
     let again = cells::ccsurgery(case, &["repair", "--accept-guess", "--dry-run", session])?;
     let again = again["changes"].as_array().context("no list of changes")?;
@@ -123,12 +123,12 @@ fn attempt(case: &Case, injury: &Injury, show: bool) -> Result<bool> {
 }
 
 /// What a report of the doctor's says can be mended.
-fn mendable(report: &Value) -> Vec<String> {
+fn repairable(report: &Value) -> Vec<String> {
     let sessions = report["sessions"].as_array().into_iter().flatten();
     let found = sessions.flat_map(|s| [&s["findings"], &s["healed"]]);
     found
         .flat_map(|list| list.as_array().into_iter().flatten())
-        .filter(|f| f["mendable"] == true)
+        .filter(|f| f["repairable"] == true)
         .map(|f| f["message"].to_string())
         .collect()
 }

@@ -4,7 +4,7 @@
 
 use std::hint::black_box;
 
-use ccsurgery::doctor::{Judgement, diagnose};
+use ccsurgery::doctor::{Judgement, Version, diagnose};
 use ccsurgery::document::Document;
 use ccsurgery::ops::{
     Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, Trim, Truncate,
@@ -78,7 +78,7 @@ pub(crate) fn index(data: &[u8]) {
     black_box(file_parts(&session, &tools));
     black_box(WindowBreakdown::of(&session, &tools).parts(&measured));
     black_box(largest(&session, &measured, &ledger, &tools, 5));
-    black_box(diagnose(&session, &[Judgement::of(&session).next]));
+    black_box(diagnose(&session, Judgement::of(&session).client));
     black_box(Comparison::of(&session, &session));
 }
 
@@ -190,10 +190,14 @@ pub(crate) fn repair(data: &[u8]) {
     black_box(Judgement::of(&current));
     let options = RepairOptions {
         only: Vec::new(),
+        typed: Vec::new(),
         accept_guess: choice & 1 != 0,
         linearize: choice & 2 != 0,
-        drop_errors: choice & 4 != 0,
-        drop_references: choice & 8 != 0,
+        client: if choice & 4 != 0 {
+            Version(2, 0, 36)
+        } else {
+            Version::NEWEST
+        },
     };
     let operated = Surgery::on(current).then_all(passes(&options)).operate();
     check_reading(operated.expect("repairs are never declined").session());

@@ -29,7 +29,7 @@ pub(crate) fn session(bytes: impl Into<Vec<u8>>) -> Session {
 
 /// All that the doctor says of a session.
 pub(crate) fn findings(session: &Session) -> Vec<Finding> {
-    diagnose(session, &[Judgement::of(session).next])
+    diagnose(session, Judgement::of(session).client)
 }
 
 /// The checks that found something, sorted, each once.
@@ -43,25 +43,10 @@ pub(crate) fn checks(session: &Session) -> Vec<&'static str> {
 /// Repairs a session as the command does, guesses included if asked.
 pub(crate) fn repair(bytes: &[u8], accept_guess: bool) -> Repaired {
     let original = session(bytes);
-    let next = Judgement::of(&original).next;
-    let linearize = ccsurgery::doctor::find_check("parallel-results")
-        .unwrap()
-        .suffers
-        .contains(next);
-    let drop_errors = ccsurgery::doctor::find_check("replayed-error")
-        .unwrap()
-        .suffers
-        .contains(next);
-    let drop_references = ccsurgery::doctor::find_check("tool-reference")
-        .unwrap()
-        .suffers
-        .contains(next);
     let options = RepairOptions {
-        only: Vec::new(),
         accept_guess,
-        linearize,
-        drop_errors,
-        drop_references,
+        client: Judgement::of(&original).client,
+        ..RepairOptions::default()
     };
     let operated = Surgery::on(original).then_all(passes(&options)).operate();
     let verified = operated.unwrap().verify().unwrap();

@@ -1,16 +1,14 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::json;
+use serde::Serialize;
 
-use crate::doctor::Judgement;
-use crate::doctor::Version;
-use crate::doctor::checks::{Surroundings, diagnose, look_around};
-use crate::doctor::{Finding, Severity};
-use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint};
+use crate::doctor::checks::{Surroundings, all_checks, diagnose, find_check, look_around};
+use crate::doctor::{Check, Finding, Judgement, Reason, Remedy, Severity, Version, Versions};
+use crate::render::{BOLD, FindingList, GREEN, clean, clean_lines, count, paint};
 use crate::session::Session;
 use crate::store::{Located, Locator, slug};
 use crate::view::Overview;
@@ -21,54 +19,102 @@ use super::super::error::CliError;
 use super::super::names;
 use super::super::report::quoted;
 
-/// Say what is wrong with sessions, and which client versions that breaks
+/// Check sessions for problems
 ///
-/// Exit code 1 means that something stops a session, loses history or would be refused by the API.
+/// Problems are judged for the Claude Code version in use: the installed one, or else the newest that
+/// wrote the session. What this version copes with by itself is mentioned, but is not a problem.
+///
+/// Exit code 1 means that a session does not open, loses history or would be refused by the API.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery doctor                      all sessions of this project\n  ccsurgery doctor 3d731db0             one session\n  ccsurgery doctor --all --client 2.1.45"
+    after_help = "Examples:\n  ccsurgery doctor                      all sessions of this project\n  ccsurgery doctor 3d731db0             one session\n  ccsurgery doctor --all --client 2.1.45\n  ccsurgery doctor --explain torn-line"
 )]
 pub(crate) struct DoctorArgs {
-    /// An id, a prefix of one, a path, a title or `@` [default: all sessions of this project]
+    /// A session id, its beginning, a path, a title or `@` [default: all sessions of this project]
     #[arg(value_name = "SESSION", conflicts_with = "all")]
     session: Option<String>,
-    /// Look at the sessions of all projects
+    /// Check the sessions of all projects
     #[arg(long)]
     all: bool,
-    /// Judge for this version of the client [default: those that wrote the session, and the newest that is installed]
+    /// Judge for this version of Claude Code [default: the installed one, or else the newest that wrote the session]
     #[arg(long, value_name = "VERSION")]
     client: Option<Version>,
+    /// Explain a check: what it finds, which versions suffer, and what `repair` does
+    #[arg(long, value_name = "CHECK", conflicts_with_all = ["session", "all", "client"])]
+    explain: Option<String>,
 }
 
-/// What was found in one session.
+/// The findings about one session.
 struct Examined {
     found: Located,
     title: String,
     judgement: Judgement,
     findings: Vec<Finding>,
     healed: Vec<Finding>,
-    /// Whether a client would find it where it is.
+    /// Whether Claude Code finds the session where it is.
     at_home: bool,
 }
 
 impl Examined {
-    fn worst(&self) -> Option<Severity> {
-        self.findings.iter().map(|f| f.severity).max()
+    fn has_problem(&self) -> bool {
+        self.findings
+            .iter()
+            .any(|f| f.severity > Severity::Harmless)
     }
 
-    /// The command that mends what can be mended.
-    fn repair(&self) -> Option<String> {
-        let mendable = self.findings.iter().chain(&self.healed).any(|f| f.mendable);
-        let name = if self.at_home {
+    /// How the session is named in commands.
+    fn name(&self) -> String {
+        if self.at_home {
             self.found.id.clone()
         } else {
             quoted(&self.found.path.to_string_lossy())
-        };
-        mendable.then(|| format!("ccsurgery repair {name}"))
+        }
+    }
+
+    /// The command that repairs what can be repaired.
+    fn repair(&self) -> Option<String> {
+        let mut all = self.findings.iter().chain(&self.healed);
+        all.any(|f| f.repairable)
+            .then(|| format!("ccsurgery repair {}", self.name()))
+    }
+
+    /// What else can be done, each once.
+    fn remedies(&self) -> Vec<String> {
+        let all = self
+            .findings
+            .iter()
+            .chain(&self.healed)
+            .filter_map(|f| f.remedy);
+        let all: BTreeSet<Remedy> = all.collect();
+        all.into_iter().map(|r| worded(r, &self.name())).collect()
+    }
+}
+
+fn worded(remedy: Remedy, name: &str) -> String {
+    match remedy {
+        Remedy::DropHidden => {
+            format!("ccsurgery drop-hidden {name}: removes what the model is not shown")
+        }
+        Remedy::Shrink => format!("ccsurgery trim {name}: makes the conversation smaller"),
+        Remedy::ShortenResults => format!(
+            "ccsurgery drop-tools {name} --larger-than 10MB --stub: shortens large tool results"
+        ),
+        Remedy::KeepTurns(n) => {
+            format!("ccsurgery truncate {name} --at {n}: removes the unfinished turn")
+        }
+        Remedy::RepairInPlace => format!(
+            "ccsurgery repair {name} --in-place: repairs the session itself, on which versions before 2.1.45 hang"
+        ),
+        Remedy::CopyToProject => format!(
+            "ccsurgery clone {name} --to-project FOLDER: puts a copy into the right project"
+        ),
     }
 }
 
 pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    if let Some(name) = &args.explain {
+        return explain(context, name);
+    }
     let one = args.session.is_some();
     let found = if let Some(session) = args.session {
         let session = Some(session);
@@ -82,28 +128,27 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
         };
         all.map_err(|e| CliError::failed("unreadable", e.to_string(), "check the config folder"))?
     };
-    let installed = context.newest_client();
+    let installed = context.installed_client();
     let mut examined = Vec::new();
     for found in found.into_iter().filter(|f| f.len > 0) {
         let judge = |session: &Session| match args.client {
             Some(client) => Judgement::only(client),
-            None => Judgement::beside(session, installed),
+            None => Judgement::for_installed(session, installed),
         };
         match examine(context, found, judge) {
             Ok(seen) => examined.push(seen),
             Err(error) if one => return Err(error),
-            // A file that is none of ours to judge is passed over among many.
+            // Among many sessions, a file that cannot be read is passed over.
             Err(_) => {}
         }
     }
     if context.json {
-        let document = document(&examined);
+        let document = to_json(&Report::of(&examined))?;
         context.print_json(&document)?;
     } else {
-        tell(context, &examined, one)?;
+        show(context, &examined, one)?;
     }
-    let ill = examined.iter().any(|e| e.worst() > Some(Severity::Waste));
-    Ok(if ill {
+    Ok(if examined.iter().any(Examined::has_problem) {
         ExitCode::from(1)
     } else {
         ExitCode::SUCCESS
@@ -117,7 +162,7 @@ fn examine(
 ) -> Result<Examined, CliError> {
     let session = names::open(&found)?;
     let judgement = judge(&session);
-    let mut all = diagnose(&session, &[judgement.next]);
+    let mut all = diagnose(&session, judgement.client);
     all.extend(around(context, &found, &session));
     let at_home = found.path.starts_with(context.config.projects());
     let (findings, healed) = all.into_iter().partition(|f| judgement.concerns(f));
@@ -145,7 +190,7 @@ fn around(context: &Context, found: &Located, session: &Session) -> Vec<Finding>
     )
 }
 
-/// Where the project's list of sessions says that a session is.
+/// Returns where the project's list of sessions expects a session.
 fn listed(found: &Located) -> Option<PathBuf> {
     let bytes = fs_err::read(found.path.parent()?.join("sessions-index.json")).ok()?;
     let list: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
@@ -165,94 +210,217 @@ fn mode(_: &Path) -> Option<u32> {
     None
 }
 
-fn tell(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), CliError> {
-    for seen in examined
-        .iter()
-        .filter(|e| !e.findings.is_empty() || !e.healed.is_empty())
-    {
+/// Prints the findings: of one session all, of several only those with a problem.
+fn show(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), CliError> {
+    let listed = |e: &&Examined| e.has_problem() || one;
+    for seen in examined.iter().filter(listed) {
+        if seen.findings.is_empty() && seen.healed.is_empty() {
+            continue;
+        }
+        let title = context.masked(&seen.title);
         let list = FindingList {
             session_id: &seen.found.id,
-            title: &seen.title,
+            title: &title,
+            client: seen.judgement.client,
             findings: &seen.findings,
             healed: &seen.healed,
             columns: context.columns,
         };
         writeln!(context.out, "{}", list.render())?;
     }
-    let totals = totals(examined);
-    let whom = match examined {
-        [seen] => {
-            let versions: Vec<String> = seen
-                .judgement
-                .versions
-                .iter()
-                .map(ToString::to_string)
-                .collect();
-            format!(
-                "{} (judged for {})",
-                clean(&seen.found.id),
-                versions.join(" and ")
-            )
-        }
-        _ => format!("{} sessions", count(examined.len() as u64)),
-    };
-    if totals.is_empty() {
-        writeln!(context.out, "{} {whom}", paint(GREEN, "Nothing wrong:"))?;
+    let summary = summary(examined);
+    writeln!(context.out, "{summary}")?;
+    let shown: Vec<&Examined> = examined.iter().filter(listed).collect();
+    let problems = shown.iter().any(|e| e.has_problem());
+    let heading = if problems {
+        "Repair with:"
     } else {
-        let said: Vec<String> = totals
-            .iter()
-            .rev()
-            .map(|(severity, n)| format!("{} {severity}", count(*n as u64)))
-            .collect();
-        writeln!(context.out, "{whom}: {}", said.join(" · "))?;
-    }
-    let commands = examined.iter().filter_map(Examined::repair);
-    let commands: Vec<String> = commands.map(|c| clean_lines(&c)).collect();
-    if !commands.is_empty() {
-        let whom = if totals.is_empty() {
-            "For older clients, mend with:"
-        } else {
-            "Mend with:"
-        };
-        writeln!(context.out, "{whom}")?;
-        for command in &commands {
-            writeln!(context.out, "  {command}")?;
+        "Nothing needs to be done. To tidy up anyway, or for other versions of Claude Code, run:"
+    };
+    let repairs = shown.iter().filter_map(|e| e.repair()).collect();
+    list(context, heading, repairs)?;
+    let remedies = shown.iter().flat_map(|e| e.remedies()).collect();
+    list(context, "You can also run:", remedies)
+}
+
+fn list(context: &mut Context, heading: &str, rows: Vec<String>) -> Result<(), CliError> {
+    if !rows.is_empty() {
+        writeln!(context.out, "{heading}")?;
+        for row in rows {
+            writeln!(context.out, "  {}", clean_lines(&row))?;
         }
-    } else if one && totals.keys().any(|s| *s > Severity::Waste) {
-        writeln!(
-            context.out,
-            "None of this can be mended by `ccsurgery repair`; what to do instead stands beside it."
-        )?;
     }
     Ok(())
 }
 
-fn totals(examined: &[Examined]) -> BTreeMap<Severity, usize> {
-    let mut totals = BTreeMap::new();
+/// Summarises all sessions in one line.
+fn summary(examined: &[Examined]) -> String {
+    let whom = match examined {
+        [seen] => format!("{} ({})", clean(&seen.found.id), judged(seen.judgement)),
+        _ => format!("{} sessions", count(examined.len() as u64)),
+    };
+    let mut totals: BTreeMap<Severity, usize> = BTreeMap::new();
     for finding in examined.iter().flat_map(|e| &e.findings) {
         *totals.entry(finding.severity).or_default() += 1;
     }
-    totals
+    let harmless = totals.remove(&Severity::Harmless);
+    let mut parts: Vec<String> = totals
+        .iter()
+        .rev()
+        .map(|(&severity, &n)| problems(severity, n))
+        .collect();
+    let healthy = parts.is_empty();
+    parts.extend(harmless.map(|n| format!("{} harmless", count(n as u64))));
+    let rest = if parts.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", parts.join(", "))
+    };
+    if healthy {
+        format!("{} {whom}{rest}", paint(GREEN, "Nothing wrong:"))
+    } else {
+        format!("{whom}{rest}")
+    }
 }
 
-fn document(examined: &[Examined]) -> serde_json::Value {
-    let sessions: Vec<_> = examined
-        .iter()
-        .map(|e| {
-            json!({
-                "session_id": e.found.id, "path": e.found.path,
-                "judged_for": e.judgement.versions.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                "findings": e.findings, "healed": e.healed, "repair": e.repair(),
-            })
-        })
-        .collect();
-    let totals = totals(examined);
-    let of = |severity| totals.get(&severity).copied().unwrap_or(0);
-    json!({
-        "sessions": sessions,
-        "totals": {
-            "stops-resume": of(Severity::StopsResume), "loses-history": of(Severity::LosesHistory),
-            "refused-by-the-api": of(Severity::RefusedByTheApi), "waste": of(Severity::Waste),
-        },
-    })
+fn problems(severity: Severity, n: usize) -> String {
+    let one = n == 1;
+    let what = match severity {
+        Severity::Harmless => "harmless",
+        Severity::RefusedByTheApi if one => "problem that the API refuses",
+        Severity::RefusedByTheApi => "problems that the API refuses",
+        Severity::LosesHistory if one => "problem that loses history",
+        Severity::LosesHistory => "problems that lose history",
+        Severity::StopsResume if one => "problem that keeps the session from opening",
+        Severity::StopsResume => "problems that keep a session from opening",
+    };
+    format!("{} {what}", count(n as u64))
+}
+
+fn judged(judgement: Judgement) -> String {
+    let why = match judgement.reason {
+        Reason::Named => "",
+        Reason::Installed => ", which is installed",
+        Reason::WroteTheSession => ", which wrote it",
+        Reason::NewestKnown => ", the newest known",
+    };
+    format!("judged for Claude Code {}{why}", judgement.client)
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    sessions: Vec<SessionReport<'a>>,
+    totals: Totals,
+}
+
+#[derive(Serialize)]
+struct SessionReport<'a> {
+    session_id: &'a str,
+    path: String,
+    /// The version of Claude Code that the session is judged for.
+    judged_for: String,
+    findings: &'a [Finding],
+    healed: &'a [Finding],
+    repair: Option<String>,
+}
+
+#[derive(Serialize, Default)]
+struct Totals {
+    stops_resume: usize,
+    loses_history: usize,
+    refused_by_the_api: usize,
+    harmless: usize,
+}
+
+impl<'a> Report<'a> {
+    fn of(examined: &'a [Examined]) -> Self {
+        let mut totals = Totals::default();
+        for finding in examined.iter().flat_map(|e| &e.findings) {
+            *match finding.severity {
+                Severity::StopsResume => &mut totals.stops_resume,
+                Severity::LosesHistory => &mut totals.loses_history,
+                Severity::RefusedByTheApi => &mut totals.refused_by_the_api,
+                Severity::Harmless => &mut totals.harmless,
+            } += 1;
+        }
+        let sessions = examined.iter().map(|e| SessionReport {
+            session_id: &e.found.id,
+            path: e.found.path.to_string_lossy().into_owned(),
+            judged_for: e.judgement.client.to_string(),
+            findings: &e.findings,
+            healed: &e.healed,
+            repair: e.repair(),
+        });
+        Self {
+            sessions: sessions.collect(),
+            totals,
+        }
+    }
+}
+
+fn to_json(document: &impl Serialize) -> Result<serde_json::Value, CliError> {
+    serde_json::to_value(document)
+        .map_err(|e| CliError::failed("output", e.to_string(), "please report this as a bug"))
+}
+
+/// What `--explain --json` prints.
+#[derive(Serialize)]
+struct Explanation {
+    check: &'static str,
+    family: &'static str,
+    severity: Severity,
+    symptom: &'static str,
+    suffers: Versions,
+    healed_by: Option<&'static str>,
+    repair: Option<&'static str>,
+}
+
+impl Explanation {
+    fn of(check: &Check) -> Self {
+        Self {
+            check: check.name,
+            family: check.family,
+            severity: check.severity,
+            symptom: check.symptom,
+            suffers: check.suffers,
+            healed_by: Some(check.healed_by).filter(|h| !h.is_empty()),
+            repair: check.repair,
+        }
+    }
+}
+
+fn explain(context: &mut Context, name: &str) -> Result<ExitCode, CliError> {
+    let Some(check) = find_check(name) else {
+        let names: Vec<&str> = all_checks().map(|c| c.name).collect();
+        return Err(CliError::usage(
+            "no-such-check",
+            format!("there is no check `{name}`"),
+            format!("the checks are: {}", names.join(", ")),
+        ));
+    };
+    let explanation = Explanation::of(check);
+    if context.json {
+        let document = to_json(&explanation)?;
+        context.print_json(&document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows = [
+        ("Severity", explanation.severity.to_string()),
+        ("What you see", explanation.symptom.to_owned()),
+        ("Who suffers", format!("{} of Claude Code", check.suffers)),
+        (
+            "Who copes",
+            explanation.healed_by.unwrap_or("none").to_owned(),
+        ),
+        (
+            "Repair",
+            explanation.repair.unwrap_or("not possible").to_owned(),
+        ),
+    ];
+    writeln!(context.out, "{}", paint(BOLD, check.name))?;
+    for (label, text) in rows {
+        writeln!(context.out, "  {label:<14}{text}")?;
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -2,36 +2,37 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::doctor::Gate;
 use crate::doctor::Judgement;
-use crate::doctor::Version;
+use crate::doctor::checks::chain::cycle;
 use crate::doctor::checks::{CHECKS, find_check};
+use crate::json::{decode, lookup};
 use crate::ops::{RepairOptions, passes};
+use crate::session::Session;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
 
-/// Mend what the doctor found
+/// Repair what `doctor` finds
 ///
-/// The least change that mends it, to a new session unless --in-place is given. What could not be
-/// read in a line is kept beside the journal.
+/// Makes the smallest change that helps, in a new session unless --in-place is given. Parts of lines
+/// that cannot be read are kept in quarantine, next to the journal.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery repair                        the newest session of this project\n  ccsurgery repair 3d731db0 --dry-run     what would be done\n  ccsurgery repair 3d731db0 --only dangling-parent --accept-guess"
+    after_help = "Examples:\n  ccsurgery repair                        the newest session in this project\n  ccsurgery repair 3d731db0 --dry-run     what would be done\n  ccsurgery repair 3d731db0 --only dangling-parent --accept-guess"
 )]
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Mend only what this check finds (may be given more than once)
+    /// Repair only what this check finds (can be given more than once; `doctor --explain CHECK` describes it)
     #[arg(long, value_name = "CHECK")]
     only: Vec<String>,
-    /// Where two entries may be the parent of one, take the likelier
+    /// If a lost parent could be either of two messages, pick the more likely one
     #[arg(long)]
     accept_guess: bool,
-    /// Put results of parallel calls in one chain, which every client shows whole [default: where the
-    /// client that wrote the session last loses some of them]
+    /// Put results of parallel calls in one chain, which every version of Claude Code shows whole
+    /// [default: if the version in use loses some of them]
     #[arg(long)]
     linearize: bool,
     #[command(flatten)]
@@ -47,36 +48,52 @@ pub(crate) fn run(args: RepairArgs, context: &mut Context) -> Result<ExitCode, C
         .map(|name| known(name))
         .collect::<Result<Vec<_>, _>>()?;
     let mut job = Job::new(context, &args.session, "repair", args.write, args.in_place)?;
-    let next = Judgement::beside(&job.session, context.newest_client()).next;
-    let asked = |name: &str| only.is_empty() && suffers(name, next) || only.contains(&name);
+    let client = Judgement::for_installed(&job.session, context.installed_client()).client;
     let options = RepairOptions {
-        linearize: args.linearize || asked("parallel-results"),
-        drop_errors: asked("replayed-error"),
-        drop_references: asked("tool-reference"),
+        linearize: args.linearize,
         accept_guess: args.accept_guess,
+        typed: typed(context, &job),
+        client,
         only,
     };
+    if !job.in_place.in_place && cycle_hangs(&job.session) {
+        context.tell("note: Claude Code before 2.1.45 hangs on this session, and a repaired copy leaves it as it is; --in-place repairs the session itself");
+    }
     job.transforms = passes(&options);
     commit_flow::run(context, job)
 }
 
-fn suffers(name: &str, version: Version) -> bool {
-    find_check(name)
-        .is_some_and(|c| c.gate == Gate::JudgedForVersion && c.suffers.contains(version))
+/// Returns whether a chain of messages is closed, on which old clients hang.
+fn cycle_hangs(session: &Session) -> bool {
+    !cycle::heads(session).is_empty()
+}
+
+/// Returns the prompts of the session that the client remembers in `history.jsonl`. Prompts with pasted
+/// text are left out: the history only has a placeholder for it.
+fn typed(context: &Context, job: &Job<'_>) -> Vec<String> {
+    let bytes = fs_err::read(context.config.join("history.jsonl")).unwrap_or_default();
+    let lines = bytes.split(|&b| b == b'\n');
+    let own = lines.filter_map(|line| {
+        let id = lookup(line, &["sessionId"])?.of(line);
+        let words = lookup(line, &["display"])?.of(line);
+        (decode(id) == job.found.id.as_str()).then(|| decode(words).into_owned())
+    });
+    own.filter(|words| !words.contains("[Pasted text"))
+        .collect()
 }
 
 fn known(name: &str) -> Result<&'static str, CliError> {
-    let mendable = || CHECKS.iter().filter(|c| c.mend.is_some()).map(|c| c.name);
-    mendable().find(|c| *c == name).ok_or_else(|| {
-        let names: Vec<&str> = mendable().collect();
+    let repairable = || CHECKS.iter().filter(|c| c.repair.is_some()).map(|c| c.name);
+    repairable().find(|c| *c == name).ok_or_else(|| {
+        let names: Vec<&str> = repairable().collect();
         let message = match find_check(name) {
-            Some(_) => format!("what `{name}` finds cannot be mended"),
+            Some(_) => format!("what `{name}` finds cannot be repaired"),
             None => format!("there is no check `{name}`"),
         };
         CliError::usage(
             "no-such-check",
             message,
-            format!("checks that can be mended: {}", names.join(", ")),
+            format!("checks that can be repaired: {}", names.join(", ")),
         )
     })
 }

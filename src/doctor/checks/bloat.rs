@@ -1,25 +1,25 @@
-//! Bytes that nobody reads again, with what they cost.
+//! Measures data that is never read again.
 
 use crate::human;
 use crate::transcript::Kind;
 
 use super::super::check::{Check, Gate, Survey, whole};
-use super::super::finding::{Finding, Severity};
+use super::super::finding::{Finding, Remedy, Severity};
 use super::super::version::Versions;
 
 pub(crate) static CHECK: Check = Check {
     name: "bloat",
     family: "bloat",
-    severity: Severity::Waste,
-    seen: "the session opens slowly",
+    severity: Severity::Harmless,
+    symptom: "the session opens slowly",
     suffers: Versions::None,
-    heals: "",
-    mend: None,
+    healed_by: "",
+    repair: None,
     gate: Gate::ReportOnly,
     run,
 };
 
-/// Less than this is not worth a word.
+/// Less than this is not reported.
 const WORTH: usize = 1 << 20;
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
@@ -35,20 +35,23 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         slot.0.0 += 1;
         slot.0.1 += slot.1;
     }
-    let told = [
+    let kinds = [
         (progress, "progress entries"),
-        (copies, "second copies of results"),
-        (blobs, "second copies of requests"),
+        (copies, "copies of tool results"),
+        (blobs, "copies of requests"),
     ];
-    for ((n, bytes), what) in told {
+    for ((n, bytes), what) in kinds {
         if bytes >= WORTH {
-            findings.push(whole(
-                &CHECK,
-                format!(
-                    "{n} {what}: {}, which the model is never shown; `ccsurgery drop-hidden` makes a session without what it can do without",
-                    human::bytes(bytes as u64)
-                ),
-            ));
+            findings.push(
+                whole(
+                    &CHECK,
+                    format!(
+                        "{n} {what} take {}, and the model is never shown them",
+                        human::bytes(bytes as u64)
+                    ),
+                )
+                .with(Remedy::DropHidden),
+            );
         }
     }
 }

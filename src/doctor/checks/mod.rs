@@ -1,4 +1,4 @@
-//! One file a check, by families.
+//! The checks, by family.
 
 pub(crate) mod bloat;
 pub(crate) mod calls;
@@ -19,7 +19,7 @@ use super::version::Version;
 
 pub use place::{Surroundings, look_around};
 
-/// Every check of a transcript, in the order in which repair goes about it.
+/// Every check of a transcript.
 pub static CHECKS: &[&Check] = &[
     &lines::glued_records::CHECK,
     &lines::torn_line::CHECK,
@@ -67,25 +67,26 @@ pub static CHECKS: &[&Check] = &[
     &bloat::CHECK,
 ];
 
-/// The check of this name.
-pub fn find_check(name: &str) -> Option<&'static Check> {
-    CHECKS
-        .iter()
-        .chain(place::CHECKS)
-        .copied()
-        .find(|c| c.name == name)
+/// Every check, those of files and folders included.
+pub fn all_checks() -> impl Iterator<Item = &'static Check> {
+    CHECKS.iter().chain(place::CHECKS).copied()
 }
 
-/// What no change to a session may add to: the judge runs this before and after each.
+/// Finds a check by its name.
+pub fn find_check(name: &str) -> Option<&'static Check> {
+    all_checks().find(|c| c.name == name)
+}
+
+/// Returns the findings that no operation may add to. The verifier compares them before and after.
 pub fn examine(session: &Session) -> Vec<Finding> {
     run(session, |c| c.gate == Gate::Judged)
 }
 
-/// Everything that the transcript itself tells, for a person. What is normal for other clients is
-/// told only where one of `versions` suffers from it.
-pub fn diagnose(session: &Session, versions: &[Version]) -> Vec<Finding> {
+/// Returns everything that is wrong with a transcript. What other clients write every day is left out
+/// unless `client` suffers from it.
+pub fn diagnose(session: &Session, client: Version) -> Vec<Finding> {
     run(session, |c| {
-        c.gate != Gate::JudgedForVersion || versions.iter().any(|&v| c.suffers.contains(v))
+        c.gate != Gate::JudgedForVersion || c.suffers.contains(client)
     })
 }
 
@@ -100,7 +101,7 @@ fn run(session: &Session, wanted: impl Fn(&Check) -> bool + Sync) -> Vec<Finding
             found
         })
         .collect();
-    // Stable: findings of one line stay in the order of the checks.
+    // The sort is stable: findings of one line stay in the order of the checks.
     findings.sort_by_key(|f| f.line);
     findings
 }

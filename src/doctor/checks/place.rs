@@ -1,4 +1,4 @@
-//! Where the files are: what the transcript itself cannot tell.
+//! Checks of where the files are, which the transcript itself does not show.
 
 use std::path::Path;
 
@@ -9,24 +9,24 @@ use crate::session::Session;
 use crate::transcript::{Entry, Kind};
 
 use super::super::check::{Check, Gate, Survey, whole};
-use super::super::finding::{Finding, Severity};
+use super::super::finding::{Finding, Remedy, Severity};
 use super::super::version::{Version, Versions};
 
 const fn check(
     name: &'static str,
     severity: Severity,
-    seen: &'static str,
+    symptom: &'static str,
     suffers: Versions,
-    heals: &'static str,
+    healed_by: &'static str,
 ) -> Check {
     Check {
         name,
         family: "place",
         severity,
-        seen,
+        symptom,
         suffers,
-        heals,
-        mend: None,
+        healed_by,
+        repair: None,
         gate: Gate::ReportOnly,
         run: nothing,
     }
@@ -39,25 +39,25 @@ static WRONG_FOLDER: Check = check(
     Severity::StopsResume,
     "No conversation found with session ID",
     Versions::Before(Version(2, 1, 325)),
-    "2.1.325 finds it from elsewhere too",
+    "2.1.325 also finds sessions of other folders",
 );
 static OTHER_NAME: Check = check(
     "other-name",
-    Severity::Waste,
+    Severity::Harmless,
     "the title is not shown in the list",
     Versions::None,
-    "all resume by the file's name",
+    "every version resumes by the name of the file",
 );
 static LOST_SIDECARS: Check = check(
     "lost-sidecars",
-    Severity::Waste,
+    Severity::Harmless,
     "rewinding files fails; a saved output cannot be read",
     Versions::All,
     "",
 );
 static OPEN_MODE: Check = check(
     "open-mode",
-    Severity::Waste,
+    Severity::Harmless,
     "others on this machine can read the session",
     Versions::None,
     "",
@@ -65,10 +65,10 @@ static OPEN_MODE: Check = check(
 
 static STALE_INDEX: Check = check(
     "stale-index",
-    Severity::Waste,
-    "the list of sessions leads to a file that is not there",
+    Severity::Harmless,
+    "the list of sessions names a file that does not exist",
     Versions::None,
-    "clients of 2.1.9 to 2.1.30, which alone keep such a list, look for themselves when they start",
+    "only 2.1.9 to 2.1.30 keep such a list, and they rebuild it when they start",
 );
 
 /// The checks of this family.
@@ -80,24 +80,24 @@ pub(super) static CHECKS: &[&Check] = &[
     &STALE_INDEX,
 ];
 
-/// What is around a transcript, as the disk tells.
+/// What the disk holds around a transcript.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The transcript.
     pub path: &'a Path,
-    /// Its mode, where there are modes.
+    /// Its file mode, on systems that have modes.
     pub mode: Option<u32>,
     /// Whether it is in the config folder, where a client would find it.
     pub at_home: bool,
-    /// Where the project's list of sessions says that it is.
+    /// Where the project's list of sessions expects it.
     pub listed: Option<&'a Path>,
     /// The folder of its rewind data.
     pub file_history: &'a Path,
-    /// Makes the name of a project's folder of its path.
+    /// Turns the path of a project into the name of its folder.
     pub slug: fn(&str) -> String,
 }
 
-/// What is wrong with a transcript's place. Nothing is read but the names of files.
+/// Returns what is wrong with the place of a transcript. Only names of files are looked at.
 pub fn look_around(session: &Session, around: &Surroundings<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if around.at_home {
@@ -109,7 +109,7 @@ pub fn look_around(session: &Session, around: &Surroundings<'_>) -> Vec<Finding>
         findings.push(whole(
             &STALE_INDEX,
             format!(
-                "sessions-index.json says that it is in {}; the file may be deleted, clients make it anew",
+                "sessions-index.json expects the session in {}; that list can be deleted, Claude Code rebuilds it",
                 listed.display()
             ),
         ));
@@ -118,7 +118,7 @@ pub fn look_around(session: &Session, around: &Surroundings<'_>) -> Vec<Finding>
         findings.push(whole(
             &OPEN_MODE,
             format!(
-                "its mode is {:o}: others can read it; chmod 600 it",
+                "other users of this machine can read the file (mode {:o}); `chmod 600` makes it private",
                 mode & 0o777
             ),
         ));
@@ -134,7 +134,7 @@ fn folder(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Findi
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    // Letters' case and links differ between how a folder is called and what it is.
+    // Upper and lower case may differ between the recorded path and the folder.
     let is_here = |cwd: &str| (around.slug)(cwd).eq_ignore_ascii_case(&folder);
     if let [cwd] = &session.distinct("cwd")[..]
         && is_here(cwd)
@@ -156,7 +156,9 @@ fn folder(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Findi
         other.get_or_insert(cwd);
     }
     if let Some(cwd) = other {
-        findings.push(whole(&WRONG_FOLDER, format!("it was held in {cwd}, and is in another project's folder; ccsurgery clone --to-project puts a copy where you want it")));
+        let message =
+            format!("the session was held in {cwd}, but is in the folder of another project");
+        findings.push(whole(&WRONG_FOLDER, message).with(Remedy::CopyToProject));
     }
 }
 
@@ -174,12 +176,12 @@ fn name(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Finding
     if let Some(own) = own.filter(|o| *o != stem) {
         findings.push(whole(
             &OTHER_NAME,
-            format!("the file is called {stem}, and its entries say {own}; a clone has one name"),
+            format!("the file is called {stem}, but its entries carry the id {own}; in a clone both are the same"),
         ));
     }
 }
 
-/// Saved outputs and rewind data that entries name.
+/// Looks for the saved outputs and rewind data that entries name.
 fn sidecars(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Finding>) {
     let (outputs, versions) = session
         .entries()
@@ -187,17 +189,22 @@ fn sidecars(session: &Session, around: &Surroundings<'_>, findings: &mut Vec<Fin
         .map(|e| (lost_output(session, e), lost_versions(session, around, e)))
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     if outputs > 0 {
-        findings.push(whole(&LOST_SIDECARS, format!("{outputs} saved outputs that results point to are gone: the model cannot read them again")));
+        findings.push(whole(
+            &LOST_SIDECARS,
+            format!("{outputs} saved tool outputs are missing: the model cannot read them again"),
+        ));
     }
     if versions > 0 {
         findings.push(whole(
             &LOST_SIDECARS,
-            format!("{versions} versions of files are gone: rewinding cannot bring them back"),
+            format!(
+                "{versions} saved versions of files are missing: rewinding cannot restore them"
+            ),
         ));
     }
 }
 
-/// How many outputs are gone that the client saved for an entry: one at the most.
+/// Returns how many outputs that the client saved for an entry are missing: 0 or 1.
 fn lost_output(session: &Session, e: &Entry) -> usize {
     if !e.flags.tool_use_result() || !e.flags.persisted() {
         return 0;
@@ -207,7 +214,7 @@ fn lost_output(session: &Session, e: &Entry) -> usize {
     usize::from(path.is_some_and(|p| !Path::new(&*p).exists()))
 }
 
-/// How many versions of files are gone that a snapshot names.
+/// Returns how many versions of files that a snapshot names are missing.
 fn lost_versions(session: &Session, around: &Surroundings<'_>, e: &Entry) -> usize {
     if e.kind != Kind::FileHistorySnapshot {
         return 0;

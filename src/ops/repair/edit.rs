@@ -1,4 +1,4 @@
-//! Small edits that several passes make.
+//! Small edits that several repairs make.
 
 use std::fmt::Write as _;
 
@@ -7,20 +7,7 @@ use crate::session::Session;
 use crate::surgery::{Action, Plan};
 use crate::transcript::Entry;
 
-/// Gives an entry another parent; a result also names it as the entry of its call.
-pub(crate) fn set_parent(session: &Session, plan: &mut Plan, entry: usize, parent: Option<&str>) {
-    let e = &session.entries()[entry];
-    let value = parent.map_or_else(|| "null".to_owned(), encode);
-    let span = lookup(session.text(e), &["parentUuid"]);
-    // An entry that two findings are about gets one parent.
-    if span.is_some_and(|span| plan.touches(e.line, span)) {
-        return;
-    }
-    set_field(session, plan, e, "parentUuid", value.as_bytes());
-    plan.note(session, e, Action::Edit, "parent", 0, 0, "");
-}
-
-/// Sets a field of an entry, wherever it stands; one that is missing is put at the end.
+/// Sets a field of an entry. A missing field is added at the end.
 pub(crate) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str, value: &[u8]) {
     let text = session.text(e);
     let edit = match lookup(text, &[key]) {
@@ -30,12 +17,24 @@ pub(crate) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str
     plan.edit_line(e.line, [edit]);
 }
 
-/// The uuid of an entry.
+/// Returns the uuid of an entry.
 pub(crate) fn uuid(session: &Session, entry: usize) -> Option<String> {
     session.uuid(&session.entries()[entry])
 }
 
-/// A uuid made of words: the same words always make the same.
+/// Records that an entry is edited in a way that does not change its size much.
+pub(crate) fn note_edit(session: &Session, plan: &mut Plan, e: &Entry, what: &'static str) {
+    plan.note(session, e, Action::Edit, what, 0, 0, "");
+}
+
+/// Removes an entry's line.
+pub(crate) fn drop_entry(session: &Session, plan: &mut Plan, e: &Entry, what: &'static str) {
+    let bytes = session.text(e).len() as i64 + 1;
+    plan.drop_line(e.line);
+    plan.note(session, e, Action::Drop, what, -bytes, 0, "");
+}
+
+/// Derives a uuid from words: the same words always give the same uuid.
 pub(crate) fn made_uuid(words: &[&str]) -> String {
     let hash = blake3::hash(words.join("\n").as_bytes());
     let mut bytes = [0; 16];
@@ -45,14 +44,14 @@ pub(crate) fn made_uuid(words: &[&str]) -> String {
         .to_string()
 }
 
-/// A time as the client writes it, in quotes.
+/// Formats a time as the client writes it, in quotes.
 pub(crate) fn timestamp(millis: i64) -> String {
     format!("\"{}\"", crate::transcript::format_timestamp(millis))
 }
 
-/// A user entry in the client's form, with the fields of a neighbour that say where it was made.
+/// A new user entry in the client's form.
 pub(crate) struct NewUser<'a> {
-    /// The entry whose surroundings it shares.
+    /// The entry whose folder, session and version it copies.
     pub(crate) like: &'a Entry,
     /// Its parent.
     pub(crate) parent: Option<&'a str>,
@@ -66,7 +65,7 @@ pub(crate) struct NewUser<'a> {
     pub(crate) more: &'a str,
 }
 
-/// The fields of an entry that say where it was made, each with a comma before it.
+/// Returns the fields of an entry that tell where it was written, each with a comma before it.
 pub(crate) fn shared(session: &Session, like: &Entry) -> String {
     let text = session.text(like);
     let mut shared = String::new();

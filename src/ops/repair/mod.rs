@@ -1,76 +1,120 @@
-//! Mends what the doctor finds, in passes: each sees the session as the one before it left it.
+//! Repairs for what the doctor finds.
+//!
+//! The folders are those of `doctor/checks`: the repair of `doctor/checks/chain/headless.rs` is
+//! `ops/repair/chain/headless.rs`. Repairs are not in `doctor` itself because they make plans, and
+//! `surgery`, which defines plans, already uses the doctor to verify results. Checks that are repaired
+//! by the same edit share a file; [`ROUND`] pairs every repair with its checks.
 
 mod calls;
+mod chain;
 mod compaction;
 mod content;
 mod edit;
-mod heads;
-mod images;
-mod leaf;
-mod linearize;
 mod lines;
-mod parents;
-mod sessions;
-mod text;
-mod uuids;
+mod pass;
+mod second_copies;
+mod thinking;
 
 use std::rc::Rc;
 
-use crate::doctor::Check;
+use crate::doctor::checks::chain::parallel_results;
+use crate::doctor::{Check, Gate, Version};
 use crate::surgery::Transform;
 
-/// What is mended, and how boldly.
+use pass::{Pass, Repair};
+
+/// What is repaired, and how boldly.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RepairOptions {
-    /// The checks whose findings are mended; all if empty.
+    /// The checks whose findings are repaired. If empty: all, except those that do not hurt `client`
+    /// and describe what other clients write every day.
     pub only: Vec<&'static str>,
     /// Whether to take the likelier of two candidates.
     pub accept_guess: bool,
-    /// Whether results of parallel calls are put in one chain.
+    /// Whether results of parallel calls are put in one chain, whatever the client.
     pub linearize: bool,
-    /// Whether answers that are API errors go: only the oldest clients show them to the model.
-    pub drop_errors: bool,
-    /// Whether references to tools become notes: only the oldest clients send those to tools that are gone.
-    pub drop_references: bool,
+    /// The client that will resume the session.
+    pub client: Version,
+    /// Prompts of this session that the client recorded elsewhere. Words of torn records are taken from them.
+    pub typed: Vec<String>,
 }
 
 impl RepairOptions {
     fn wants(&self, check: &Check) -> bool {
-        self.only.is_empty() || self.only.contains(&check.name)
+        if self.linearize && check.name == parallel_results::CHECK.name {
+            return true;
+        }
+        if self.only.is_empty() {
+            return check.gate != Gate::JudgedForVersion || check.suffers.contains(self.client);
+        }
+        self.only.contains(&check.name)
     }
 }
 
-/// The passes of a repair, in order: first what hides entries, then what is wrong with them.
+/// Every repair, in order: first what hides entries, then what is wrong with the entries.
+static ROUND: &[&Repair] = &[
+    &lines::unreadable::REPAIR,
+    &lines::byte_order_mark::REPAIR,
+    &lines::invalid_utf8::REPAIR,
+    &lines::open_end::REPAIR,
+    &chain::duplicate_uuid::REPAIR,
+    &compaction::lost_boundary::REPAIR,
+    &chain::lost_parents::REPAIR,
+    &compaction::no_metadata::REPAIR,
+    &compaction::lost_preserved::REPAIR,
+    &compaction::lost_logical_parent::REPAIR,
+    &compaction::boundary_last::REPAIR,
+    &chain::wrong_leaf::REPAIR,
+    &content::string_answer::REPAIR,
+    &calls::tool_reference::REPAIR,
+    &content::escapes::REPAIR,
+    &content::media::REPAIR,
+    &calls::repeated_call::REPAIR,
+    &calls::result_before_call::REPAIR,
+    &calls::unpaired::REPAIR,
+    &content::replayed_error::REPAIR,
+    &content::blank_text::REPAIR,
+    &thinking::REPAIR,
+    // Removing thinking can leave a message that is blank, or whose only block is thinking.
+    &thinking::REPAIR,
+    &content::empty_content::REPAIR,
+    &calls::unanswered_call::REPAIR,
+    &chain::headless::REPAIR,
+    &chain::foreign_entries::REPAIR,
+    &chain::parallel_results::REPAIR,
+    // Entries that were removed or moved may have been the end of the conversation.
+    &chain::wrong_leaf::REPAIR,
+];
+
+/// The passes of a repair, in order. Each sees the session as the pass before left it.
 pub fn passes(options: &RepairOptions) -> Vec<Box<dyn Transform>> {
     let options = Rc::new(options.clone());
-    // What one mends may bring another to light; a second round finds nothing but that.
-    let mut all = round(&options);
-    all.extend(round(&options));
-    all
+    // One repair may uncover what an earlier pass would have repaired, so the round runs twice.
+    let rounds = ROUND.iter().chain(ROUND);
+    rounds
+        .map(|repair| Box::new(Pass::new(repair, &options)) as Box<dyn Transform>)
+        .collect()
 }
 
-fn round(options: &Rc<RepairOptions>) -> Vec<Box<dyn Transform>> {
-    let mut passes: Vec<Box<dyn Transform>> = vec![
-        Box::new(lines::Lines(Rc::clone(options))),
-        Box::new(uuids::Uuids(Rc::clone(options))),
-        Box::new(compaction::Boundaries(Rc::clone(options))),
-        Box::new(parents::Parents(Rc::clone(options))),
-        Box::new(compaction::Compaction(Rc::clone(options))),
-        Box::new(leaf::Leaf(Rc::clone(options))),
-        Box::new(text::Text(Rc::clone(options))),
-        Box::new(calls::Ids(Rc::clone(options))),
-        Box::new(calls::Order(Rc::clone(options))),
-        Box::new(calls::Strays(Rc::clone(options))),
-        Box::new(content::Content(Rc::clone(options))),
-        // What went may have left a message empty, or thinking alone.
-        Box::new(content::Content(Rc::clone(options))),
-        Box::new(calls::Results(Rc::clone(options))),
-        Box::new(heads::Heads(Rc::clone(options))),
-    ];
-    passes.push(Box::new(sessions::Sessions(Rc::clone(options))));
-    if options.linearize {
-        passes.push(Box::new(linearize::Linearize));
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::doctor::CHECKS;
+
+    #[test]
+    fn repair_table_covers_exactly_the_repairable_checks() {
+        let repaired: BTreeSet<&str> = ROUND
+            .iter()
+            .flat_map(|r| r.checks)
+            .map(|c| c.name)
+            .collect();
+        let repairable: BTreeSet<&str> = CHECKS
+            .iter()
+            .filter(|c| c.repair.is_some())
+            .map(|c| c.name)
+            .collect();
+        assert_eq!(repaired, repairable);
     }
-    passes.push(Box::new(leaf::Leaf(Rc::clone(options))));
-    passes
 }

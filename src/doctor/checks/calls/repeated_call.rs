@@ -1,32 +1,34 @@
-//! Two calls with one id.
+//! Finds two calls with one id.
 
 use crate::session::{At, Session};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
+use super::LiveCall;
 
 pub(crate) static CHECK: Check = Check {
     name: "repeated-call",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "`tool_use` ids must be unique",
+    symptom: "`tool_use` ids must be unique",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer replace the second pair by a note",
-    mend: Some("the second call and its result get an id of their own"),
+    healed_by: "2.1.156 and newer replace the second call and its result by a note",
+    repair: Some("the second call and its result get a new id"),
     gate: Gate::Judged,
     run,
 };
 
-/// Each further call with an id that was used, with the result that follows it.
-pub(crate) fn calls(session: &Session) -> Vec<(At, Option<At>)> {
+/// Returns each further call with an id that was used before, with its results.
+pub(crate) fn calls(session: &Session) -> Vec<(At, Vec<At>)> {
     let mut out = Vec::new();
     for call in super::shown(session).filter(|c| c.uses.len() > 1) {
-        for (n, &again) in call.uses.iter().enumerate().skip(1) {
-            // Results are told apart by their order; one that is too few belongs to the first call.
-            let result = (call.results.len() == call.uses.len()).then(|| call.results[n]);
-            out.push((again, result));
-        }
+        let answers = call.answers(session);
+        let Some(&(first, _)) = answers.first() else {
+            continue;
+        };
+        let others = answers.into_iter().skip(1);
+        out.extend(others.filter(|&(made, _)| !LiveCall::is_copy(session, first, made)));
     }
     out
 }
@@ -36,7 +38,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             again.entry as usize,
-            "`tool_use` ids must be unique",
+            "uses the id of an earlier call: the API requires that `tool_use` ids are unique",
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! Two results for one call.
+//! Finds more than one result for a call.
 
 use crate::session::{At, Session};
 
@@ -10,22 +10,25 @@ pub(crate) static CHECK: Check = Check {
     name: "repeated-result",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "each tool_use must have a single result",
+    symptom: "each tool_use must have a single result",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer keep the first",
-    mend: Some("the first stays, as newer clients have it"),
+    healed_by: "2.1.156 and newer send only the first",
+    repair: Some("the first result is kept, the others are removed"),
     gate: Gate::Judged,
     run,
 };
 
-/// Results beyond one a call.
+/// Returns the results of a call after its first.
 pub(crate) fn results(session: &Session) -> Vec<At> {
-    super::shown(session)
-        .flat_map(|c| {
-            c.results
-                .into_iter()
-                .skip(c.uses.len().max(1))
-                .collect::<Vec<_>>()
+    let several = super::shown(session).filter(|c| c.results.len() > c.uses.len().max(1));
+    several
+        .flat_map(|call| {
+            if call.uses.is_empty() {
+                return call.results.into_iter().skip(1).collect();
+            }
+            let answers = call.answers(session).into_iter();
+            let extra = answers.flat_map(|(_, results)| results.into_iter().skip(1));
+            extra.collect::<Vec<_>>()
         })
         .collect()
 }
@@ -35,7 +38,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             again.entry as usize,
-            "each tool_use must have a single result",
+            "is a second result of one call: the API requires a single result for each tool_use",
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! A result that comes before its call in the conversation. In the file it may.
+//! Finds results that come before their call in the conversation. In the file they may.
 
 use crate::session::{Session, Standing};
 use crate::transcript::BlockKind;
@@ -11,15 +11,15 @@ pub(crate) static CHECK: Check = Check {
     name: "result-before-call",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "unexpected `tool_use_id` found in `tool_result` blocks",
+    symptom: "unexpected `tool_use_id` found in `tool_result` blocks",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("the result is hung behind its call"),
+    healed_by: "",
+    repair: Some("the result is moved to after its call"),
     gate: Gate::Judged,
     run,
 };
 
-/// Entries of results, each with the entry of its call, that stand before it on the path.
+/// Returns the entries of results that come before their call on the live path, with the call's entry.
 pub(crate) fn pairs(session: &Session) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     for call in super::shown(session) {
@@ -45,7 +45,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             result,
-            "a result before its call: unexpected `tool_use_id` found in `tool_result` blocks",
+            "is a result that comes before its call: the API answers \"unexpected `tool_use_id`\"",
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! A server tool's result in another message than its call.
+//! Finds calls of server tools whose result is in another message.
 
 use crate::session::{At, Session};
 use crate::transcript::BlockKind;
@@ -11,15 +11,15 @@ pub(crate) static CHECK: Check = Check {
     name: "split-server-result",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "a server tool use was found without a corresponding result block in the same message",
+    symptom: "a server tool use was found without a corresponding result block in the same message",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("call and result go: the model has answered since"),
+    healed_by: "",
+    repair: Some("the call and its result are removed"),
     gate: Gate::Judged,
     run,
 };
 
-/// Calls of server tools whose result is missing or in another message, with what there is of it.
+/// Returns calls of server tools whose result is missing or in another message, with such results.
 pub(crate) fn pairs(session: &Session) -> Vec<(At, Vec<At>)> {
     let mut out = Vec::new();
     for call in super::shown(session) {
@@ -47,7 +47,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             made.entry as usize,
-            "a server tool's call without its result in the same message",
+            "calls a server tool, and the result is not in the same message as the API requires",
         ));
     }
 }

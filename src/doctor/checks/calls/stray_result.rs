@@ -1,4 +1,4 @@
-//! A result whose call is not there.
+//! Finds results whose call is missing.
 
 use crate::session::{At, Session};
 use crate::transcript::BlockKind;
@@ -11,15 +11,15 @@ pub(crate) static CHECK: Check = Check {
     name: "stray-result",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "unexpected `tool_use_id` found in `tool_result` blocks",
+    symptom: "unexpected `tool_use_id` found in `tool_result` blocks",
     suffers: Versions::Before(Version(2, 1, 45)),
-    heals: "2.1.45 and newer leave the result out",
-    mend: Some("the result goes, as newer clients have it"),
+    healed_by: "2.1.45 and newer do not send the result",
+    repair: Some("the result is removed"),
     gate: Gate::Judged,
     run,
 };
 
-/// Results that answer nothing.
+/// Returns results without a call.
 pub(crate) fn results(session: &Session) -> Vec<At> {
     let alone = super::shown(session)
         .filter(|c| c.uses.is_empty())
@@ -34,7 +34,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             result.entry as usize,
-            "unexpected `tool_use_id` found in `tool_result` blocks",
+            "is a result without its call: the API answers \"unexpected `tool_use_id`\"",
         ));
     }
 }

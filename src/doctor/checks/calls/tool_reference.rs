@@ -1,4 +1,4 @@
-//! References to tools, as a search for tools leaves them in results.
+//! Finds references to tools, which a search for tools leaves in its result.
 
 use memchr::memmem;
 
@@ -14,10 +14,10 @@ pub(crate) static CHECK: Check = Check {
     name: "tool-reference",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "Tool reference not found in available tools",
+    symptom: "Tool reference not found in available tools",
     suffers: Versions::Before(Version(2, 0, 76)),
-    heals: "2.0.76 and newer leave out references to tools that are gone",
-    mend: Some("a note takes its place"),
+    healed_by: "2.0.76 and newer do not send references to tools that are gone",
+    repair: Some("a note replaces the reference"),
     gate: Gate::JudgedForVersion,
     run,
 };
@@ -29,7 +29,7 @@ pub(crate) struct Reference {
     pub(crate) tool: String,
 }
 
-/// All references of the conversation.
+/// Returns all references of the conversation.
 pub(crate) fn references(session: &Session) -> Vec<Reference> {
     let mut out = Vec::new();
     for (i, e) in session.entries().iter().enumerate() {
@@ -70,7 +70,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             &CHECK,
             r.entry,
             format!(
-                "a reference to the tool {}, which the client may not offer",
+                "refers to the tool {}, which Claude Code may not offer any more",
                 r.tool
             ),
         )

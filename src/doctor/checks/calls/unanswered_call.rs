@@ -1,4 +1,4 @@
-//! A call without a result, with more of the conversation behind it.
+//! Finds calls without a result that are followed by more of the conversation.
 
 use crate::session::{At, Session};
 use crate::transcript::BlockKind;
@@ -11,15 +11,15 @@ pub(crate) static CHECK: Check = Check {
     name: "unanswered-call",
     family: "calls",
     severity: Severity::RefusedByTheApi,
-    seen: "`tool_use` ids were found without `tool_result` blocks immediately after",
-    suffers: Versions::All,
-    heals: "all that were measured leave the call out",
-    mend: Some("a result is made up that says the call was interrupted"),
+    symptom: "`tool_use` ids were found without `tool_result` blocks immediately after",
+    suffers: Versions::None,
+    healed_by: "every version that was measured leaves the call out",
+    repair: Some("a result is added that says the call was interrupted"),
     gate: Gate::Judged,
     run,
 };
 
-/// Calls that nobody answered although the conversation goes on.
+/// Returns calls without a result, if the conversation goes on after them.
 pub(crate) fn calls(session: &Session) -> Vec<At> {
     let open = super::shown(session)
         .filter(|c| c.results.is_empty())
@@ -36,7 +36,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             made.entry as usize,
-            "`tool_use` ids were found without `tool_result` blocks immediately after",
+            "is a call without a result, as an interrupted call leaves it",
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! A call at the end that was never answered.
+//! Finds calls at the end that have no result.
 
 use crate::session::{At, Session};
 
@@ -9,16 +9,16 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "unfinished-call",
     family: "calls",
-    severity: Severity::Waste,
-    seen: "the session was closed while a tool ran",
+    severity: Severity::Harmless,
+    symptom: "the session was closed while a tool ran",
     suffers: Versions::None,
-    heals: "older clients leave the call out, 2.1.325 makes up a result",
-    mend: Some("the call goes"),
+    healed_by: "older versions leave the call out, 2.1.325 adds a result",
+    repair: Some("the call is removed"),
     gate: Gate::ReportOnly,
     run,
 };
 
-/// Calls at the end that nobody answered, and calls of the server's tools without a result anywhere.
+/// Returns calls at the end, those of server tools included, that have no result.
 pub(crate) fn calls(session: &Session) -> Vec<At> {
     let open = super::shown(session)
         .filter(|c| c.results.is_empty())
@@ -34,7 +34,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             made.entry as usize,
-            "the session ends before this call's result",
+            "is a call without a result: the session was closed while a tool was running",
         ));
     }
 }

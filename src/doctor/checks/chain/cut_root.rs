@@ -1,4 +1,4 @@
-//! An answer or a result that begins the conversation although there is more before it.
+//! Finds an answer or a result that begins the conversation although more comes before it in the file.
 
 use crate::session::Session;
 use crate::transcript::{Kind, PromptKind};
@@ -11,16 +11,16 @@ pub(crate) static CHECK: Check = Check {
     name: "cut-root",
     family: "chain",
     severity: Severity::LosesHistory,
-    seen: "everything before a message is gone after resume",
+    symptom: "everything before a message is gone after resume",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("it is hung on the entry that was before it, if the history shows which"),
+    healed_by: "",
+    repair: Some("it is attached to the entry before it, if the history shows which"),
     gate: Gate::Judged,
     run,
 };
 
-/// The first entry of the live path, if it has no parent, cannot begin a conversation, and others
-/// come before it in the file. A prompt may: a person can rewind to before their first.
+/// Returns the first entry of the live path if it has no parent, cannot begin a conversation, and other
+/// messages come before it in the file. A prompt can begin one: people rewind to before their first.
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let first = *session.graph().path().first()? as usize;
     let e = &session.entries()[first];
@@ -40,7 +40,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             i,
-            "an answer without a parent: all that was before it is hidden",
+            "has no parent, so Claude Code shows nothing of what came before",
         ));
     }
 }

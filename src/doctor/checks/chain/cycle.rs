@@ -1,26 +1,26 @@
-//! An entry that is its own ancestor.
+//! Finds entries that are their own ancestors.
 
 use crate::session::Session;
 
 use super::super::super::check::{Check, Gate, Survey};
-use super::super::super::finding::{Finding, Severity};
+use super::super::super::finding::{Finding, Remedy, Severity};
 use super::super::super::version::{Version, Versions};
 
 pub(crate) static CHECK: Check = Check {
     name: "cycle",
     family: "chain",
     severity: Severity::StopsResume,
-    seen: "the client hangs on resume, at full load",
+    symptom: "the client hangs on resume, at full load",
     suffers: Versions::Before(Version(2, 1, 45)),
-    heals: "2.1.45 and newer stop where it repeats",
-    mend: Some("the first of them in the file is hung on the entry before it"),
+    healed_by: "2.1.45 and newer stop where the chain repeats",
+    repair: Some("the first entry of the chain is attached to the entry before it"),
     gate: Gate::Judged,
     run,
 };
 
-/// Of each cycle the entry that comes first in the file, from which the others follow.
+/// Returns the entry of each cycle that comes first in the file.
 pub(crate) fn heads(session: &Session) -> Vec<usize> {
-    // 0 unseen, 1 under way, 2 done.
+    // 0: not visited, 1: on the current trail, 2: done.
     let mut state = vec![0u8; session.entries().len()];
     let mut out = Vec::new();
     for i in 0..state.len() {
@@ -46,11 +46,10 @@ pub(crate) fn heads(session: &Session) -> Vec<usize> {
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(heads(survey.session).into_iter().map(|i| {
-        survey.at(
-            &CHECK,
-            i,
-            "it is its own ancestor: clients before 2.1.45 hang",
-        )
-    }));
+    for i in heads(survey.session) {
+        let message =
+            "is its own ancestor: Claude Code before 2.1.45 hangs when it opens the session";
+        let finding = survey.at(&CHECK, i, message);
+        findings.push(finding.with(Remedy::RepairInPlace));
+    }
 }

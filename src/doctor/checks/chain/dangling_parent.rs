@@ -1,4 +1,4 @@
-//! An entry whose parent is not in the file.
+//! Finds entries whose parent is not in the file.
 
 use crate::session::{Session, Standing};
 
@@ -10,15 +10,15 @@ pub(crate) static CHECK: Check = Check {
     name: "dangling-parent",
     family: "chain",
     severity: Severity::LosesHistory,
-    seen: "resume shows only the last few messages",
+    symptom: "resume shows only the last few messages",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer, if an entry at most five seconds older is there to go on from",
-    mend: Some("it is hung on the entry that was before it, if the history shows which"),
+    healed_by: "2.1.156 and newer continue from an entry that is at most five seconds older",
+    repair: Some("it is attached to the entry before it, if the history shows which"),
     gate: Gate::Judged,
     run,
 };
 
-/// Entries whose parent is named but not there. What a summary lacks is its boundary, which is another matter.
+/// Returns entries whose parent is missing. A summary without its boundary is another check's finding.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
     let all = session.heads().iter().enumerate();
     all.filter(|(i, tag)| {
@@ -31,20 +31,30 @@ pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
+    let entries_of_file = survey.session.entries();
+    let first = entries_of_file
+        .iter()
+        .position(|e| e.is_chained() && e.is_message());
     for i in entries(survey.session) {
         let mut finding = survey.at(
             &CHECK,
             i,
-            "its parent is not in the file: the model is shown only what follows",
+            "names a parent that is not in the file: the model is shown only what follows",
         );
         match survey.session.graph().place(i) {
-            // The newest clients find nothing to bridge the gap with.
+            _ if first.is_none_or(|first| i <= first) => {
+                finding.severity = Severity::Harmless;
+                finding.message = String::from(
+                    "names a parent that is not in the file; no message comes before it, so nothing is lost",
+                );
+            }
+            // Newer clients find no entry from which they could continue.
             Standing::Path(0) => finding.suffers = Versions::All,
             Standing::Path(_) => {}
             _ => {
-                finding.severity = Severity::Waste;
+                finding.severity = Severity::Harmless;
                 finding.message = String::from(
-                    "its parent is not in the file; it is not part of the conversation",
+                    "names a parent that is not in the file; it is not part of the conversation",
                 );
             }
         }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::session::Session;
-use crate::transcript::Id;
+use crate::transcript::{Entry, Id};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -13,33 +13,36 @@ pub(crate) static CHECK: Check = Check {
     name: "duplicate-uuid",
     family: "chain",
     severity: Severity::LosesHistory,
-    seen: "a message shows the text of another; history appears twice in the file",
+    symptom: "a message shows the text of another; history appears twice in the file",
     suffers: Versions::All,
-    heals: "copies that are the same do no harm but at the end of the file (2.1.156)",
-    mend: Some("the same entry again goes; another with its uuid gets one of its own"),
+    healed_by: "copies that are the same do no harm but at the end of the file (2.1.156)",
+    repair: Some("the same entry again goes; another with its uuid gets one of its own"),
     gate: Gate::Judged,
     run,
 };
 
-/// Entries whose uuid occurred before, each with the first that had it and whether it is the same.
-pub(crate) fn entries(session: &Session) -> Vec<(usize, usize, bool)> {
+/// How much an entry is like the earlier one with its uuid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copy {
+    /// The line is the same, byte for byte.
+    Identical,
+    /// Parent, time and content are the same; other fields differ, as 2.1.207 writes an entry again.
+    SameContent,
+    /// It is another entry.
+    Other,
+}
+
+/// Returns the entries whose uuid occurred before, each with the first that had it.
+pub(crate) fn entries(session: &Session) -> Vec<(usize, usize, Copy)> {
     let mut out = Vec::new();
     if session.graph().is_distinct() {
         return out;
     }
     let mut seen: FxHashMap<Id, usize> = FxHashMap::default();
-    for (i, e) in session
-        .entries()
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| e.is_chained())
-    {
+    let all = session.entries().iter().enumerate();
+    for (i, e) in all.filter(|(_, e)| e.is_chained()) {
         match seen.get(&e.uuid) {
-            Some(&first) => out.push((
-                i,
-                first,
-                session.text(e) == session.text(&session.entries()[first]),
-            )),
+            Some(&first) => out.push((i, first, compare(session, e, &session.entries()[first]))),
             None => {
                 seen.insert(e.uuid, i);
             }
@@ -48,17 +51,30 @@ pub(crate) fn entries(session: &Session) -> Vec<(usize, usize, bool)> {
     out
 }
 
+fn compare(session: &Session, a: &Entry, b: &Entry) -> Copy {
+    let (x, y) = (session.text(a), session.text(b));
+    let same_place = (a.kind, a.parent, a.time) == (b.kind, b.parent, b.time);
+    if x == y {
+        Copy::Identical
+    } else if same_place && a.is_message() && a.content.of(x) == b.content.of(y) {
+        Copy::SameContent
+    } else {
+        Copy::Other
+    }
+}
+
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (i, first, same) in entries(survey.session) {
-        let line = survey.session.entries()[first].line + 1;
+    for (i, first, copy) in entries(survey.session) {
+        let line = survey.line(first);
         let mut finding = survey.at(
             &CHECK,
             i,
-            format!("its uuid is that of line {line}: clients keep one of the two"),
+            format!("has the same uuid as line {line}: Claude Code shows only one of the two"),
         );
-        if same {
-            finding.message = format!("the same entry as line {line}");
-            finding.severity = Severity::Waste;
+        if copy != Copy::Other {
+            finding.message = format!("repeats line {line}");
+            finding.severity = Severity::Harmless;
+            finding.repairable = copy == Copy::Identical;
         }
         findings.push(finding);
     }

@@ -1,4 +1,4 @@
-//! Entries of another session.
+//! Finds messages that carry the id of another session.
 
 use crate::session::Session;
 
@@ -9,16 +9,16 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "foreign-entries",
     family: "chain",
-    severity: Severity::Waste,
-    seen: "rewinding files does not find its data",
+    severity: Severity::Harmless,
+    symptom: "rewinding files does not find its data",
     suffers: Versions::None,
-    heals: "all resume such a session",
-    mend: Some("they get this session's id"),
+    healed_by: "every version resumes such a session",
+    repair: Some("they get the id of this session"),
     gate: Gate::ReportOnly,
     run,
 };
 
-/// Messages of the conversation that carry another session's id.
+/// Returns messages of the conversation that carry another session's id.
 pub(crate) fn entries(session: &Session) -> Vec<usize> {
     let Some(own) = session.session_id() else {
         return Vec::new();
@@ -36,7 +36,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     if foreign > 0 {
         findings.push(whole(
             &CHECK,
-            format!("{foreign} messages carry another session's id"),
+            format!("{foreign} messages carry the id of another session"),
         ));
     }
 }

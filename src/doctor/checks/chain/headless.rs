@@ -1,4 +1,4 @@
-//! A conversation that begins with an answer.
+//! Finds a conversation that begins with an answer.
 
 use crate::session::Session;
 use crate::transcript::Kind;
@@ -11,15 +11,15 @@ pub(crate) static CHECK: Check = Check {
     name: "headless",
     family: "chain",
     severity: Severity::RefusedByTheApi,
-    seen: "messages: first message must use the \"user\" role",
+    symptom: "messages: first message must use the \"user\" role",
     suffers: Versions::All,
-    heals: "2.1.45 puts a reminder of its own in front",
-    mend: Some("a note in the user's name is put in front"),
+    healed_by: "2.1.45 adds a reminder in front",
+    repair: Some("a note is added as the first user message"),
     gate: Gate::Judged,
     run,
 };
 
-/// The answer that would be the first message.
+/// Returns the answer that would be the first message.
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let path = session.graph().path();
     let from = session.graph().window_start();
@@ -36,7 +36,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             i,
-            "messages: first message must use the \"user\" role",
+            "is an answer without a prompt before it: the API requires that a user message comes first",
         ));
     }
 }

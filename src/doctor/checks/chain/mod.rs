@@ -1,4 +1,4 @@
-//! Parents, leaves and uuids.
+//! Checks of parents, ends and uuids.
 
 pub(crate) mod cut_root;
 pub(crate) mod cycle;

@@ -1,4 +1,4 @@
-//! Results of parallel calls, each on a side branch of its own.
+//! Finds results of parallel calls that are on side branches.
 
 use rustc_hash::FxHashMap;
 
@@ -13,10 +13,10 @@ pub(crate) static CHECK: Check = Check {
     name: "parallel-results",
     family: "chain",
     severity: Severity::LosesHistory,
-    seen: "the model has forgotten all but one of several results",
-    suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer gather the results of one message",
-    mend: Some("the results are put in one chain"),
+    symptom: "the model has forgotten all but one of several results",
+    suffers: Versions::Before(Version(2, 1, 80)),
+    healed_by: "2.1.80 and newer collect the results of one message",
+    repair: Some("the results are put in one chain"),
     gate: Gate::JudgedForVersion,
     run,
 };
@@ -30,7 +30,7 @@ pub(crate) struct Group {
     pub(crate) results: Vec<usize>,
 }
 
-/// The groups that are spread over side branches.
+/// Returns the groups that are spread over side branches.
 pub(crate) fn groups(session: &Session) -> Vec<Group> {
     let graph = session.graph();
     let mut messages: FxHashMap<Id, usize> = FxHashMap::default();
@@ -58,9 +58,13 @@ pub(crate) fn groups(session: &Session) -> Vec<Group> {
         let Some(&at) = messages.get(&session.entries()[made.entry as usize].message_id) else {
             continue;
         };
+        let on_path = |entry: u32| matches!(graph.place(entry as usize), Standing::Path(_));
+        // Of an answer that was written again, the copy on the path counts.
+        let again = call.uses.len() > 1 && call.results.iter().any(|r| on_path(r.entry));
         for result in call.results.iter().filter(|r| {
             session.block(r.block).kind == BlockKind::ToolResult
                 && is_live(session, r.entry as usize)
+                && (!again || on_path(r.entry))
         }) {
             if !groups[at].results.contains(&(result.entry as usize)) {
                 groups[at].results.push(result.entry as usize);
@@ -81,12 +85,7 @@ pub(crate) fn groups(session: &Session) -> Vec<Group> {
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for group in groups(survey.session) {
         if let Some(&first) = group.lines.first() {
-            let aside = group
-                .results
-                .iter()
-                .filter(|&&i| matches!(survey.session.graph().place(i), Standing::Beside(_)))
-                .count();
-            findings.push(survey.at(&CHECK, first, format!("{} of {} parallel results are on side branches: clients before 2.1.156 show the model only the others", aside, group.results.len())));
+            findings.push(survey.at(&CHECK, first, "makes parallel calls whose results are on side branches: Claude Code before 2.1.80 shows the model only some of them"));
         }
     }
 }

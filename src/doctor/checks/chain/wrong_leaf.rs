@@ -1,7 +1,7 @@
-//! Clients that would go on from different entries.
+//! Finds sessions that different clients continue from different messages.
 
 use crate::session::Session;
-use crate::transcript::{Entry, EntryHead, Kind};
+use crate::transcript::{Entry, EntryHead, Kind, PromptKind};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -11,25 +11,26 @@ pub(crate) static CHECK: Check = Check {
     name: "wrong-leaf",
     family: "chain",
     severity: Severity::LosesHistory,
-    seen: "resume goes on from an old or foreign message",
+    symptom: "resume continues from an old or unrelated message",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("times and the last prompt's note are made to agree on where the conversation ends"),
+    healed_by: "",
+    repair: Some("times and the `last-prompt` are changed so that all versions find the same end"),
     gate: Gate::Judged,
     run,
 };
 
-/// Whether a client that goes by time may take an entry as the end.
-pub(crate) fn can_lead(tag: EntryHead) -> bool {
-    tag.is_chained()
-        && !tag.flags.sidechain()
+/// Returns whether a client that goes by time may take an entry as the end.
+pub(crate) fn can_lead(head: EntryHead) -> bool {
+    head.is_chained()
+        && !head.flags.sidechain()
         && matches!(
-            tag.kind,
+            head.kind,
             Kind::User | Kind::Assistant | Kind::System | Kind::Attachment
         )
 }
 
-/// The entry that clients before 2.1.156 go up from: the newest, of equals the first in the file.
+/// Returns the entry at which clients before 2.1.156 end: the newest, and of equally new ones the first
+/// in the file.
 pub(crate) fn newest(session: &Session) -> Option<usize> {
     let candidates = session
         .entries()
@@ -43,19 +44,51 @@ pub(crate) fn newest(session: &Session) -> Option<usize> {
     best.map(|(i, _)| i)
 }
 
-/// The entry at which older clients would end, where that is not where newer ones do: these take
-/// the last in the file, or what the last prompt's note names.
+/// Returns the entry at which older clients end, if newer ones end elsewhere and the two conversations
+/// differ. Newer clients take the last entry of the file, or the one that the last `last-prompt` names.
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let leaf = session.graph().leaf()?;
     let newest = newest(session)?;
-    (!session.graph().descends(newest, leaf) && !is_tail_of(session, newest, leaf))
-        .then_some(newest)
+    let agree = session.graph().descends(newest, leaf)
+        || is_tail_of(session, newest, leaf)
+        || last_message(session, newest) == last_message(session, leaf)
+        || follows_parallel_results(session, newest, leaf);
+    (!agree).then_some(newest)
 }
 
-/// Whether the newest entry is of the leaf's own message, shares its time, or hangs beside it.
+/// Returns whether the newest entry is of the leaf's own message or has the same time.
 fn is_tail_of(session: &Session, newest: usize, leaf: usize) -> bool {
     let (a, b) = (&session.entries()[newest], &session.entries()[leaf]);
     a.message_id.is_some() && a.message_id == b.message_id || a.time == b.time
+}
+
+/// Returns the last message of a person or the model at or above an entry. Echoes of commands such as
+/// `/exit` are passed over: nothing is lost if a client does not show them.
+fn last_message(session: &Session, entry: usize) -> Option<usize> {
+    ancestors(session, entry).find(|&i| {
+        let e = &session.entries()[i];
+        let spoken = !e.flags.meta() && matches!(e.prompt, PromptKind::Words | PromptKind::None);
+        e.is_message() && spoken
+    })
+}
+
+/// Returns whether the leaf is one of several parallel results and the newest entry follows another of
+/// them. A `last-prompt` may name any of the results, and clients still show what follows.
+fn follows_parallel_results(session: &Session, newest: usize, leaf: usize) -> bool {
+    let entries = session.entries();
+    let results = session.blocks(&entries[leaf]).iter();
+    let made = results
+        .filter(|b| b.kind.is_result())
+        .filter_map(|b| session.calls().of(b))
+        .find_map(|call| call.uses.first());
+    let message = made.and_then(|made| entries[made.entry as usize].message_id.some());
+    message.is_some_and(|id| ancestors(session, newest).any(|i| entries[i].message_id == id))
+}
+
+/// Returns an entry and its ancestors. Ends where a chain closes into a cycle.
+fn ancestors(session: &Session, entry: usize) -> impl Iterator<Item = usize> + '_ {
+    let up = std::iter::successors(Some(entry), |&i| session.graph().parent(i));
+    up.take(session.entries().len())
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
@@ -63,6 +96,6 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     if let Some(i) = entry(survey.session) {
-        findings.push(survey.at(&CHECK, i, "the newest by its time, but not where the conversation ends in the file: older and newer clients go on from different messages"));
+        findings.push(survey.at(&CHECK, i, "is the newest message, but not on the path to the last entry of the file: older and newer versions of Claude Code continue from different messages"));
     }
 }

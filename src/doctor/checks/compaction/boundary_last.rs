@@ -1,4 +1,4 @@
-//! A boundary with nothing behind it.
+//! Finds a compaction boundary that nothing follows.
 
 use crate::session::Session;
 
@@ -10,26 +10,26 @@ pub(crate) static CHECK: Check = Check {
     name: "boundary-last",
     family: "compaction",
     severity: Severity::LosesHistory,
-    seen: "after a compaction, the model knows nothing",
+    symptom: "after a compaction, the model knows nothing",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer go on before such a boundary",
-    mend: Some(
-        "a boundary without a summary goes; a summary of the same time becomes the newer one",
+    healed_by: "2.1.156 and newer continue from before such a boundary",
+    repair: Some(
+        "a boundary without a summary is removed; a summary with the time of its boundary gets a later one",
     ),
     gate: Gate::Judged,
     run,
 };
 
-/// What is wrong at the end.
+/// What is wrong with the end of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The boundary is the last of the conversation.
+    /// The boundary is the last entry.
     Bare(usize),
-    /// The summary is the last, and no newer than its boundary: clients before 2.1.156 end at the boundary.
+    /// The summary is the last entry and not newer than its boundary, at which older clients then end.
     SameTime(usize),
 }
 
-/// The fault, if there is one.
+/// Returns what is wrong with the end, if anything.
 pub(crate) fn end(session: &Session) -> Option<End> {
     let path = session.graph().path();
     let leaf = *path.last()? as usize;
@@ -47,10 +47,10 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         Some(End::Bare(i)) => findings.push(survey.at(
             &CHECK,
             i,
-            "a compaction boundary is the last thing: the model is shown nothing",
+            "is a compaction boundary with nothing after it: the model is shown nothing",
         )),
         Some(End::SameTime(i)) => {
-            findings.push(survey.at(&CHECK, i, "the summary is no newer than its boundary and nothing follows: older clients show the model nothing"));
+            findings.push(survey.at(&CHECK, i, "is a summary that is not newer than its boundary, with nothing after it: Claude Code before 2.1.156 shows the model nothing"));
         }
         None => {}
     }

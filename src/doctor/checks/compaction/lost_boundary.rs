@@ -1,4 +1,4 @@
-//! A summary whose boundary is not in the file.
+//! Finds summaries whose boundary is missing.
 
 use crate::session::Session;
 
@@ -10,15 +10,15 @@ pub(crate) static CHECK: Check = Check {
     name: "lost-boundary",
     family: "compaction",
     severity: Severity::RefusedByTheApi,
-    seen: "prompt is too long: the history is shown again beside its summary",
+    symptom: "prompt is too long: the history is sent as well as its summary",
     suffers: Versions::From(Version(2, 1, 156)),
-    heals: "older clients show nothing from before the summary",
-    mend: Some("a boundary is put in front of it"),
+    healed_by: "versions before 2.1.156 show nothing from before the summary",
+    repair: Some("a boundary is added in front of the summary"),
     gate: Gate::Judged,
     run,
 };
 
-/// Summaries that name a boundary which is gone.
+/// Returns summaries that name a missing boundary.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
     let some = session.flags_of_any().compact_summary();
     let all = if some { session.entries() } else { &[] };
@@ -37,7 +37,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         survey.at(
             &CHECK,
             i,
-            "the summary of a compaction without its boundary",
+            "is a summary whose compaction boundary is missing: Claude Code may send the summarised history again",
         )
     }));
 }

@@ -1,4 +1,4 @@
-//! A boundary that remembers an entry which is gone. A quarter of those in the wild do.
+//! Finds boundaries that name a missing entry as the one before them. A quarter of all boundaries do.
 
 use crate::session::Session;
 use crate::transcript::Entry;
@@ -10,16 +10,16 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "lost-logical-parent",
     family: "compaction",
-    severity: Severity::Waste,
-    seen: "the full transcript ends at the compaction",
+    severity: Severity::Harmless,
+    symptom: "the full transcript ends at the compaction",
     suffers: Versions::None,
-    heals: "no client goes by it on resume",
-    mend: Some("the boundary names the entry that stands before it in the file"),
+    healed_by: "no version uses it on resume",
+    repair: Some("the boundary names the entry before it in the file"),
     gate: Gate::ReportOnly,
     run,
 };
 
-/// Boundaries that name what is gone, with the entry that stands before each in the file.
+/// Returns boundaries that name a missing entry, each with the entry before it in the file.
 pub(crate) fn boundaries(session: &Session) -> Vec<(usize, Option<usize>)> {
     let entries = session.entries();
     let is_lost = |e: &Entry| {
@@ -40,13 +40,13 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         let mut finding = survey.at(
             &CHECK,
             i,
-            "the entry before the compaction, as the boundary names it, is not in the file",
+            "names an entry before the compaction that is not in the file",
         );
         if before.is_none() {
-            finding.mendable = false;
+            finding.repairable = false;
             finding
                 .message
-                .push_str(", nor any other: what was before the compaction is gone");
+                .push_str("; nothing from before the compaction is left");
         }
         findings.push(finding);
     }

@@ -1,4 +1,4 @@
-//! Messages that a compaction kept and that are gone.
+//! Finds compactions that kept messages which are missing.
 
 use crate::json::{decode, elements, lookup};
 use crate::session::Session;
@@ -12,26 +12,27 @@ pub(crate) static CHECK: Check = Check {
     name: "lost-preserved",
     family: "compaction",
     severity: Severity::LosesHistory,
-    seen: "after a compaction, the messages that it kept are gone",
+    symptom: "after a compaction, the messages that it kept are gone",
     suffers: Versions::From(Version(2, 1, 46)),
-    heals: "older clients show none of them anyway",
-    mend: Some("what is gone leaves the list"),
+    healed_by: "versions before 2.1.46 show none of the kept messages anyway",
+    repair: Some("missing messages are removed from the list"),
     gate: Gate::Judged,
     run,
 };
 
-/// Which references of a boundary lead nowhere.
+/// Which entries named by a boundary are missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Lost {
-    /// Of `preservedMessages.uuids`.
+    /// How many of `preservedMessages.uuids`.
     pub(crate) messages: usize,
-    /// Keys of `preservedSegment` whose entry is gone.
+    /// The keys of `preservedSegment` whose entry is missing.
     pub(crate) segment: Vec<&'static str>,
-    /// Whether the list's anchor is gone.
+    /// Whether the anchor of `preservedMessages` is missing.
     pub(crate) anchor: bool,
 }
 
-/// What a boundary names and is not there. `allUuids` also lists entries that were never written.
+/// Returns which entries named by a boundary are missing. `allUuids` is not looked at: it also lists
+/// entries that were never written.
 pub(crate) fn lost(session: &Session, boundary: usize) -> Lost {
     let text = session.text(&session.entries()[boundary]);
     let gone = |raw: &[u8]| {
@@ -63,7 +64,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         let lost = lost(survey.session, i);
         if lost != Lost::default() {
             let n = lost.messages + lost.segment.len() + usize::from(lost.anchor);
-            findings.push(survey.at(&CHECK, i, format!("the compaction kept messages by name, and {n} of the names lead nowhere: newer clients then show none of them")));
+            findings.push(survey.at(&CHECK, i, format!("kept messages by their uuid, and {n} of these are missing: Claude Code then shows none of the kept messages")));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Boundaries and summaries.
+//! Checks of compaction boundaries and summaries.
 
 pub(crate) mod boundary_last;
 pub(crate) mod lost_boundary;

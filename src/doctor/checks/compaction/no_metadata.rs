@@ -1,4 +1,4 @@
-//! A boundary without its metadata.
+//! Finds boundaries without metadata.
 
 use crate::json::lookup;
 use crate::session::Session;
@@ -10,16 +10,16 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "no-compact-metadata",
     family: "compaction",
-    severity: Severity::Waste,
-    seen: "undefined is not an object (evaluating compactMetadata)",
+    severity: Severity::Harmless,
+    symptom: "undefined is not an object (evaluating compactMetadata)",
     suffers: Versions::None,
-    heals: "all that were measured resume without it",
-    mend: Some("the least of it is put in"),
+    healed_by: "every version that was measured resumes without it",
+    repair: Some("minimal metadata is added"),
     gate: Gate::Judged,
     run,
 };
 
-/// Boundaries that lack it.
+/// Returns boundaries without metadata.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
     let all = session.boundaries();
     all.filter(|(_, e)| {
@@ -30,8 +30,11 @@ pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(
-        entries(survey.session)
-            .map(|i| survey.at(&CHECK, i, "a compaction boundary without `compactMetadata`")),
-    );
+    findings.extend(entries(survey.session).map(|i| {
+        survey.at(
+            &CHECK,
+            i,
+            "is a compaction boundary without `compactMetadata`",
+        )
+    }));
 }

@@ -1,4 +1,4 @@
-//! A last prompt's note behind a boundary that leads back to before it.
+//! Finds a `last-prompt` after a boundary that names an entry from before the boundary.
 
 use crate::session::Session;
 use crate::transcript::Kind;
@@ -11,16 +11,16 @@ pub(crate) static CHECK: Check = Check {
     name: "stale-last-prompt",
     family: "compaction",
     severity: Severity::LosesHistory,
-    seen: "after a compaction, resume shows the old conversation",
+    symptom: "after a compaction, resume shows the old conversation",
     suffers: Versions::From(Version(2, 1, 46)),
-    heals: "older clients do not look at it",
-    mend: Some("a fresh note names the end of the conversation"),
+    healed_by: "versions before 2.1.46 do not read it",
+    repair: Some("a new `last-prompt` names the end of the conversation"),
     gate: Gate::Judged,
     run,
 };
 
-/// The entry of the last note, if a boundary comes before it in the file and it names an entry of
-/// before that boundary.
+/// Returns the last `last-prompt`, if it comes after the last boundary in the file and names an entry
+/// from before that boundary.
 pub(crate) fn entry(session: &Session) -> Option<usize> {
     let graph = session.graph();
     let boundaries = session.boundaries().filter(|(_, e)| e.is_chained());
@@ -34,7 +34,7 @@ pub(crate) fn entry(session: &Session) -> Option<usize> {
         .heads()
         .iter()
         .rposition(|&t| super::super::chain::wrong_leaf::can_lead(t))?;
-    // Nothing is lost where nothing is behind the boundary.
+    // Nothing is lost if nothing follows the boundary.
     (note > boundary
         && last != boundary
         && named < boundary
@@ -45,6 +45,6 @@ pub(crate) fn entry(session: &Session) -> Option<usize> {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     if let Some(i) = entry(survey.session) {
-        findings.push(survey.at(&CHECK, i, "it leads back to before the last compaction: newer clients lose the summary and all since"));
+        findings.push(survey.at(&CHECK, i, "leads back to before the last compaction: Claude Code then shows the old conversation without the summary and all that followed"));
     }
 }

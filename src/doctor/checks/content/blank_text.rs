@@ -1,8 +1,10 @@
-//! Text of nothing but white space.
+//! Finds text blocks of nothing but white space.
+
+use rustc_hash::FxHashSet;
 
 use crate::json::{begins_with_text, decode, lookup};
 use crate::session::{At, Session};
-use crate::transcript::BlockKind;
+use crate::transcript::{BlockKind, Entry, Id};
 
 use super::super::super::check::is_live;
 use super::super::super::check::{Check, Gate, Survey};
@@ -13,15 +15,15 @@ pub(crate) static CHECK: Check = Check {
     name: "blank-text",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "text content blocks must contain non-whitespace text",
-    suffers: Versions::Before(Version(2, 1, 325)),
-    heals: "2.1.325 leaves it out",
-    mend: Some("the text goes"),
+    symptom: "text content blocks must contain non-whitespace text",
+    suffers: Versions::Before(Version(2, 1, 81)),
+    healed_by: "2.1.81 and newer do not send it; from 2.1.37 on the API accepts it inside a longer answer",
+    repair: Some("the blank text is removed"),
     gate: Gate::Judged,
     run,
 };
 
-/// Text blocks that are blank.
+/// Returns blank text blocks.
 pub(crate) fn blocks(session: &Session) -> Vec<At> {
     let mut out = Vec::new();
     if !session.flags_of_any().wordless() {
@@ -47,17 +49,37 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
     out
 }
 
-/// Whether a JSON string is blank; one of more than a few blanks is not worth the decoding.
+/// Returns whether a JSON string is blank. Long strings are not decoded.
 pub(crate) fn is_blank(raw: &[u8]) -> bool {
     raw.len() <= 4096 && !begins_with_text(raw) && decode(raw).trim().is_empty()
 }
 
+/// Returns the messages that consist of more than these blocks. Models write a blank text before their
+/// thinking, and the session goes on.
+fn messages_with_more(session: &Session, blank: &[At]) -> FxHashSet<Id> {
+    let message = |at: &At| session.entries()[at.entry as usize].message_id.some();
+    let ids: FxHashSet<Id> = blank.iter().filter_map(message).collect();
+    if ids.is_empty() {
+        return ids;
+    }
+    let blocks: FxHashSet<u32> = blank.iter().map(|at| at.block).collect();
+    let more = |e: &&Entry| (e.blocks.0..e.blocks.1).any(|b| !blocks.contains(&b));
+    let all = session.entries().iter().filter(more);
+    all.map(|e| e.message_id)
+        .filter(|id| ids.contains(id))
+        .collect()
+}
+
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for at in blocks(survey.session) {
-        findings.push(survey.at(
-            &CHECK,
-            at.entry as usize,
-            "text content blocks must contain non-whitespace text",
-        ));
+    let blank = blocks(survey.session);
+    let more = messages_with_more(survey.session, &blank);
+    for at in blank {
+        let entry = at.entry as usize;
+        let message = "has a blank text, which the API refuses from old versions of Claude Code";
+        let mut finding = survey.at(&CHECK, entry, message);
+        if more.contains(&survey.session.entries()[entry].message_id) {
+            finding.suffers = Versions::Before(Version(2, 1, 37));
+        }
+        findings.push(finding);
     }
 }

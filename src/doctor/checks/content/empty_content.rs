@@ -1,4 +1,4 @@
-//! A message without content.
+//! Finds messages without content.
 
 use crate::session::Session;
 
@@ -11,15 +11,15 @@ pub(crate) static CHECK: Check = Check {
     name: "empty-content",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "all messages must have non-empty content",
+    symptom: "all messages must have non-empty content",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer leave the message out",
-    mend: Some("the entry goes, or gets a note where a prompt is needed"),
+    healed_by: "2.1.156 and newer do not send the message",
+    repair: Some("the message is removed"),
     gate: Gate::Judged,
     run,
 };
 
-/// Messages with nothing in them.
+/// Returns messages without content.
 pub(crate) fn entries(session: &Session) -> Vec<usize> {
     let may_be = session.flags_of_any().wordless();
     let all = if may_be { session.entries() } else { &[] };
@@ -38,9 +38,11 @@ pub(crate) fn entries(session: &Session) -> Vec<usize> {
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    findings.extend(
-        entries(survey.session)
-            .into_iter()
-            .map(|i| survey.at(&CHECK, i, "all messages must have non-empty content")),
-    );
+    findings.extend(entries(survey.session).into_iter().map(|i| {
+        survey.at(
+            &CHECK,
+            i,
+            "is an empty message: the API requires that messages have content",
+        )
+    }));
 }

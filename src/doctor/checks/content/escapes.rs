@@ -1,17 +1,17 @@
-//! Escapes in raw JSON text that stand for what no text may hold.
+//! Finds escapes in raw JSON that stand for characters the API does not accept.
 
 use memchr::{memchr, memmem};
 
-/// What an escape stands for, where it must not.
+/// What such an escape stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bad {
-    /// Half of a surrogate pair without the other.
+    /// One half of a surrogate pair.
     Surrogate,
     /// NUL.
     Nul,
 }
 
-/// The offsets of escapes of six bytes that stand for NUL or half a pair.
+/// Returns the offsets of the escapes, each six bytes long, that stand for NUL or half a pair.
 pub(crate) fn bad_escapes(raw: &[u8]) -> Vec<(usize, Bad)> {
     let mut out = Vec::new();
     if memmem::find(raw, b"\\u").is_none() {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tells_halves_from_pairs_and_text() {
+    fn lone_surrogates_are_told_from_pairs_and_text() {
         let seen = |s: &str| bad_escapes(s.as_bytes());
         assert_eq!(seen(r#""\ud83d\ude00 \\ud83d""#), []);
         assert_eq!(

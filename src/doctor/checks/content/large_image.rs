@@ -1,36 +1,41 @@
-//! A picture with too many bytes or pixels.
+//! Finds images with too many bytes or pixels.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
-use super::media::{Ill, ill_images};
+use crate::human;
+
+use super::media::{ImageFault, faulty_images};
 
 pub(crate) static CHECK: Check = Check {
     name: "large-image",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "image exceeds 5 MB maximum; image dimensions exceed max allowed size",
+    symptom: "image exceeds 5 MB maximum; image dimensions exceed max allowed size",
     suffers: Versions::Before(Version(2, 1, 45)),
-    heals: "2.1.45 sends a word in its place, 2.1.156 and newer try again without it",
-    mend: Some("it is made smaller"),
+    healed_by: "2.1.45 sends a placeholder, 2.1.156 and newer try again without the image",
+    repair: Some("the image is made smaller"),
     gate: Gate::Judged,
     run,
 };
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (medium, ill) in ill_images(survey.session) {
-        match ill {
-            Ill::Bytes(n) => findings.push(survey.at(
+    for (medium, fault) in faulty_images(survey.session) {
+        match fault {
+            ImageFault::Bytes(n) => findings.push(survey.at(
                 &CHECK,
                 medium.entry,
-                format!("image exceeds 5 MB maximum: {n} bytes"),
+                format!(
+                    "has an image of {}: the API accepts at most 5 MB",
+                    human::bytes(n as u64)
+                ),
             )),
-            Ill::Pixels(w, h) => findings.push(survey.at(
+            ImageFault::Pixels(w, h) => findings.push(survey.at(
                 &CHECK,
                 medium.entry,
-                format!("image dimensions exceed max allowed size: {w} × {h} pixels"),
+                format!("has an image of {w} × {h} pixels, more than the API accepts"),
             )),
-            Ill::NoImage | Ill::OtherKind(_) => {}
+            ImageFault::NotAnImage | ImageFault::OtherKind(_) => {}
         }
     }
 }

@@ -1,22 +1,22 @@
-//! A conversation larger than a request may be.
+//! Finds a conversation that is larger than a request may be.
 
 use super::super::super::check::{Check, Gate, Survey, whole};
-use super::super::super::finding::{Finding, Severity};
+use super::super::super::finding::{Finding, Remedy, Severity};
 use super::super::super::version::Versions;
 
 pub(crate) static CHECK: Check = Check {
     name: "large-request",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "Request too large (max 32MB)",
+    symptom: "Request too large (max 32MB)",
     suffers: Versions::All,
-    heals: "",
-    mend: None,
+    healed_by: "",
+    repair: None,
     gate: Gate::ReportOnly,
     run,
 };
 
-/// The API takes no larger request.
+/// The largest request that the API accepts.
 const MOST: usize = 32 << 20;
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
@@ -27,6 +27,15 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         .map(|(_, e)| e.content.len())
         .sum();
     if size > MOST {
-        findings.push(whole(&CHECK, format!("request too large: {} MB of messages, and 32 are allowed; make it smaller with `ccsurgery trim` or `ccsurgery drop-tools --larger-than 100KB --stub`", size >> 20)));
+        findings.push(
+            whole(
+                &CHECK,
+                format!(
+                    "the messages are {} MB, and the API accepts at most 32 MB",
+                    size >> 20
+                ),
+            )
+            .with(Remedy::Shrink),
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Half an emoji: what is left when text is cut between the two halves of a surrogate pair.
+//! Finds half surrogate pairs, which cutting a text in the middle of an emoji leaves.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -9,10 +9,10 @@ pub(crate) static CHECK: Check = Check {
     name: "lone-surrogate",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "The request body is not valid JSON: no low surrogate in string",
+    symptom: "The request body is not valid JSON: no low surrogate in string",
     suffers: Versions::Before(Version(2, 1, 156)),
-    heals: "2.1.156 and newer send U+FFFD",
-    mend: Some("it becomes U+FFFD"),
+    healed_by: "2.1.156 and newer send U+FFFD instead",
+    repair: Some("it is replaced by U+FFFD"),
     gate: Gate::Judged,
     run,
 };
@@ -30,7 +30,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             .filter(|(_, b)| *b == Bad::Surrogate)
             .count();
         if bad > 0 {
-            findings.push(survey.at(&CHECK, i, format!("{bad} × half a surrogate pair: the request body is not valid JSON: no low surrogate in string")));
+            findings.push(survey.at(&CHECK, i, format!("has {bad} × half an emoji (a lone surrogate): the API does not accept it as JSON")));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures and documents in messages: where they are, and what is wrong with them.
+//! Finds images and documents in messages, and what is wrong with them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,16 +12,16 @@ use crate::transcript::BlockKind;
 
 use super::super::super::check::is_live;
 
-/// The API takes no more bytes of base64 than this.
+/// The most bytes of base64 that the API accepts.
 pub(crate) const MOST_BYTES: usize = 5 << 20;
-/// Nor more pixels a side.
+/// The most pixels on each side.
 pub(crate) const MOST_PIXELS: u32 = 8000;
-/// Nor these, where there are many pictures.
+/// The most pixels on each side if there are many images.
 pub(crate) const MOST_PIXELS_OF_MANY: u32 = 2000;
-/// How many are many.
+/// More images than this are many.
 pub(crate) const MANY: usize = 20;
 
-/// A picture or document, by spans in its line.
+/// An image or document, by spans in its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Medium {
     /// The entry.
@@ -32,24 +32,24 @@ pub(crate) struct Medium {
     pub(crate) data: Span,
     /// Its `media_type`, quotes included.
     pub(crate) media_type: Option<Span>,
-    /// Whether it is a document.
+    /// Whether it is a document, not an image.
     pub(crate) document: bool,
 }
 
-/// What is wrong with a picture.
+/// What is wrong with an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ill {
-    /// It is none.
-    NoImage,
-    /// It is one of another kind than it says.
+pub(crate) enum ImageFault {
+    /// It is not an image.
+    NotAnImage,
+    /// Its media type is wrong; the right one.
     OtherKind(&'static str),
     /// It has too many bytes.
     Bytes(usize),
-    /// It has too many pixels a side.
+    /// It has too many pixels on a side.
     Pixels(u32, u32),
 }
 
-/// All that is embedded in the conversation, at the top of messages and in results.
+/// Returns all images and documents of the conversation, those inside results included.
 pub(crate) fn media(session: &Session) -> Vec<Medium> {
     let mut out = Vec::new();
     if !session.flags_of_any().media() {
@@ -104,15 +104,15 @@ fn medium(text: &[u8], entry: usize, block: Span) -> Option<Medium> {
     })
 }
 
-/// The bytes of a medium.
+/// Decodes an image or document.
 pub(crate) fn bytes(text: &[u8], medium: &Medium) -> Option<Vec<u8>> {
     STANDARD
         .decode(decode(medium.data.of(text)).as_bytes())
         .ok()
 }
 
-/// The pictures that the API would refuse.
-pub(crate) fn ill_images(session: &Session) -> Vec<(Medium, Ill)> {
+/// Returns the images that the API refuses.
+pub(crate) fn faulty_images(session: &Session) -> Vec<(Medium, ImageFault)> {
     let images: Vec<Medium> = media(session).into_iter().filter(|m| !m.document).collect();
     let most = if images.len() > MANY {
         MOST_PIXELS_OF_MANY
@@ -122,35 +122,35 @@ pub(crate) fn ill_images(session: &Session) -> Vec<(Medium, Ill)> {
     images
         .into_par_iter()
         .filter_map(|m| {
-            judge(session.text(&session.entries()[m.entry]), &m, most).map(|ill| (m, ill))
+            judge(session.text(&session.entries()[m.entry]), &m, most).map(|fault| (m, fault))
         })
         .collect()
 }
 
-fn judge(text: &[u8], medium: &Medium, most: u32) -> Option<Ill> {
+fn judge(text: &[u8], medium: &Medium, most: u32) -> Option<ImageFault> {
     let Some(raw) = bytes(text, medium) else {
-        return Some(Ill::NoImage);
+        return Some(ImageFault::NotAnImage);
     };
     let Some((format, mime)) = format(&raw) else {
-        return Some(Ill::NoImage);
+        return Some(ImageFault::NotAnImage);
     };
     let Ok((width, height)) =
         ImageReader::with_format(std::io::Cursor::new(&raw), format).into_dimensions()
     else {
-        return Some(Ill::NoImage);
+        return Some(ImageFault::NotAnImage);
     };
     if medium.data.len() - 2 > MOST_BYTES {
-        return Some(Ill::Bytes(medium.data.len() - 2));
+        return Some(ImageFault::Bytes(medium.data.len() - 2));
     }
     if width > most || height > most {
-        return Some(Ill::Pixels(width, height));
+        return Some(ImageFault::Pixels(width, height));
     }
     let said = medium.media_type.map(|s| decode(s.of(text)).into_owned());
     said.is_some_and(|s| s != mime && !(s == "image/jpg" && mime == "image/jpeg"))
-        .then_some(Ill::OtherKind(mime))
+        .then_some(ImageFault::OtherKind(mime))
 }
 
-/// The kind of a picture that the API takes.
+/// Returns the format and media type of an image, if the API accepts it.
 pub(crate) fn format(raw: &[u8]) -> Option<(ImageFormat, &'static str)> {
     match image::guess_format(raw).ok()? {
         f @ ImageFormat::Png => Some((f, "image/png")),
@@ -161,8 +161,8 @@ pub(crate) fn format(raw: &[u8]) -> Option<(ImageFormat, &'static str)> {
     }
 }
 
-/// Documents that the API would refuse, and why.
-pub(crate) fn ill_documents(session: &Session) -> Vec<(Medium, &'static str)> {
+/// Returns the documents that the API refuses, and why.
+pub(crate) fn faulty_documents(session: &Session) -> Vec<(Medium, &'static str)> {
     let mut out = Vec::new();
     for m in media(session).into_iter().filter(|m| m.document) {
         let text = session.text(&session.entries()[m.entry]);
@@ -175,7 +175,7 @@ pub(crate) fn ill_documents(session: &Session) -> Vec<(Medium, &'static str)> {
             Some(raw) if memmem::find(&raw[..raw.len().min(1024)], b"%PDF-").is_none() => {
                 "the document is not a valid PDF"
             }
-            Some(raw) if memmem::find(&raw, b"%%EOF").is_none() => "the PDF is torn",
+            Some(raw) if memmem::find(&raw, b"%%EOF").is_none() => "the PDF is incomplete",
             Some(raw) if memmem::find(&raw, b"/Encrypt").is_some() => {
                 "the PDF is password protected"
             }

@@ -1,4 +1,4 @@
-//! Content that the API would refuse.
+//! Checks of content that the API refuses.
 
 pub(crate) mod bad_document;
 pub(crate) mod blank_text;

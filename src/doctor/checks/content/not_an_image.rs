@@ -1,34 +1,34 @@
-//! A picture that is none, or is of another kind than it says.
+//! Finds images that are not images, or have the wrong media type.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
-use super::media::{Ill, ill_images};
+use super::media::{ImageFault, faulty_images};
 
 pub(crate) static CHECK: Check = Check {
     name: "not-an-image",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "Could not process image",
+    symptom: "Could not process image",
     suffers: Versions::Before(Version(2, 1, 45)),
-    heals: "2.1.45 sends a word in its place, 2.1.156 and newer try again without it",
-    mend: Some("a note takes its place, or its kind is set right"),
+    healed_by: "2.1.45 sends a placeholder, 2.1.156 and newer try again without the image",
+    repair: Some("a note replaces the image, or its media type is corrected"),
     gate: Gate::Judged,
     run,
 };
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (medium, ill) in ill_images(survey.session) {
-        match ill {
-            Ill::NoImage => {
-                findings.push(survey.at(&CHECK, medium.entry, "Could not process image"));
+    for (medium, fault) in faulty_images(survey.session) {
+        match fault {
+            ImageFault::NotAnImage => {
+                findings.push(survey.at(&CHECK, medium.entry, "has an image that cannot be read"));
             }
-            Ill::OtherKind(mime) => findings.push(survey.at(
+            ImageFault::OtherKind(mime) => findings.push(survey.at(
                 &CHECK,
                 medium.entry,
-                format!("the image is {mime} and says otherwise"),
+                format!("has an image that is {mime} but is labelled otherwise"),
             )),
-            Ill::Bytes(_) | Ill::Pixels(..) => {}
+            ImageFault::Bytes(_) | ImageFault::Pixels(..) => {}
         }
     }
 }

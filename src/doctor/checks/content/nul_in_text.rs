@@ -1,4 +1,4 @@
-//! NUL in a text.
+//! Finds NUL characters in texts.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -9,10 +9,10 @@ pub(crate) static CHECK: Check = Check {
     name: "nul-in-text",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    seen: "invalid request: unsupported Unicode escape \\\\u0000",
+    symptom: "invalid request: unsupported Unicode escape \\\\u0000",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("the NULs go"),
+    healed_by: "",
+    repair: Some("the NULs are removed"),
     gate: Gate::Judged,
     run,
 };
@@ -30,7 +30,11 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             .filter(|(_, b)| *b == Bad::Nul)
             .count();
         if bad > 0 {
-            findings.push(survey.at(&CHECK, i, format!("{bad} × \\u0000 in a text")));
+            findings.push(survey.at(
+                &CHECK,
+                i,
+                format!("has {bad} × a NUL character, which the API does not accept"),
+            ));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! An error of the API's that stands in the history as the model's answer.
+//! Finds API errors that are recorded as answers of the model.
 
 use crate::session::Session;
 use crate::transcript::Kind;
@@ -11,16 +11,16 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "replayed-error",
     family: "content",
-    severity: Severity::Waste,
-    seen: "the model apologises for an API error",
+    severity: Severity::Harmless,
+    symptom: "the model apologises for an API error",
     suffers: Versions::Before(Version(2, 0, 76)),
-    heals: "2.0.76 and newer leave such answers out",
-    mend: Some("the answer goes"),
+    healed_by: "2.0.76 and newer do not send such answers",
+    repair: Some("the answer is removed"),
     gate: Gate::JudgedForVersion,
     run,
 };
 
-/// Answers that are the client's report of an error.
+/// Returns answers that are the client's report of an error.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
     let all = session.entries().iter().enumerate();
     all.filter(|(i, e)| e.kind == Kind::Assistant && e.flags.api_error() && is_live(session, *i))
@@ -32,7 +32,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         survey.at(
             &CHECK,
             i,
-            "an API error that the model is shown as its own answer",
+            "is an API error that the model is shown as its own answer",
         )
     }));
 }

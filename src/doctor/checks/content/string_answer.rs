@@ -1,4 +1,4 @@
-//! An answer whose content is a string.
+//! Finds answers whose content is a string.
 
 use crate::session::Session;
 
@@ -10,15 +10,15 @@ pub(crate) static CHECK: Check = Check {
     name: "string-answer",
     family: "content",
     severity: Severity::StopsResume,
-    seen: "the session does not open: content.map is not a function",
+    symptom: "the session does not open: content.map is not a function",
     suffers: Versions::Before(Version(2, 1, 325)),
-    heals: "2.1.325 wraps it",
-    mend: Some("the text becomes a block"),
+    healed_by: "2.1.325 reads it as text",
+    repair: Some("the text becomes a block"),
     gate: Gate::Judged,
     run,
 };
 
-/// Answers that are strings.
+/// Returns answers whose content is a string.
 pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
     let some = session.flags_of_any().string_answer();
     let all = if some { session.entries() } else { &[] };
@@ -31,7 +31,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         survey.at(
             &CHECK,
             i,
-            "an answer whose content is a string: clients before 2.1.325 do not open the session",
+            "is an answer whose content is a string: Claude Code before 2.1.325 does not open the session",
         )
     }));
 }

@@ -1,4 +1,4 @@
-//! A byte order mark before the first record.
+//! Finds a byte order mark before the first record.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -10,15 +10,15 @@ pub(crate) static CHECK: Check = Check {
     name: "byte-order-mark",
     family: "lines",
     severity: Severity::LosesHistory,
-    seen: "the first message is missing after an editor saved the file",
+    symptom: "the first message is missing after an editor saved the file",
     suffers: Versions::Before(Version(2, 0, 76)),
-    heals: "2.0.76 and newer, in files up to 5 MB",
-    mend: Some("the mark goes"),
+    healed_by: "2.0.76 and newer, in files up to 5 MB",
+    repair: Some("the mark is removed"),
     gate: Gate::Judged,
     run,
 };
 
-/// Files larger than this are read by bytes, and the mark is not taken off.
+/// In files larger than this, no client skips the mark.
 const LARGE: u64 = 5 << 20;
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
@@ -29,7 +29,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     let mut finding = survey.at_line(
         &CHECK,
         0,
-        "a byte order mark before the first record: older clients lose that record",
+        "begins with a byte order mark: Claude Code may skip this record",
     );
     if document.len() > LARGE {
         finding.suffers = Versions::All;

@@ -1,30 +1,59 @@
-//! Several records on one line: the newline between them was never written.
+//! Finds several records on one line: the newline between them was never written.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
-use super::super::super::version::Versions;
+use super::super::super::version::{Version, Versions};
+use crate::json::lookup;
+
 use super::recover::Piece;
 
 pub(crate) static CHECK: Check = Check {
     name: "glued-records",
     family: "lines",
     severity: Severity::LosesHistory,
-    seen: "messages are missing after resume",
+    symptom: "messages are missing after resume",
     suffers: Versions::All,
-    heals: "2.1.156 and newer keep the first of them",
-    mend: Some("each record gets a line of its own"),
+    healed_by: "2.1.156 and newer read the first of them",
+    repair: Some("each record gets its own line"),
     gate: Gate::Judged,
     run,
 };
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (line, pieces) in super::opaque(survey.session) {
-        let records = pieces
-            .iter()
-            .filter(|p| matches!(p, Piece::Record(_)))
-            .count();
-        if records > 1 && !pieces.iter().any(|p| matches!(p, Piece::Fragment(_))) {
-            findings.push(survey.at_line(&CHECK, line, format!("{records} records on one line: older clients pass over all of them, newer ones keep the first")));
+        if pieces.iter().any(|p| matches!(p, Piece::Fragment(_))) {
+            continue;
         }
+        let text = survey.session.document().text(line as usize);
+        let records: Vec<&[u8]> = pieces
+            .iter()
+            .filter_map(|p| match p {
+                Piece::Record(range) => Some(&text[range.clone()]),
+                _ => None,
+            })
+            .collect();
+        let [first, rest @ ..] = &records[..] else {
+            continue;
+        };
+        if rest.is_empty() {
+            continue;
+        }
+        let message = format!(
+            "holds {} records: Claude Code reads at most the first",
+            records.len()
+        );
+        let mut finding = survey.at_line(&CHECK, line, message);
+        if !rest.iter().any(|r| is_chained(r)) {
+            finding.suffers = Versions::Before(Version(2, 1, 156));
+            if !is_chained(first) {
+                finding.severity = Severity::Harmless;
+            }
+        }
+        findings.push(finding);
     }
+}
+
+/// Returns whether a record is part of the conversation, not metadata.
+fn is_chained(record: &[u8]) -> bool {
+    lookup(record, &["parentUuid"]).is_some()
 }

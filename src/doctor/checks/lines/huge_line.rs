@@ -1,22 +1,22 @@
-//! A line so long that reading it is the trouble.
+//! Finds lines that are too long to be read.
 
 use super::super::super::check::{Check, Gate, Survey};
-use super::super::super::finding::{Finding, Severity};
+use super::super::super::finding::{Finding, Remedy, Severity};
 use super::super::super::version::Versions;
 
 pub(crate) static CHECK: Check = Check {
     name: "huge-line",
     family: "lines",
     severity: Severity::StopsResume,
-    seen: "the client hangs or runs out of memory when the session is opened",
+    symptom: "the client hangs or runs out of memory when the session is opened",
     suffers: Versions::All,
-    heals: "",
-    mend: None,
+    healed_by: "",
+    repair: None,
     gate: Gate::ReportOnly,
     run,
 };
 
-/// No string of the client's runtime is longer than this.
+/// The longest string of the client's runtime.
 const LONGEST: usize = 512 << 20;
 const LONG: usize = 64 << 20;
 
@@ -29,9 +29,11 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         .enumerate()
         .filter(|(_, l)| l.len() >= LONG)
     {
-        let mut finding = survey.at_line(&CHECK, i as u32, format!("a line of {} MB; if it is a result, its middle would be lost with `ccsurgery drop-tools --larger-than 10MB --stub`, else all after the turn before it with `ccsurgery truncate`", line.len() >> 20));
+        let mut finding = survey
+            .at_line(&CHECK, i as u32, format!("is {} MB long", line.len() >> 20))
+            .with(Remedy::ShortenResults);
         if line.len() < LONGEST {
-            finding.severity = Severity::Waste;
+            finding.severity = Severity::Harmless;
         }
         findings.push(finding);
     }

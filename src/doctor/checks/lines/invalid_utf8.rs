@@ -1,4 +1,4 @@
-//! Bytes that are not UTF-8.
+//! Finds bytes that are not UTF-8.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -7,11 +7,11 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "invalid-utf8",
     family: "lines",
-    severity: Severity::Waste,
-    seen: "� in the text",
+    severity: Severity::Harmless,
+    symptom: "� in the text",
     suffers: Versions::None,
-    heals: "all read each such byte as U+FFFD",
-    mend: Some("such bytes become U+FFFD, as clients read them"),
+    healed_by: "every version reads such bytes as U+FFFD",
+    repair: Some("such bytes are replaced by U+FFFD"),
     gate: Gate::Judged,
     run,
 };
@@ -22,7 +22,11 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     }
     for (i, e) in survey.session.entries().iter().enumerate() {
         if e.flags.not_utf8() {
-            findings.push(survey.at(&CHECK, i, "bytes that are not UTF-8: clients read U+FFFD"));
+            findings.push(survey.at(
+                &CHECK,
+                i,
+                "has bytes that are not UTF-8: Claude Code reads U+FFFD instead",
+            ));
         }
     }
 }

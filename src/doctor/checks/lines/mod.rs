@@ -1,4 +1,4 @@
-//! Lines that are not one record each.
+//! Checks of lines that are not one record each.
 
 pub(crate) mod byte_order_mark;
 pub(crate) mod glued_records;
@@ -14,7 +14,7 @@ use crate::transcript::LineState;
 
 use recover::{Piece, pieces};
 
-/// The lines that cannot be read, each with what is in it.
+/// Returns the lines that cannot be read, each with its parts.
 pub(crate) fn opaque(session: &Session) -> impl Iterator<Item = (u32, Vec<Piece>)> + '_ {
     let lines = session.lines().iter().enumerate();
     lines

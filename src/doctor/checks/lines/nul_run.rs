@@ -1,4 +1,4 @@
-//! NULs where text should be, as a power loss leaves them.
+//! Finds NUL bytes in place of text, which a power loss leaves.
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -9,10 +9,10 @@ pub(crate) static CHECK: Check = Check {
     name: "nul-run",
     family: "lines",
     severity: Severity::LosesHistory,
-    seen: "messages are missing after a power loss",
+    symptom: "messages are missing after a power loss",
     suffers: Versions::All,
-    heals: "2.1.156 and newer, in files over 5 MB",
-    mend: Some("the NULs go, the record stays"),
+    healed_by: "2.1.156 and newer, in files over 5 MB",
+    repair: Some("the NULs are removed, the record is kept"),
     gate: Gate::Judged,
     run,
 };
@@ -38,16 +38,16 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             &CHECK,
             line,
             format!(
-                "{nuls} NULs {}",
+                "has {nuls} NUL bytes {}",
                 if only {
                     "and nothing else"
                 } else {
-                    "beside a record: clients pass over the line"
+                    "next to a record: Claude Code skips the line"
                 }
             ),
         );
         if only {
-            finding.severity = Severity::Waste;
+            finding.severity = Severity::Harmless;
             finding.suffers = Versions::None;
         }
         findings.push(finding);

@@ -1,4 +1,4 @@
-//! A last line without an end.
+//! Finds a last line without a newline.
 
 use crate::document::Ending;
 use crate::transcript::LineState;
@@ -10,11 +10,11 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "open-end",
     family: "lines",
-    severity: Severity::Waste,
-    seen: "the next record lands on the same line, and both are lost",
+    severity: Severity::Harmless,
+    symptom: "the next record lands on the same line, and both are lost",
     suffers: Versions::None,
-    heals: "all read such a line",
-    mend: Some("the line gets its end"),
+    healed_by: "every version reads such a line",
+    repair: Some("a newline is added"),
     gate: Gate::ReportOnly,
     run,
 };
@@ -27,7 +27,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at_line(
             &CHECK,
             lines.len() as u32 - 1,
-            "the last line has no end: the next record may be glued to it",
+            "is the last line and has no newline: the next record may be written onto the same line",
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! Finds the complete records in a line that is not one record.
+//! Finds the complete records of a line that is not one record.
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ use crate::json::{Cursor, fields};
 pub(crate) enum Piece {
     /// A complete record.
     Record(Range<usize>),
-    /// NULs, a byte order mark or white space: nothing is in it.
+    /// NULs, a byte order mark or white space.
     Padding(Range<usize>),
-    /// What is left of something.
+    /// Part of a record.
     Fragment(Range<usize>),
 }
 
-/// Attempts that may fail before a line is given up: each may read to its end.
+/// Failed attempts before the rest of a line is given up. Each may read to its end.
 const ATTEMPTS: usize = 2_000;
 
-/// Takes a line apart.
+/// Splits a line into its parts.
 pub(crate) fn pieces(text: &[u8]) -> Vec<Piece> {
     let mut out = Vec::new();
     let open = Finder::new(b"{\"");
@@ -58,9 +58,9 @@ fn rest(text: &[u8], range: Range<usize>, out: &mut Vec<Piece>) {
     });
 }
 
-/// How long the record at the start of `text` is, if there is one.
+/// Returns the length of the record at the start of `text`, if there is one.
 fn record_len(text: &[u8]) -> Option<usize> {
-    // Only objects that begin as records do are worth the reading.
+    // Most objects are not records, and their first key shows it.
     if !FIRST_KEYS
         .iter()
         .any(|k| text[2..].starts_with(k.as_bytes()) && text.get(2 + k.len()) == Some(&b'"'))
@@ -84,8 +84,8 @@ const FIRST_KEYS: [&str; 9] = [
     "messageId",
 ];
 
-/// Whether an object is a line of a transcript, and not a part of one: blocks have a type too, and
-/// quoted entries a uuid, but neither names a session or a parent.
+/// Returns whether an object is a whole line of a transcript. Blocks also have a type, and quoted
+/// entries a uuid, but neither names a session or a parent.
 fn is_record(object: &[u8]) -> bool {
     let Ok(all) = fields(object) else {
         return false;
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn glued_records_are_both_found() {
+    fn recover_finds_both_glued_records() {
         assert_eq!(
             seen(&format!("{A}{B}")),
             [('r', A.to_owned()), ('r', B.to_owned())]
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stub_is_told_from_the_record_behind_it() {
+    fn recover_separates_a_fragment_from_the_record_after_it() {
         let stub = &A[..70];
         assert_eq!(
             seen(&format!("{stub}{B}")),
@@ -135,12 +135,12 @@ mod tests {
         assert_eq!(
             seen(stub),
             [('f', stub.to_owned())],
-            "blocks of a torn record are no records"
+            "blocks of a torn record are not records"
         );
     }
 
     #[test]
-    fn nuls_are_padding() {
+    fn recover_treats_nuls_as_padding() {
         assert_eq!(
             seen(&format!("\0\0{A}\0")),
             [

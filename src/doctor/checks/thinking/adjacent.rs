@@ -1,4 +1,4 @@
-//! Two thinking blocks with nothing between them. Models whose thinking is not shown do that; others do not.
+//! Finds two thinking blocks with nothing between them. Only models that hide their thinking write that.
 
 use crate::session::{At, Session};
 use crate::transcript::BlockKind;
@@ -11,15 +11,15 @@ pub(crate) static CHECK: Check = Check {
     name: "adjacent-thinking",
     family: "thinking",
     severity: Severity::RefusedByTheApi,
-    seen: "`thinking` blocks in the latest assistant message cannot be modified",
+    symptom: "`thinking` blocks in the latest assistant message cannot be modified",
     suffers: Versions::All,
-    heals: "",
-    mend: Some("the thinking of that message goes"),
+    healed_by: "",
+    repair: Some("the thinking of that message is removed"),
     gate: Gate::ReportOnly,
     run,
 };
 
-/// The thinking of answers in which two thinking blocks stand together: something between them is gone.
+/// Returns the thinking of answers with two adjacent thinking blocks, between which something is missing.
 pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
     let answers = super::answers(session).into_iter();
     answers
@@ -48,7 +48,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             survey.at(
                 &CHECK,
                 at.entry as usize,
-                "two thinking blocks stand together: what was between them is gone",
+                "has two adjacent thinking blocks: what was between them is missing, and the API refuses changed thinking",
             )
         }));
     }

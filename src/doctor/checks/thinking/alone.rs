@@ -1,4 +1,4 @@
-//! An answer of nothing but thinking.
+//! Finds answers that are only thinking.
 
 use crate::session::{At, Session};
 
@@ -10,15 +10,15 @@ pub(crate) static CHECK: Check = Check {
     name: "lone-thinking",
     family: "thinking",
     severity: Severity::RefusedByTheApi,
-    seen: "the final block in an assistant message cannot be `thinking`",
-    suffers: Versions::Before(Version(2, 1, 45)),
-    heals: "2.1.45 and newer leave the message out",
-    mend: Some("the thinking goes"),
+    symptom: "the final block in an assistant message cannot be `thinking`",
+    suffers: Versions::Before(Version(2, 1, 29)),
+    healed_by: "2.1.29 and newer do not send the message",
+    repair: Some("the thinking is removed"),
     gate: Gate::ReportOnly,
     run,
 };
 
-/// The blocks of answers that are thinking alone.
+/// Returns the blocks of answers that are only thinking.
 pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
     let answers = super::answers(session).into_iter();
     answers
@@ -33,7 +33,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             survey.at(
                 &CHECK,
                 at.entry as usize,
-                "nothing of its message but thinking is there",
+                "is an answer with nothing but thinking",
             )
         }));
     }

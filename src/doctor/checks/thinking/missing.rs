@@ -1,26 +1,26 @@
-//! Thinking that an unfinished last turn lacks at its head.
+//! Finds an unfinished last turn that begins without thinking.
 
 use crate::session::Session;
 use crate::transcript::{BlockKind, Kind};
 
 use super::super::super::check::{Check, Gate, Survey};
-use super::super::super::finding::{Finding, Severity};
+use super::super::super::finding::{Finding, Remedy, Severity};
 use super::super::super::version::Versions;
 
 pub(crate) static CHECK: Check = Check {
     name: "missing-thinking",
     family: "thinking",
-    severity: Severity::Waste,
-    seen: "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
+    severity: Severity::Harmless,
+    symptom: "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
     suffers: Versions::None,
-    heals: "a new prompt ends the turn, and with it the rule",
-    mend: None,
+    healed_by: "a new prompt ends the turn, and the API no longer asks for the thinking",
+    repair: None,
     gate: Gate::ReportOnly,
     run,
 };
 
-/// The first answer of the last turn, if the turn ends with a call or a result, later answers of it
-/// have thinking, and this one has none.
+/// Returns the first answer of the last turn if it has no thinking, later answers of the turn do, and the
+/// turn ends with a call or a result.
 fn entry(session: &Session) -> Option<usize> {
     let turn = session.turns().iter().next_back()?;
     let path = &session.graph().path()[turn.path.0 as usize..turn.path.1 as usize];
@@ -50,6 +50,7 @@ fn entry(session: &Session) -> Option<usize> {
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     if let Some(i) = entry(survey.session) {
         let turn = survey.session.turns().len().saturating_sub(1);
-        findings.push(survey.at(&CHECK, i, format!("the unfinished last turn begins without thinking: go on with a new prompt, or cut it off with `ccsurgery truncate --at {turn}`")));
+        let finding = survey.at(&CHECK, i, "begins an unfinished turn without thinking: the API refuses to continue it, but accepts a new prompt");
+        findings.push(finding.with(Remedy::KeepTurns(turn)));
     }
 }

@@ -1,4 +1,4 @@
-//! Thinking that the API would refuse.
+//! Checks of thinking that the API refuses.
 
 pub(crate) mod adjacent;
 pub(crate) mod alone;
@@ -12,7 +12,7 @@ use crate::transcript::{BlockKind, Id, Kind};
 
 use super::super::check::is_live;
 
-/// The blocks of each answer of the conversation, message by message, in order.
+/// Returns the blocks of each answer of the conversation, by message and in order.
 pub(crate) fn answers(session: &Session) -> Vec<Vec<(At, BlockKind)>> {
     let mut by_id: FxHashMap<Id, usize> = FxHashMap::default();
     let mut out: Vec<Vec<(At, BlockKind)>> = Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn answers(session: &Session) -> Vec<Vec<(At, BlockKind)>> {
             out.push(Vec::new());
         }
         if e.flags.string_content() {
-            // Words without a block of their own; no block has this number.
+            // A string stands for a text block; no real block has this number.
             out[at].push((
                 At {
                     entry: i as u32,

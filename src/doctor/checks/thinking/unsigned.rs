@@ -1,4 +1,4 @@
-//! Thinking without a signature.
+//! Finds thinking without a signature.
 
 use crate::session::{At, Session};
 use crate::transcript::{BlockKind, Kind};
@@ -11,15 +11,15 @@ pub(crate) static CHECK: Check = Check {
     name: "unsigned-thinking",
     family: "thinking",
     severity: Severity::RefusedByTheApi,
-    seen: "Invalid `signature` in `thinking` block",
+    symptom: "Invalid `signature` in `thinking` block",
     suffers: Versions::Before(Version(2, 1, 325)),
-    heals: "2.1.325 tries again without thinking",
-    mend: Some("the thinking goes"),
+    healed_by: "2.1.325 tries again without thinking",
+    repair: Some("the thinking is removed"),
     gate: Gate::Judged,
     run,
 };
 
-/// Thinking blocks whose signature is missing or empty. An empty thinking with a signature is normal.
+/// Returns thinking blocks whose signature is missing or empty. Empty thinking with a signature is normal.
 pub(crate) fn blocks(session: &Session) -> Vec<At> {
     let mut out = Vec::new();
     if !session.flags_of_any().unsigned() {
@@ -47,7 +47,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.push(survey.at(
             &CHECK,
             at.entry as usize,
-            "Invalid `signature` in `thinking` block",
+            "has thinking without a signature: the API answers \"Invalid `signature`\"",
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! Makes pictures smaller.
+//! Makes images smaller.
 
 use std::io::Cursor;
 
@@ -8,7 +8,8 @@ use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;
 use image::{DynamicImage, ImageFormat, ImageReader};
 
-/// A picture of at most `pixels` a side and `bytes` of base64, with its kind; `None` if it cannot be read.
+/// Returns the image with at most `pixels` on each side and `bytes` of base64, and its media type; `None`
+/// if it cannot be decoded.
 pub(crate) fn shrink(raw: &[u8], pixels: u32, bytes: usize) -> Option<(String, &'static str)> {
     let mut picture = ImageReader::new(Cursor::new(raw))
         .with_guessed_format()
@@ -18,7 +19,7 @@ pub(crate) fn shrink(raw: &[u8], pixels: u32, bytes: usize) -> Option<(String, &
     if picture.width() > pixels || picture.height() > pixels {
         picture = picture.resize(pixels, pixels, FilterType::Triangle);
     }
-    // Each round has a bit more than half the pixels of the one before.
+    // Each round has a little more than half the pixels of the round before.
     for _ in 0..12 {
         if let Some(made) = encoded(&picture)
             .into_iter()
@@ -35,7 +36,7 @@ pub(crate) fn shrink(raw: &[u8], pixels: u32, bytes: usize) -> Option<(String, &
     None
 }
 
-/// As PNG, which loses nothing, then as JPEG.
+/// Encodes an image as PNG, which loses nothing, then as JPEG.
 fn encoded(picture: &DynamicImage) -> Vec<(String, &'static str)> {
     let mut out = Vec::new();
     let mut png = Vec::new();
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_shrink_to_both_limits() {
+    fn shrink_image_meets_both_limits() {
         let mut seed = 1u32;
         let noise = image::RgbImage::from_fn(300, 200, |_, _| {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -82,6 +83,6 @@ mod tests {
             "{w} × {h}, {} bytes",
             data.len()
         );
-        assert!(shrink(b"no picture", 100, 4_000).is_none());
+        assert!(shrink(b"not an image", 100, 4_000).is_none());
     }
 }

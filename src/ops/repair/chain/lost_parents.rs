@@ -1,57 +1,43 @@
-//! Parents that are gone, found again by what the history shows.
-
-use std::rc::Rc;
+//! Attaches entries to the parent that they lost, where the rest of the history shows which it was.
 
 use rustc_hash::FxHashSet;
 
 use crate::doctor::checks::chain::{cut_root, cycle, dangling_parent};
 use crate::session::{Session, Standing};
-use crate::surgery::{Detail, Plan, Refusal, Transform};
+use crate::surgery::{Plan, Reach};
 use crate::transcript::{BlockKind, Entry, Kind, PromptKind};
 
-use super::RepairOptions;
-use super::edit::{set_parent, uuid};
+use super::super::RepairOptions;
+use super::super::edit::uuid;
+use super::super::pass::Repair;
 
-pub(crate) struct Parents(pub(crate) Rc<RepairOptions>);
+pub(crate) static REPAIR: Repair = Repair {
+    checks: &[&dangling_parent::CHECK, &cycle::CHECK, &cut_root::CHECK],
+    reach: Reach::Rearranges,
+    plan,
+};
 
-impl Transform for Parents {
-    fn name(&self) -> &'static str {
-        "repair"
+fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
+    let mut orphans: Vec<usize> = Vec::new();
+    if options.wants(&dangling_parent::CHECK) {
+        orphans.extend(dangling_parent::entries(session));
     }
-
-    fn rearranges(&self) -> bool {
-        true
+    if options.wants(&cycle::CHECK) {
+        orphans.extend(cycle::heads(session));
     }
-
-    fn reveals(&self) -> bool {
-        true
+    if options.wants(&cut_root::CHECK) {
+        orphans.extend(cut_root::entry(session));
     }
-
-    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
-        let mut plan = Plan::default();
-        let mut orphans: Vec<usize> = Vec::new();
-        if self.0.wants(&dangling_parent::CHECK) {
-            orphans.extend(dangling_parent::entries(session));
-        }
-        if self.0.wants(&cycle::CHECK) {
-            orphans.extend(cycle::heads(session));
-        }
-        if self.0.wants(&cut_root::CHECK) {
-            orphans.extend(cut_root::entry(session));
-        }
-        let by_time = if orphans.is_empty() {
-            Vec::new()
-        } else {
-            by_time(session)
-        };
-        for orphan in orphans {
-            self.adopt(session, &by_time, orphan, &mut plan);
-        }
-        Ok(plan)
+    if orphans.is_empty() {
+        return;
+    }
+    let by_time = by_time(session);
+    for orphan in orphans {
+        adopt(session, options, &by_time, orphan, plan);
     }
 }
 
-/// The entries of the graph that have a time, oldest first, and in file order where it is the same.
+/// Returns the chained entries that have a time, oldest first; equal times stay in file order.
 fn by_time(session: &Session) -> Vec<u32> {
     let entries = session.entries();
     let timed = |&i: &u32| entries[i as usize].is_chained() && entries[i as usize].time > i64::MIN;
@@ -60,61 +46,67 @@ fn by_time(session: &Session) -> Vec<u32> {
     all
 }
 
-/// Who the parent was.
+/// Which entry was the parent.
 enum ParentGuess {
-    /// The history shows it.
+    /// The history shows which.
     Sure(usize),
-    /// It may be the one or the other.
-    Torn(usize, usize),
-    /// Nothing comes before it.
+    /// One of two; the likelier comes first.
+    Either(usize, usize),
+    /// Nothing comes before the orphan.
     Nobody,
 }
 
-impl Parents {
-    fn adopt(&self, session: &Session, by_time: &[u32], orphan: usize, plan: &mut Plan) {
-        let parent = match kin(session, by_time, orphan) {
-            ParentGuess::Sure(parent) => Some(parent),
-            ParentGuess::Nobody => match buried(session, orphan) {
-                Some((prompt, before)) => {
-                    set_parent(session, plan, prompt, None);
-                    Some(before)
-                }
-                None => None,
-            },
-            ParentGuess::Torn(likelier, _) if self.0.accept_guess => Some(likelier),
-            ParentGuess::Torn(a, b) => {
-                let shown = matches!(
-                    session.graph().place(orphan),
-                    Standing::Path(_) | Standing::Beside(_)
-                );
-                let line = |i: usize| {
-                    session
-                        .document()
-                        .origin(session.entries()[i].line as usize)
-                        .map_or(0, |l| l + 1)
-                };
-                if !shown && session.entries()[orphan].parent.is_some() {
-                    // Nobody is shown it either way, so nothing is claimed.
-                    set_parent(session, plan, orphan, None);
-                } else {
-                    plan.warnings.push(format!(
-                        "line {}: its parent may be line {} or line {}; neither was taken. Give --accept-guess to take line {}, or go on without what is before it",
-                        line(orphan), line(a), line(b), line(a)
-                    ));
-                }
-                return;
+fn adopt(
+    session: &Session,
+    options: &RepairOptions,
+    by_time: &[u32],
+    orphan: usize,
+    plan: &mut Plan,
+) {
+    let parent = match kin(session, by_time, orphan) {
+        ParentGuess::Sure(parent) => Some(parent),
+        ParentGuess::Nobody => match buried(session, orphan) {
+            Some((prompt, before)) => {
+                plan.set_parent(prompt, None);
+                Some(before)
             }
-        };
-        let parent = parent.and_then(|p| uuid(session, p));
-        if parent.is_none() && !session.entries()[orphan].parent.is_some() {
+            None => None,
+        },
+        ParentGuess::Either(likelier, _) if options.accept_guess => Some(likelier),
+        ParentGuess::Either(likelier, other) => {
+            decline(session, orphan, likelier, other, plan);
             return;
         }
-        set_parent(session, plan, orphan, parent.as_deref());
+    };
+    let parent = parent.and_then(|p| uuid(session, p));
+    if parent.is_some() || session.entries()[orphan].parent.is_some() {
+        plan.set_parent(orphan, parent.as_deref());
     }
 }
 
-/// The prompt that began it all, where a wrong parent has put it below what answers it, and the entry
-/// that the orphan followed.
+/// Leaves an orphan that has two possible parents where it is, and asks.
+fn decline(session: &Session, orphan: usize, likelier: usize, other: usize, plan: &mut Plan) {
+    let live = matches!(
+        session.graph().place(orphan),
+        Standing::Path(_) | Standing::Beside(_)
+    );
+    if !live && session.entries()[orphan].parent.is_some() {
+        // No client shows the entry, whatever its parent.
+        plan.set_parent(orphan, None);
+        return;
+    }
+    let line = |i: usize| {
+        let line = session.entries()[i].line as usize;
+        session.document().origin(line).map_or(0, |l| l + 1)
+    };
+    plan.warnings.push(format!(
+        "line {}: its lost parent may be line {} (more likely) or line {}; it was left as it is. Give --accept-guess to attach it to line {}",
+        line(orphan), line(likelier), line(other), line(likelier)
+    ));
+}
+
+/// Returns the first prompt, if a wrong parent has put it below the answer to it, and the entry that
+/// the orphan followed.
 fn buried(session: &Session, orphan: usize) -> Option<(usize, usize)> {
     let (entries, graph) = (session.entries(), session.graph());
     let e = &entries[orphan];
@@ -132,7 +124,7 @@ fn buried(session: &Session, orphan: usize) -> Option<(usize, usize)> {
 /// Finds the entry that an orphan followed.
 ///
 /// A line of an answer follows the lines of the same answer, a result its call. Anything else
-/// follows what stands before it in the file, if that is also what was newest then.
+/// follows the entry before it in the file, if that was also the newest at the time.
 fn kin(session: &Session, by_time: &[u32], orphan: usize) -> ParentGuess {
     let own = subtree(session, orphan);
     let e = &session.entries()[orphan];
@@ -160,7 +152,7 @@ fn kin(session: &Session, by_time: &[u32], orphan: usize) -> ParentGuess {
         .map(|&i| i as usize)
         .find(|i| fits(i, &session.entries()[*i]));
     match (before, newest) {
-        // What stands behind it in the file cannot have been before it, whatever its time.
+        // An entry that comes later in the file was not there yet, whatever its time.
         (None, _) => ParentGuess::Nobody,
         (Some(before), None) => ParentGuess::Sure(before),
         (Some(before), Some(newest)) => agree(session, e, before, newest),
@@ -172,7 +164,7 @@ fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> ParentGu
     if before == newest || graph.descends(before, newest) || siblings(session, before, newest) {
         return ParentGuess::Sure(before);
     }
-    // A prompt's id is on all that belongs to the turn.
+    // All entries of a turn carry the id of its prompt.
     let prompt = |e: &Entry| session.string(e, &["promptId"]);
     if let Some(own) = prompt(e) {
         match (
@@ -184,10 +176,10 @@ fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> ParentGu
             _ => {}
         }
     }
-    ParentGuess::Torn(before, newest)
+    ParentGuess::Either(before, newest)
 }
 
-/// Whether two entries are lines of one answer, or results of its calls.
+/// Returns whether two entries are lines of one answer, or results of its calls.
 fn siblings(session: &Session, a: usize, b: usize) -> bool {
     let answer = |i: usize| {
         let e = &session.entries()[i];
@@ -198,7 +190,7 @@ fn siblings(session: &Session, a: usize, b: usize) -> bool {
     answer(a).is_some_and(|m| answer(b) == Some(m))
 }
 
-/// The entry of the call that a result answers.
+/// Returns the entry of the call that a result answers.
 fn call_of(session: &Session, e: &Entry) -> Option<usize> {
     let result = session
         .blocks(e)
@@ -212,7 +204,7 @@ fn call_of(session: &Session, e: &Entry) -> Option<usize> {
         .map(|u| u.entry as usize)
 }
 
-/// An entry with all that hangs on it.
+/// Returns an entry with all its descendants.
 fn subtree(session: &Session, root: usize) -> FxHashSet<usize> {
     let mut seen = FxHashSet::default();
     let mut stack = vec![root];

@@ -1,6 +1,4 @@
-//! Makes file, times and the last prompt's note agree on where the conversation ends.
-
-use std::rc::Rc;
+//! Makes the order of the file, the times and the last `last-prompt` agree on the end of the conversation.
 
 use rustc_hash::FxHashSet;
 
@@ -8,63 +6,49 @@ use crate::doctor::checks::chain::wrong_leaf;
 use crate::doctor::checks::compaction::stale_last_prompt;
 use crate::json::encode;
 use crate::session::Session;
-use crate::surgery::{Action, Detail, InsertAt, Plan, Refusal, Transform};
+use crate::surgery::{InsertAt, Plan, Reach};
 use crate::transcript::PromptKind;
 
-use super::RepairOptions;
-use super::edit::{set_field, timestamp, uuid};
+use super::super::RepairOptions;
+use super::super::edit::{note_edit, set_field, timestamp, uuid};
+use super::super::pass::Repair;
 
-pub(crate) struct Leaf(pub(crate) Rc<RepairOptions>);
+pub(crate) static REPAIR: Repair = Repair {
+    checks: &[&wrong_leaf::CHECK, &stale_last_prompt::CHECK],
+    reach: Reach::Rearranges,
+    plan,
+};
 
-impl Transform for Leaf {
-    fn name(&self) -> &'static str {
-        "repair"
-    }
-
-    fn rearranges(&self) -> bool {
-        true
-    }
-
-    fn reveals(&self) -> bool {
-        true
-    }
-
-    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
-        let mut plan = Plan::default();
-        if self.0.wants(&stale_last_prompt::CHECK) && stale_last_prompt::entry(session).is_some() {
-            let last = session
-                .heads()
-                .iter()
-                .rposition(|&t| wrong_leaf::can_lead(t));
-            if let Some(leaf) = last.and_then(|l| message_above(session, l)) {
-                name(session, leaf, &mut plan);
-            }
-            return Ok(plan);
+fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
+    if options.wants(&stale_last_prompt::CHECK) && stale_last_prompt::entry(session).is_some() {
+        let heads = session.heads();
+        let last = heads.iter().rposition(|&head| wrong_leaf::can_lead(head));
+        if let Some(leaf) = last.and_then(|l| message_above(session, l)) {
+            name(session, leaf, plan);
         }
-        let (Some(newest), Some(last)) = (wrong_leaf::entry(session), session.graph().leaf())
-        else {
-            return Ok(plan);
-        };
-        if !self.0.wants(&wrong_leaf::CHECK) {
-            return Ok(plan);
-        }
-        let leaf = choose(session, newest, last);
-        if leaf != last {
-            name(session, leaf, &mut plan);
-        }
-        agree_on_time(session, leaf, &mut plan);
-        Ok(plan)
+        return;
     }
+    let (Some(newest), Some(last)) = (wrong_leaf::entry(session), session.graph().leaf()) else {
+        return;
+    };
+    if !options.wants(&wrong_leaf::CHECK) {
+        return;
+    }
+    let leaf = choose(session, newest, last);
+    if leaf != last {
+        name(session, leaf, plan);
+    }
+    agree_on_time(session, leaf, plan);
 }
 
-/// Which of two ends is the conversation's.
+/// Returns which of two possible ends is the end of the conversation.
 ///
-/// The file is written from front to back, so its last entry is the end, but where that is of
-/// another and smaller conversation than the newest: a stray.
+/// Clients only append, so the last entry of the file is the end, unless the newest entry continues it
+/// or belongs to a conversation with more prompts: then old lines were written again at the end.
 fn choose(session: &Session, newest: usize, last: usize) -> usize {
     let (a, b) = (above(session, newest), above(session, last));
-    if a.last() == b.last() || a.contains(&last) && !b.contains(&newest) {
-        return if a.contains(&last) { newest } else { last };
+    if a.contains(&last) && !b.contains(&newest) {
+        return newest;
     }
     let prompts = |path: &[usize]| {
         path.iter()
@@ -78,7 +62,7 @@ fn choose(session: &Session, newest: usize, last: usize) -> usize {
     }
 }
 
-/// An entry and its ancestors, through compactions.
+/// Returns an entry and its ancestors, across compactions.
 fn above(session: &Session, entry: usize) -> Vec<usize> {
     let mut seen = FxHashSet::default();
     let mut out = Vec::new();
@@ -102,7 +86,7 @@ fn message_above(session: &Session, entry: usize) -> Option<usize> {
         .find(|&i| session.entries()[i].is_message())
 }
 
-/// Puts a note at the end that names the leaf, as clients do.
+/// Adds a `last-prompt` at the end that names the leaf, as clients do.
 fn name(session: &Session, leaf: usize, plan: &mut Plan) {
     let Some(uuid) = uuid(session, leaf) else {
         return;
@@ -127,8 +111,8 @@ fn name(session: &Session, leaf: usize, plan: &mut Plan) {
     plan.insert_line(InsertAt::End, line);
 }
 
-/// Entries that are newer than the leaf and not behind it get a time just before it; where they are
-/// its own ancestors, the leaf gets a time just behind them.
+/// Gives entries that are newer than the leaf and do not follow it a time just before it. If they are
+/// its own ancestors, the leaf gets a time just after them instead.
 fn agree_on_time(session: &Session, leaf: usize, plan: &mut Plan) {
     let e = &session.entries()[leaf];
     let all = session.entries().iter().enumerate();
@@ -155,7 +139,7 @@ fn agree_on_time(session: &Session, leaf: usize, plan: &mut Plan) {
             "timestamp",
             timestamp(latest + 1).as_bytes(),
         );
-        plan.note(session, e, Action::Edit, "time", 0, 0, "");
+        note_edit(session, plan, e, "time");
         return;
     }
     for i in newer {
@@ -167,9 +151,9 @@ fn agree_on_time(session: &Session, leaf: usize, plan: &mut Plan) {
             "timestamp",
             timestamp(e.time - 1).as_bytes(),
         );
-        plan.note(session, other, Action::Edit, "time", 0, 0, "");
+        note_edit(session, plan, other, "time");
     }
 }
 
-/// More than this many are not rewritten for the sake of one.
+/// If more entries than this are newer than the leaf, the leaf's own time is changed instead.
 const MANY: usize = 200;

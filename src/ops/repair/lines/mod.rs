@@ -1,0 +1,7 @@
+//! Repairs of lines that are not one record each.
+
+pub(super) mod byte_order_mark;
+pub(super) mod invalid_utf8;
+pub(super) mod open_end;
+mod torn_prompt;
+pub(super) mod unreadable;
