@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use std::hash::BuildHasher as _;
 
 use crate::session::{Session, Standing};
-use crate::transcript::{BlockKind, Entry};
+use crate::transcript::{BlockKind, Entry, Kind};
 use crate::window::shown_entries;
 
 use super::plan::{Fate, Plan, Reach};
@@ -238,12 +238,21 @@ fn live_lines(session: &Session) -> FxHashSet<u32> {
 }
 
 /// The lines of the original file whose entries the model is shown, in order.
+///
+/// Entries between two answers become one message of the user, in which the client puts results first. A
+/// result that loses its block but keeps its text may change places there, so these entries are listed in the
+/// order of the file.
 fn shown_lines(session: &Session) -> Vec<u32> {
-    let document = session.document();
+    let (document, heads) = (session.document(), session.heads());
     let entries = session.entries();
-    let lines = shown_entries(session)
-        .into_iter()
-        .map(|i| entries[i as usize].line as usize);
+    let mut shown = shown_entries(session);
+    let is_answer = |i: &u32| heads[*i as usize].kind == Kind::Assistant;
+    for run in shown.chunk_by_mut(|a, b| is_answer(a) == is_answer(b)) {
+        if !is_answer(&run[0]) {
+            run.sort_unstable();
+        }
+    }
+    let lines = shown.into_iter().map(|i| entries[i as usize].line as usize);
     let origins = lines.filter_map(|line| document.origin(line));
     origins.map(|line| line as u32).collect()
 }
