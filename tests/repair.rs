@@ -268,6 +268,18 @@ fn repair_accepts_a_last_prompt_before_a_bare_boundary() {
 }
 
 #[test]
+fn repair_removes_all_bare_boundaries_at_once() {
+    let shape = Shape {
+        turns: vec![0, 0],
+        version: "2.0.36",
+        branches: false,
+        compacted: None,
+    };
+    let faults = [Fault::BareBoundary; 4];
+    assert_repaired(&corrupt(&made::lines(&shape), &faults, 0), "four");
+}
+
+#[test]
 fn repair_replaces_bad_images_and_documents() {
     let shape = Shape {
         turns: vec![1, 0],

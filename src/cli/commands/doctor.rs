@@ -1,3 +1,6 @@
+mod explain;
+mod report;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,9 +9,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::doctor::checks::{Surroundings, all_checks, diagnose, find_check, look_around};
-use crate::doctor::{Check, Finding, Judgement, Reason, Remedy, Severity, Version, Versions};
-use crate::render::{BOLD, FindingList, GREEN, clean, clean_lines, count, paint};
+use crate::doctor::checks::{Surroundings, diagnose, look_around};
+use crate::doctor::{Finding, Judgement, Reason, Remedy, Severity, Version};
+use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint};
 use crate::session::Session;
 use crate::store::{Located, Locator, slug};
 use crate::view::Overview;
@@ -18,6 +21,8 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
 use super::super::report::quoted;
+use explain::explain;
+use report::Report;
 
 /// Check sessions for problems
 ///
@@ -307,120 +312,7 @@ fn judged(judgement: Judgement) -> String {
     format!("judged for Claude Code {}{why}", judgement.client)
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    sessions: Vec<SessionReport<'a>>,
-    totals: Totals,
-}
-
-#[derive(Serialize)]
-struct SessionReport<'a> {
-    session_id: &'a str,
-    path: String,
-    /// The version of Claude Code that the session is judged for.
-    judged_for: String,
-    findings: &'a [Finding],
-    healed: &'a [Finding],
-    repair: Option<String>,
-}
-
-#[derive(Serialize, Default)]
-struct Totals {
-    stops_resume: usize,
-    loses_history: usize,
-    refused_by_the_api: usize,
-    harmless: usize,
-}
-
-impl<'a> Report<'a> {
-    fn of(examined: &'a [Examined]) -> Self {
-        let mut totals = Totals::default();
-        for finding in examined.iter().flat_map(|e| &e.findings) {
-            *match finding.severity {
-                Severity::StopsResume => &mut totals.stops_resume,
-                Severity::LosesHistory => &mut totals.loses_history,
-                Severity::RefusedByTheApi => &mut totals.refused_by_the_api,
-                Severity::Harmless => &mut totals.harmless,
-            } += 1;
-        }
-        let sessions = examined.iter().map(|e| SessionReport {
-            session_id: &e.found.id,
-            path: e.found.path.to_string_lossy().into_owned(),
-            judged_for: e.judgement.client.to_string(),
-            findings: &e.findings,
-            healed: &e.healed,
-            repair: e.repair(),
-        });
-        Self {
-            sessions: sessions.collect(),
-            totals,
-        }
-    }
-}
-
 fn to_json(document: &impl Serialize) -> Result<serde_json::Value, CliError> {
     serde_json::to_value(document)
         .map_err(|e| CliError::failed("output", e.to_string(), "please report this as a bug"))
-}
-
-/// What `--explain --json` prints.
-#[derive(Serialize)]
-struct Explanation {
-    check: &'static str,
-    family: &'static str,
-    severity: Severity,
-    symptom: &'static str,
-    suffers: Versions,
-    healed_by: Option<&'static str>,
-    repair: Option<&'static str>,
-}
-
-impl Explanation {
-    fn of(check: &Check) -> Self {
-        Self {
-            check: check.name,
-            family: check.family,
-            severity: check.severity,
-            symptom: check.symptom,
-            suffers: check.suffers,
-            healed_by: Some(check.healed_by).filter(|h| !h.is_empty()),
-            repair: check.repair,
-        }
-    }
-}
-
-fn explain(context: &mut Context, name: &str) -> Result<ExitCode, CliError> {
-    let Some(check) = find_check(name) else {
-        let names: Vec<&str> = all_checks().map(|c| c.name).collect();
-        return Err(CliError::usage(
-            "no-such-check",
-            format!("there is no check `{name}`"),
-            format!("the checks are: {}", names.join(", ")),
-        ));
-    };
-    let explanation = Explanation::of(check);
-    if context.json {
-        let document = to_json(&explanation)?;
-        context.print_json(&document)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let rows = [
-        ("Severity", explanation.severity.to_string()),
-        ("What you see", explanation.symptom.to_owned()),
-        ("Who suffers", format!("{} of Claude Code", check.suffers)),
-        (
-            "Who copes",
-            explanation.healed_by.unwrap_or("none").to_owned(),
-        ),
-        (
-            "Repair",
-            explanation.repair.unwrap_or("not possible").to_owned(),
-        ),
-    ];
-    writeln!(context.out, "{}", paint(BOLD, check.name))?;
-    for (label, text) in rows {
-        writeln!(context.out, "  {label:<14}{text}")?;
-    }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! A uuid that two entries have.
+//! Finds entries that have the same uuid.
 
 use rustc_hash::FxHashMap;
 
@@ -15,8 +15,8 @@ pub(crate) static CHECK: Check = Check {
     severity: Severity::LosesHistory,
     symptom: "a message shows the text of another; history appears twice in the file",
     suffers: Versions::All,
-    healed_by: "copies that are the same do no harm but at the end of the file (2.1.156)",
-    repair: Some("the same entry again goes; another with its uuid gets one of its own"),
+    healed_by: "identical copies do no harm, except at the end of the file (2.1.156)",
+    repair: Some("an identical copy is removed; a different entry gets a new uuid"),
     gate: Gate::Judged,
     run,
 };

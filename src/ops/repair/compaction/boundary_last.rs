@@ -1,5 +1,8 @@
 //! Removes a boundary without a summary at the end, or makes the summary newer than its boundary.
 
+use std::collections::BTreeSet;
+
+use crate::doctor::checks::chain::wrong_leaf::can_lead;
 use crate::doctor::checks::compaction::boundary_last::{CHECK, End, end};
 use crate::session::Session;
 use crate::surgery::{Plan, Reach};
@@ -17,10 +20,16 @@ pub(crate) static REPAIR: Repair = Repair {
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     match end(session) {
         Some(End::Bare(_)) => {
-            let path = session.graph().path().iter().rev();
-            let tail = path.map(|&i| &session.entries()[i as usize]);
-            for e in tail.take_while(|e| e.is_boundary()) {
-                drop_entry(session, plan, e, "boundary without a summary");
+            let entries = session.entries();
+            let path = session.graph().path().iter().rev().map(|&i| i as usize);
+            let on_path = path.take_while(|&i| entries[i].is_boundary());
+            // A boundary before the one that is removed would become the end.
+            let ends = (0..entries.len()).rev();
+            let ends = ends.filter(|&i| can_lead(entries[i].head()));
+            let in_file = ends.take_while(|&i| entries[i].is_boundary());
+            let bare: BTreeSet<usize> = on_path.chain(in_file).collect();
+            for i in bare {
+                drop_entry(session, plan, &entries[i], "boundary without a summary");
             }
         }
         Some(End::SameTime(i)) => {

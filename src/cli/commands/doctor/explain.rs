@@ -1,0 +1,75 @@
+//! `doctor --explain`.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::doctor::checks::{all_checks, find_check};
+use crate::doctor::{Check, Severity, Versions};
+use crate::render::{BOLD, paint};
+
+use super::super::super::context::Context;
+use super::super::super::error::CliError;
+use super::to_json;
+
+/// What `--explain --json` prints.
+#[derive(Serialize)]
+struct Explanation {
+    check: &'static str,
+    family: &'static str,
+    severity: Severity,
+    symptom: &'static str,
+    suffers: Versions,
+    healed_by: Option<&'static str>,
+    repair: Option<&'static str>,
+}
+
+impl Explanation {
+    fn of(check: &Check) -> Self {
+        Self {
+            check: check.name,
+            family: check.family,
+            severity: check.severity,
+            symptom: check.symptom,
+            suffers: check.suffers,
+            healed_by: Some(check.healed_by).filter(|h| !h.is_empty()),
+            repair: check.repair,
+        }
+    }
+}
+
+pub(super) fn explain(context: &mut Context, name: &str) -> Result<ExitCode, CliError> {
+    let Some(check) = find_check(name) else {
+        let names: Vec<&str> = all_checks().map(|c| c.name).collect();
+        return Err(CliError::usage(
+            "no-such-check",
+            format!("there is no check `{name}`"),
+            format!("the checks are: {}", names.join(", ")),
+        ));
+    };
+    let explanation = Explanation::of(check);
+    if context.json {
+        let document = to_json(&explanation)?;
+        context.print_json(&document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows = [
+        ("Severity", explanation.severity.to_string()),
+        ("What you see", explanation.symptom.to_owned()),
+        ("Who suffers", format!("{} of Claude Code", check.suffers)),
+        (
+            "Who copes",
+            explanation.healed_by.unwrap_or("none").to_owned(),
+        ),
+        (
+            "Repair",
+            explanation.repair.unwrap_or("not possible").to_owned(),
+        ),
+    ];
+    writeln!(context.out, "{}", paint(BOLD, check.name))?;
+    for (label, text) in rows {
+        writeln!(context.out, "  {label:<14}{text}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
