@@ -7,13 +7,15 @@
 use std::io;
 use std::path::Path;
 
-use super::atomic::Candidate;
-use super::disk;
-use super::index_file::remove_from_index;
-use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
-use super::live::Stamp;
-use super::swap::{Swap, SwapError};
+use super::journal::{Journal, JournalError};
+use super::record::{Operation, Replaced, State};
 use super::undo::{keep_created, old_file};
+use crate::store::fs::Stamp;
+use crate::store::fs::atomic::Candidate;
+use crate::store::fs::disk;
+use crate::store::fs::swap::{Swap, SwapError};
+use crate::store::fs::{FileState, begins_with, process_start};
+use crate::store::sessions::remove_from_index;
 
 /// What a file that was being replaced is now; behind that, what was appended since.
 enum Now {
@@ -265,23 +267,17 @@ fn look_at(replaced: &Replaced) -> io::Result<Now> {
     Ok(if old { Now::Old } else { Now::Neither })
 }
 
-/// Whether bytes begin with those of a file.
-pub(crate) fn begins_with(bytes: &[u8], state: &FileState) -> bool {
-    let head = usize::try_from(state.len).ok().and_then(|n| bytes.get(..n));
-    head.is_some_and(|head| state.sum.is_of(head))
-}
-
 /// A temp file with the bytes of `from` and lines behind them.
 pub(crate) fn with_lines(
     target: &Path,
     from: &Path,
     lines: &[u8],
-) -> Result<Candidate, super::atomic::PublishError> {
+) -> Result<Candidate, crate::store::fs::PublishError> {
     Candidate::write(target, |out, _| {
         use std::io::Write as _;
         let mut old = std::fs::File::open(from)?;
         io::copy(&mut old, out)?;
-        if !super::swap::ends_a_line(&mut old)? {
+        if !crate::store::fs::swap::ends_a_line(&mut old)? {
             out.write_all(b"\n")?;
         }
         out.write_all(lines)

@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::transcript::{BlockKind, PromptKind};
 use crate::view::{Overview, prompt_text};
 
-use super::atomic::{PublishError, write_private};
+use crate::store::fs::atomic::{PublishError, write_private};
 
 /// What the list says of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 
 use crate::session::Session;
 
-use super::atomic::{link_or_copy, sync_folder};
-use super::disk;
-use super::journal::{FileState, Journal, Operation, Replaced, State, process_start};
-use super::live::Stamp;
-use super::publish::{CommitError, write_transcript};
+use super::error::CommitError;
 use super::quarantine::quarantine;
-use super::recover::{is_as, put_all_old};
-use super::swap::{Swap, SwapError};
+use super::write::write_transcript;
+use crate::store::fs::Stamp;
+use crate::store::fs::atomic::{link_or_copy, sync_folder};
+use crate::store::fs::disk;
+use crate::store::fs::swap::{Swap, SwapError};
+use crate::store::fs::{FileState, process_start};
+use crate::store::journal::{Journal, Operation, Replaced, State};
+use crate::store::journal::{is_as, put_all_old};
 
 /// A transcript and what it becomes.
 #[derive(Debug)]

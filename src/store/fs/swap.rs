@@ -1,6 +1,6 @@
 //! Takes a file's place, or takes it away, so that nothing that is appended in that moment is lost.
 //!
-//! The file is held (see [`super::hold`]) from the last look at it until all is done, and keeps a name
+//! The file is held (see `lease`) from the last look at it until all is done, and keeps a name
 //! beside its own, so that it can be put back: whoever waited to append then appends to it as if
 //! nothing had happened. What reached the other file meanwhile is appended, too.
 
@@ -13,7 +13,7 @@ use tempfile::TempPath;
 use super::disk::{self, folder_of};
 use super::fault::point;
 use super::lease::{NotHeld, WriteLease};
-use super::live::Stamp;
+use super::stamp::Stamp;
 
 /// Why a file was left as it is.
 #[derive(Debug, thiserror::Error)]

@@ -10,8 +10,8 @@ use twox_hash::XxHash3_128;
 
 use crate::threads::joined;
 
+use super::disk;
 use super::sum::Sum;
-use crate::store::disk;
 
 /// How many bytes are written before the disk is set to work on them, while more are made.
 const FLUSH: usize = 8 << 20;

@@ -1,12 +1,11 @@
-//! Is a session live, and has a file changed.
+//! Which sessions running clients have open.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::SystemTime;
 
 use serde::Deserialize;
 
 use super::config::Config;
+use crate::store::fs::process_start;
 
 /// A running client that has a session open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,47 +67,12 @@ pub fn running(config: &Config) -> BTreeMap<String, Live> {
 
 /// Whether the process still runs, and is not another one that was given its number.
 fn is_running(r: &Running) -> bool {
-    let Some(start) = super::journal::process_start(r.pid) else {
+    let Some(start) = process_start(r.pid) else {
         return false;
     };
     match &r.proc_start {
         Some(serde_json::Value::String(s)) => *s == start,
         Some(serde_json::Value::Number(n)) => n.to_string() == start,
         _ => true,
-    }
-}
-
-/// What a file was when it was read, to tell whether it is still that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    /// Its size.
-    pub len: u64,
-    /// When it was last written.
-    pub modified: Option<SystemTime>,
-    /// Which file it is, where the system tells.
-    pub inode: u64,
-}
-
-impl Stamp {
-    /// The stamp of the file at `path`.
-    pub fn of(path: &Path) -> std::io::Result<Self> {
-        Ok(Self::from_metadata(&fs_err::metadata(path)?))
-    }
-
-    /// The stamp of an open file.
-    pub fn of_file(file: &std::fs::File) -> std::io::Result<Self> {
-        Ok(Self::from_metadata(&file.metadata()?))
-    }
-
-    fn from_metadata(metadata: &std::fs::Metadata) -> Self {
-        #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
-        #[cfg(not(unix))]
-        let inode = 0;
-        Self {
-            len: metadata.len(),
-            modified: metadata.modified().ok(),
-            inode,
-        }
     }
 }

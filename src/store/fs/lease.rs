@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::live::Stamp;
+use super::stamp::Stamp;
 
 /// How long somebody who is writing is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -102,7 +102,7 @@ mod sys {
     /// Whether files in a folder can have leases, tried on one that nobody knows of.
     pub(crate) fn works_in(folder: &Path) -> bool {
         let try_it = || {
-            let temp = super::super::disk::create_temp(folder)?.into_temp_path();
+            let temp = crate::store::fs::disk::create_temp(folder)?.into_temp_path();
             take(&File::open(&temp)?)
         };
         try_it().unwrap_or(false)

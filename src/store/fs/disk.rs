@@ -84,7 +84,7 @@ pub(crate) fn sweep(folder: &Path) -> bool {
         };
         let owner = rest.split_once('-').and_then(|(pid, _)| pid.parse().ok());
         let at_work = owner.is_some_and(|pid: u32| {
-            pid != std::process::id() && super::journal::process_start(pid).is_some()
+            pid != std::process::id() && super::process::process_start(pid).is_some()
         });
         if !at_work {
             clean &= remove_file(&entry.path()).is_ok();

@@ -2,16 +2,19 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use tempfile::TempPath;
 
-use super::atomic::{PublishError, copy_private, create_private_dirs, link_or_copy};
-use super::disk::{self, folder_of};
-use super::journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
-use super::live::Stamp;
-use super::recover::{begins_with, is_as, remove_folders, with_lines};
-use super::swap::{Swap, SwapError};
+use super::journal::{Journal, JournalError};
+use super::record::{Operation, Replaced, State};
+use super::recover::{is_as, remove_folders, with_lines};
+use crate::store::fs::Stamp;
+use crate::store::fs::atomic::{PublishError, copy_private, create_private_dirs, link_or_copy};
+use crate::store::fs::begins_with;
+use crate::store::fs::disk::{self, folder_of};
+use crate::store::fs::swap::{Swap, SwapError};
+use crate::store::fs::{FileState, process_start};
 
 /// Why an operation cannot be taken back, or done again.
 #[derive(Debug, thiserror::Error)]
@@ -369,22 +372,4 @@ fn beside(path: &Path, kept: &Path, state: &FileState) -> Result<TempPath, UndoE
         return Ok(temp);
     }
     Ok(TempPath::try_from_path(temp)?)
-}
-
-impl FileState {
-    /// Gives a file the mode and time that this one had.
-    fn apply_to(&self, path: &Path) -> io::Result<()> {
-        #[cfg(unix)]
-        if let Some(mode) = self.mode {
-            fs_err::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
-        }
-        if let Some(nanoseconds) = self.modified {
-            let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds);
-            std::fs::OpenOptions::new()
-                .write(true)
-                .open(path)?
-                .set_modified(time)?;
-        }
-        Ok(())
-    }
 }

@@ -4,16 +4,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::session::Session;
-use crate::surgery::{NotAsMeant, Renaming, emit, least_emitted};
+use crate::surgery::Renaming;
 
-use super::atomic::{
-    Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
-};
-use super::disk;
-use super::journal::{FileState, Journal, JournalError, Operation, State, process_start};
 use super::quarantine::quarantine;
-use super::recover::remove_folders;
-use super::verifying_writer::VerifyingWriter;
+use crate::store::fs::atomic::{
+    PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
+};
+use crate::store::fs::disk;
+use crate::store::fs::{FileState, process_start};
+use crate::store::journal::remove_folders;
+use crate::store::journal::{Journal, Operation, State};
+
+use super::error::CommitError;
+use super::write::write_transcript;
 
 /// How a file of a new session comes about.
 #[derive(Debug)]
@@ -33,24 +36,6 @@ pub struct NewFile<'a> {
     pub target: PathBuf,
     /// How it comes about.
     pub make: Make<'a>,
-}
-
-/// Why a result was not published. Nothing was changed.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum CommitError {
-    #[error(transparent)]
-    Publish(#[from] PublishError),
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    #[error("`{}` changed while it was being worked on", path.display())]
-    Changed { path: PathBuf },
-    #[error("another process has `{}` open for writing", path.display())]
-    Busy { path: PathBuf },
-    #[error("what was written to `{}` does not read back as planned; this is a bug in ccsurgery, and nothing was published", path.display())]
-    ReadBack { path: PathBuf },
-    #[error(transparent)]
-    Io(#[from] io::Error),
 }
 
 /// What a new session is made of.
@@ -167,49 +152,6 @@ fn make_all<'a>(
     Ok(outcome?)
 }
 
-/// Writes a transcript to a temp file, reads it back close behind, and makes it durable; what it is, for the journal. It
-/// gets the mode of the file that it will replace, if any.
-pub(crate) fn write_transcript(
-    target: &Path,
-    session: &Session,
-    renames: Option<&Renaming<'_>>,
-    replaced: Option<&Path>,
-) -> Result<(Candidate, FileState), CommitError> {
-    let not_as_meant = || CommitError::ReadBack {
-        path: target.to_owned(),
-    };
-    std::thread::scope(|scope| {
-        let mut written = None;
-        let candidate = Candidate::write(target, |file, path| {
-            let least = least_emitted(session, renames);
-            let mut writing = VerifyingWriter::new(scope, file, path, least)?;
-            emit(session, renames, &mut writing)?;
-            written = Some(writing.end()?);
-            Ok(())
-        });
-        let candidate = candidate.map_err(|error| match &error {
-            PublishError::Write { source, .. }
-                if source
-                    .get_ref()
-                    .and_then(|e| e.downcast_ref::<NotAsMeant>())
-                    .is_some() =>
-            {
-                not_as_meant()
-            }
-            _ => error.into(),
-        })?;
-        if let Some(replaced) = replaced {
-            candidate.mode_of(replaced)?;
-        }
-        candidate.sync()?;
-        let written = written.ok_or_else(not_as_meant)?;
-        let (sum, len) = written.sum_if_as_sent()?.ok_or_else(not_as_meant)?;
-        let metadata = fs_err::metadata(candidate.path())?;
-        let state = FileState::new(&metadata, sum, len)?;
-        Ok((candidate, state))
-    })
-}
-
 /// Folders that have to be made, outermost first.
 fn missing_folders(files: &[NewFile<'_>]) -> io::Result<Vec<PathBuf>> {
     let mut missing: Vec<PathBuf> = Vec::new();
@@ -229,16 +171,4 @@ fn missing_folders(files: &[NewFile<'_>]) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(missing)
-}
-
-/// Writes a result to a file of the user's choice, which must not exist.
-pub fn export(
-    path: &Path,
-    session: &Session,
-    renames: Option<&Renaming<'_>>,
-) -> Result<(), CommitError> {
-    // What a killed run left here.
-    disk::sweep(disk::folder_of(path));
-    let (candidate, _) = write_transcript(path, session, renames, None)?;
-    Ok(candidate.create()?)
 }

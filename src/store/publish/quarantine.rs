@@ -1,7 +1,7 @@
 //! Bytes that leave a transcript without being a record: kept beside the journal, never thrown away.
 
-use super::atomic::write_private;
-use super::journal::{Journal, JournalError};
+use crate::store::fs::atomic::write_private;
+use crate::store::journal::{Journal, JournalError};
 
 /// Writes the bytes into an operation's folder, durably and private, before anything is published.
 /// They go with the operation if it fails.

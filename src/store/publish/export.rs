@@ -1,0 +1,22 @@
+//! Writes a transcript to a file of the user's choice.
+
+use std::path::Path;
+
+use crate::session::Session;
+use crate::store::fs::disk;
+use crate::surgery::Renaming;
+
+use super::error::CommitError;
+use super::write::write_transcript;
+
+/// Writes a result to a file of the user's choice, which must not exist.
+pub fn export(
+    path: &Path,
+    session: &Session,
+    renames: Option<&Renaming<'_>>,
+) -> Result<(), CommitError> {
+    // What a killed run left here.
+    disk::sweep(disk::folder_of(path));
+    let (candidate, _) = write_transcript(path, session, renames, None)?;
+    Ok(candidate.create()?)
+}
