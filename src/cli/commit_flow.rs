@@ -12,7 +12,7 @@ use crate::document::Document;
 use crate::ops::Taken;
 use crate::render::{YELLOW, paint};
 use crate::session::Session;
-use crate::store::{self, Located, Operation, Stamp, State};
+use crate::store::{self, Located, Operation, Stamp};
 use crate::surgery::{
     Action, Change, Detail, Faults, Figures, Finish, Plan, Transform, emit, emitted_len, title_for,
     verify,
@@ -647,12 +647,6 @@ fn publish(
                 &result.quarantine,
             )?;
             tell_of_quarantine(context, &done, result);
-            let _ = fs_err::remove_file(
-                job.found
-                    .folder()
-                    .join(&job.found.id)
-                    .join("resume-head.jsonl"),
-            );
             Ok(())
         }
         Destination::New { id, .. } => {
@@ -726,24 +720,13 @@ fn tell_of_quarantine(context: &mut Context, operation: &Operation, result: &Out
 }
 
 fn operation(context: &Context, job: &Job<'_>, target: &Path, target_id: &str) -> Operation {
-    let (id, time) = Operation::name(context.now);
     Operation {
-        id,
-        time,
         operation: job.operation.to_owned(),
         command: context.command_line.clone(),
         source: job.found.path.clone(),
         source_id: job.found.id.clone(),
         target: target.to_owned(),
         target_id: target_id.to_owned(),
-        state: State::Prepared,
-        pid: 0,
-        pid_start: None,
-        created: Vec::new(),
-        created_dirs: Vec::new(),
-        created_states: Vec::new(),
-        replaced: Vec::new(),
-        changed: String::new(),
-        renamed: 0,
+        ..Operation::new(context.now, Uuid::new_v4())
     }
 }

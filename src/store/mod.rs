@@ -15,10 +15,12 @@ pub use fs::{
     link_or_copy, process_start, sync_folder, write_private,
 };
 pub use journal::{
-    Journal, JournalError, Operation, Replaced, State, UndoError, check_undo, redo, undo,
+    Journal, JournalError, Operation, RecordFault, Records, Replaced, State, Step, UndoError,
+    UnusableRecord, check_redo, check_undo, redo, undo,
 };
 pub use publish::{CommitError, Make, NewFile, NewSession, Replacement, create, export, replace};
 pub use sessions::{
-    Config, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, Sidecar, SidecarKind,
-    add_to_index, glance, index_file, list, live, remove_from_index, running, sidecars, slug,
+    Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, SessionFiles,
+    SessionPlaces, Sidecar, SidecarKind, add_to_index, glance, index_file, list, live,
+    remove_from_index, running, sidecars, slug,
 };

@@ -1,21 +1,23 @@
-//! The steps that change the disk, one function each, so that a test can end or fail a run at every one.
+//! The steps that change the disk, one function each, so that a test can kill or fail a run at every one.
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::{NamedTempFile, TempPath};
 
 use super::fault::point;
+use super::process::process_start;
+use super::regular::open_regular;
 
-/// How the name of a file begins that is not yet, or no longer, part of anything.
+/// Begins and ends the name of every temp file.
 const PREFIX: &str = ".ccsurgery-";
 const SUFFIX: &str = ".tmp";
 
-/// Makes a private temp file in a folder. Its name tells whose it is.
+/// Creates a private temp file in a folder.
 pub(crate) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     point("create-temp")?;
-    let prefix = format!("{PREFIX}{}-", std::process::id());
+    let prefix = own_prefix();
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);
     #[cfg(unix)]
@@ -23,15 +25,21 @@ pub(crate) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder).map_err(without_path)
 }
 
-/// Asks for room for so many bytes at once, where the system can: they are written in three quarters of the time then, and
-/// where there is no room that is known before any of them is.
+/// Begins the name of every temp file of this process, so that a later run can tell whose it is.
+fn own_prefix() -> String {
+    format!("{PREFIX}{}-", std::process::id())
+}
+
+/// Reserves disk space for a file that is about to be written. Other systems than Linux reserve nothing.
+///
+/// Writing then takes a quarter less time, and a full disk is reported before anything is written.
 pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
     point("allocate")?;
     #[cfg(target_os = "linux")]
     if len > 0 {
         use rustix::fs::{FallocateFlags, fallocate};
         use rustix::io::Errno;
-        // Not every file system can.
+        // File systems that cannot reserve space report another error.
         let asked = fallocate(file, FallocateFlags::KEEP_SIZE, 0, len);
         if let Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) = asked {
             return Err(full.into());
@@ -42,13 +50,42 @@ pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// A name for a temp file in a folder, which nothing has.
-pub(crate) fn temp_name(folder: &Path) -> PathBuf {
-    let random = uuid::Uuid::new_v4().simple();
-    folder.join(format!("{PREFIX}{}-{random}{SUFFIX}", std::process::id()))
+/// Gives a file a second, temporary name in a folder of the same file system.
+pub(crate) fn link_to_temp(from: &Path, folder: &Path) -> io::Result<TempPath> {
+    point("link")?;
+    named_temp(folder, |name| fs_err::hard_link(from, name))
 }
 
-/// Whether anything has this name, a link that leads nowhere included.
+/// Renames a file to a temporary name in its folder.
+pub(crate) fn rename_to_temp(from: &Path, folder: &Path) -> io::Result<TempPath> {
+    point("rename")?;
+    named_temp(folder, |name| {
+        if is_there(name)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs_err::rename(from, name)
+    })
+}
+
+/// Copies a file to a private temp file in a folder.
+pub(crate) fn copy_to_temp(from: &Path, folder: &Path) -> io::Result<TempPath> {
+    let mut source = open_regular(from)?;
+    let (mut file, temp) = create_temp(folder)?.into_parts();
+    point("write")?;
+    io::copy(&mut source, &mut file)?;
+    sync(&file)?;
+    Ok(temp)
+}
+
+fn named_temp(folder: &Path, make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<TempPath> {
+    let prefix = own_prefix();
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX);
+    let made = builder.make_in(folder, make).map_err(without_path)?;
+    Ok(made.into_temp_path())
+}
+
+/// Returns whether anything has this name, including a link that leads nowhere.
 pub(crate) fn is_there(path: &Path) -> io::Result<bool> {
     match fs_err::symlink_metadata(path) {
         Ok(_) => Ok(true),
@@ -57,13 +94,29 @@ pub(crate) fn is_there(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Whether an error says that there is no such file, rather than that nobody can tell.
+/// Returns whether an error means that the file does not exist, rather than that it cannot be reached.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-/// Removes the temp files of runs that are no more. False if some may be left.
+/// Returns whether a file's name is one of our temp files'.
+pub(crate) fn is_temp_name(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+}
+
+/// Returns whether removing a file frees its bytes. Only Unix tells; elsewhere every file counts as the only name.
+pub(crate) fn has_one_name(metadata: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::nlink(metadata) == 1;
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        true
+    }
+}
+
+/// Removes temp files of processes that have ended. Returns false if some may be left.
 pub(crate) fn sweep(folder: &Path) -> bool {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -83,35 +136,28 @@ pub(crate) fn sweep(folder: &Path) -> bool {
             continue;
         };
         let owner = rest.split_once('-').and_then(|(pid, _)| pid.parse().ok());
-        let at_work = owner.is_some_and(|pid: u32| {
-            pid != std::process::id() && super::process::process_start(pid).is_some()
-        });
-        if !at_work {
+        let is_running =
+            owner.is_some_and(|pid: u32| pid != std::process::id() && process_start(pid).is_some());
+        if !is_running {
             clean &= remove_file(&entry.path()).is_ok();
         }
     }
     clean
 }
 
-/// Gives a file another name, in place of what has it.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    point("rename")?;
-    fs_err::rename(from, to)
-}
-
-/// Publishes a temp file in place of what has its name.
+/// Publishes a temp file under `to`, replacing the file that has that name.
 pub(crate) fn persist(temp: TempPath, to: &Path) -> io::Result<()> {
     point("rename")?;
     temp.persist(to).map_err(|e| e.error)
 }
 
-/// Publishes a temp file under a name that must be free.
+/// Publishes a temp file under `to`, which must not exist.
 pub(crate) fn persist_new(temp: TempPath, to: &Path) -> io::Result<()> {
     point("rename-new")?;
     temp.persist_noclobber(to).map_err(|e| e.error)
 }
 
-/// Gives a file one more name.
+/// Gives a file a second name.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     point("link")?;
     fs_err::hard_link(from, to)
@@ -129,13 +175,13 @@ pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
     fs_err::remove_dir(path)
 }
 
-/// Removes a folder with all that is in it.
+/// Removes a folder and everything in it.
 pub(crate) fn remove_dir_all(path: &Path) -> io::Result<()> {
     point("remove-tree")?;
     fs_err::remove_dir_all(path)
 }
 
-/// Makes a private folder.
+/// Creates a private folder.
 pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
     point("create-folder")?;
     let mut builder = std::fs::DirBuilder::new();
@@ -150,7 +196,7 @@ pub(crate) fn sync(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes the names in a folder durable, where the system can.
+/// Makes the names in a folder durable. Systems other than Unix cannot.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     point("sync-folder")?;
     #[cfg(unix)]
@@ -160,13 +206,13 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder that a file is in; a bare name is in the working folder.
+/// Returns the folder that a file is in; a bare name is in the working folder.
 pub(crate) fn folder_of(target: &Path) -> &Path {
     let folder = target.parent().filter(|f| !f.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// The system's own words: the name of a temp file tells nobody anything.
+/// Removes the temp file's name from an error: it means nothing to a user.
 fn without_path(error: io::Error) -> io::Error {
     let words = error.to_string();
     match words.split_once(" at path ") {
@@ -180,13 +226,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_name_is_in_the_working_folder() {
+    fn folder_of_a_bare_name_is_the_working_folder() {
         assert_eq!(folder_of(Path::new("x.jsonl")), Path::new("."));
         assert_eq!(folder_of(Path::new("a/x.jsonl")), Path::new("a"));
     }
 
     #[test]
-    fn only_what_the_dead_left_is_swept() {
+    fn sweep_removes_temp_files_of_ended_processes_only() {
         let folder = tempfile::tempdir().unwrap();
         let names = [
             format!("{PREFIX}1-abc{SUFFIX}"),

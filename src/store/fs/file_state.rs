@@ -1,5 +1,6 @@
 //! What a file was: enough to recognise it later, and to restore its mode and time.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -10,24 +11,24 @@ use crate::document::Source;
 
 use super::sum::Sum;
 
-/// What a file was.
+/// The checksum, size, time and mode of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
-    /// The sum of its bytes.
+    /// The checksum of its bytes.
     #[serde(alias = "blake3")]
     pub sum: Sum,
     /// Its size.
     pub len: u64,
-    /// When it was last written, in nanoseconds of the epoch.
+    /// When it was last written, in nanoseconds since the epoch.
     #[serde(default)]
     pub modified: Option<u64>,
-    /// Its mode, where there are modes.
+    /// Its mode, on systems that have modes.
     #[serde(default)]
     pub mode: Option<u32>,
 }
 
 impl FileState {
-    /// Reads a file's.
+    /// Reads the state of the file at `path`.
     pub fn of(path: &Path) -> io::Result<Self> {
         let metadata = fs_err::metadata(path)?;
         let source = Source::open(path)?;
@@ -35,7 +36,7 @@ impl FileState {
         Self::new(&metadata, Sum::of(bytes), bytes.len() as u64)
     }
 
-    /// That of a file whose bytes are known.
+    /// Returns the state of a file whose checksum and size are known.
     pub(crate) fn new(metadata: &std::fs::Metadata, sum: Sum, len: u64) -> io::Result<Self> {
         let modified = metadata
             .modified()?
@@ -52,28 +53,46 @@ impl FileState {
             mode,
         })
     }
-}
 
-impl FileState {
-    /// Gives a file the mode and time that this one had.
+    /// Returns whether `bytes` begin with the bytes of this file.
+    pub(crate) fn starts(&self, bytes: &[u8]) -> bool {
+        let head = usize::try_from(self.len).ok().and_then(|n| bytes.get(..n));
+        head.is_some_and(|head| self.sum.is_of(head))
+    }
+
+    /// Returns whether `bytes` are exactly the bytes of this file.
+    pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
+        bytes.len() as u64 == self.len && self.sum.is_of(bytes)
+    }
+
+    /// Gives a file the time and mode that this one had. The mode comes last, because it may forbid writing.
     pub(crate) fn apply_to(&self, path: &Path) -> io::Result<()> {
+        let file = File::options().write(true).open(path)?;
+        if let Some(nanoseconds) = self.modified {
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds))?;
+        }
         #[cfg(unix)]
         if let Some(mode) = self.mode {
-            fs_err::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
-        }
-        if let Some(nanoseconds) = self.modified {
-            let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds);
-            std::fs::OpenOptions::new()
-                .write(true)
-                .open(path)?
-                .set_modified(time)?;
+            file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
         }
         Ok(())
     }
 }
 
-/// Whether bytes begin with those of a file.
-pub(crate) fn begins_with(bytes: &[u8], state: &FileState) -> bool {
-    let head = usize::try_from(state.len).ok().and_then(|n| bytes.get(..n));
-    head.is_some_and(|head| state.sum.is_of(head))
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_state_restores_time_and_a_read_only_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        fs_err::write(&a, b"x").unwrap();
+        let mut state = FileState::of(&a).unwrap();
+        state.mode = Some(0o444);
+        state.modified = Some(1_000_000_000);
+        fs_err::write(&b, b"x").unwrap();
+        state.apply_to(&b).unwrap();
+        assert_eq!(FileState::of(&b).unwrap(), state);
+    }
 }

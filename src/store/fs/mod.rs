@@ -8,7 +8,10 @@ pub(crate) mod disk;
 mod fault;
 mod file_state;
 mod lease;
+pub(crate) mod path_text;
+pub(crate) mod private;
 mod process;
+mod regular;
 mod stamp;
 mod sum;
 pub(crate) mod swap;
@@ -19,8 +22,8 @@ pub use atomic::{
     write_private,
 };
 pub use file_state::FileState;
-pub(crate) use file_state::begins_with;
 pub use process::process_start;
+pub(crate) use regular::{is_regular, open_followed, open_regular};
 pub use stamp::Stamp;
 pub use sum::Sum;
 pub(crate) use verifying_writer::VerifyingWriter;

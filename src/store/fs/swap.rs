@@ -1,8 +1,8 @@
-//! Takes a file's place, or takes it away, so that nothing that is appended in that moment is lost.
+//! Replaces or removes a file without losing what somebody appends to it at that moment.
 //!
-//! The file is held (see `lease`) from the last look at it until all is done, and keeps a name
-//! beside its own, so that it can be put back: whoever waited to append then appends to it as if
-//! nothing had happened. What reached the other file meanwhile is appended, too.
+//! The old file is under a write lease (see `lease`) from the last look at it until the whole operation is done, and
+//! keeps a second name, so that it can be put back. A program that waited to append then appends to it as if nothing had
+//! happened. Bytes that reached the new file meanwhile are appended to the old one.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -15,10 +15,13 @@ use super::fault::point;
 use super::lease::{NotHeld, WriteLease};
 use super::stamp::Stamp;
 
+/// How many replaced files are kept open at once; systems allow a process as few as 256.
+const MOST_OPEN: usize = 64;
+
 /// Why a file was left as it is.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SwapError {
-    #[error("somebody has it open for writing")]
+    #[error("another process has it open for writing")]
     Busy,
     #[error("it changed")]
     Changed,
@@ -35,41 +38,37 @@ impl From<NotHeld> for SwapError {
     }
 }
 
-/// A file whose name was given to another, or taken away.
+/// A file that was replaced or removed, and can be put back.
 #[derive(Debug)]
 pub(crate) struct Swap {
     path: PathBuf,
-    /// What the file was.
+    /// What the old file was.
     stamp: Stamp,
-    hold: WriteLease,
-    /// The file's other name, where it could be given one.
+    /// The old file, unless it was closed because too many were open.
+    lease: Option<WriteLease>,
+    /// The old file's second name, where the file system allows one.
     aside: Option<TempPath>,
-    /// What has its name now, and how long that was.
-    new: Option<(File, u64)>,
+    /// The size of the file that replaced it, if one did.
+    new: Option<u64>,
 }
 
 impl Swap {
-    /// Puts a temp file of the same folder in the place of `path`, provided that `path` is what it was.
+    /// Replaces the file at `path` by a temp file of the same folder, if `path` is still what `stamp` describes.
     pub(crate) fn put(path: &Path, stamp: Stamp, incoming: TempPath) -> Result<Self, SwapError> {
-        let new = File::open(&incoming)?;
-        let len = new.metadata()?.len();
-        Self::change(path, stamp, Some((new, len)), |swap| {
-            let name = disk::temp_name(folder_of(path));
-            if disk::link(path, &name).is_ok() {
-                swap.aside = Some(TempPath::try_from_path(name)?);
-            }
+        let len = fs_err::metadata(&incoming)?.len();
+        let swap = Self::change(path, stamp, Some(len), |swap| {
+            swap.aside = disk::link_to_temp(path, folder_of(path)).ok();
             point("swap:looked")?;
             disk::persist(incoming, path)
-        })
+        })?;
+        swap.synced()
     }
 
-    /// Takes the file at `path` away, provided that it is what it was.
+    /// Removes the file at `path`, if it is still what `stamp` describes. The folder is not yet synced.
     pub(crate) fn take_away(path: &Path, stamp: Stamp) -> Result<Self, SwapError> {
         Self::change(path, stamp, None, |swap| {
-            let name = disk::temp_name(folder_of(path));
             point("swap:looked")?;
-            disk::rename(path, &name)?;
-            swap.aside = Some(TempPath::try_from_path(name)?);
+            swap.aside = Some(disk::rename_to_temp(path, folder_of(path))?);
             Ok(())
         })
     }
@@ -77,49 +76,64 @@ impl Swap {
     fn change(
         path: &Path,
         stamp: Stamp,
-        new: Option<(File, u64)>,
+        new: Option<u64>,
         step: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> Result<Self, SwapError> {
+        let lease = WriteLease::take(path)?;
+        if !lease.is_still(&stamp)? {
+            return Err(SwapError::Changed);
+        }
         let mut swap = Self {
             path: path.to_owned(),
             stamp,
-            hold: WriteLease::take(path)?,
+            lease: Some(lease),
             aside: None,
             new,
         };
-        if !swap.hold.is_still(&stamp)? {
-            return Err(SwapError::Changed);
-        }
         step(&mut swap)?;
         match point("swap:renamed").and_then(|()| swap.is_still()) {
-            Ok(true) => {}
+            Ok(true) => Ok(swap),
             Ok(false) => {
                 swap.put_back()?;
-                return Err(SwapError::Changed);
+                Err(SwapError::Changed)
             }
             Err(error) => {
                 swap.put_back()?;
-                return Err(error.into());
+                Err(error.into())
             }
         }
-        if let Err(error) = disk::sync_folder(folder_of(path)) {
-            swap.put_back()?;
-            return Err(error.into());
-        }
-        Ok(swap)
     }
 
-    /// The name that it is about.
+    fn synced(self) -> Result<Self, SwapError> {
+        if let Err(error) = disk::sync_folder(folder_of(&self.path)) {
+            self.put_back()?;
+            return Err(error.into());
+        }
+        Ok(self)
+    }
+
+    /// Returns the name that was replaced or removed.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether nobody wrote to the old file, or waits to.
+    /// Returns whether nobody wrote to the old file, or waits to.
     pub(crate) fn is_still(&self) -> io::Result<bool> {
-        self.hold.is_still(&self.stamp)
+        match (&self.lease, &self.aside) {
+            (Some(lease), _) => lease.is_still(&self.stamp),
+            (None, Some(aside)) => Ok(Stamp::of(aside)? == self.stamp),
+            (None, None) => Ok(true),
+        }
     }
 
-    /// Lets go of the old file. Should its other name stay, the next run removes it.
+    /// Closes the old file. Nobody can open it any more by its name, and its second name still shows whether it changed.
+    fn close(&mut self) {
+        if self.aside.is_some() {
+            self.lease = None;
+        }
+    }
+
+    /// Removes the old file's second name. If that fails, the next run removes it.
     pub(crate) fn finish(self) {
         if let Some(aside) = self.aside
             && point("swap:finish").is_ok()
@@ -128,28 +142,78 @@ impl Swap {
         }
     }
 
-    /// Puts the old file back in its place, with what was appended to the one that had it.
+    /// Puts the old file back, followed by what was appended to the file that replaced it.
     pub(crate) fn put_back(mut self) -> io::Result<()> {
         let Some(aside) = self.aside.take() else {
-            // No second name was to be had: what reached the old file is appended to the new one.
-            return append_rest(self.hold.file(), self.stamp.len, &self.path);
+            // There is no second name: what reached the old file is appended to the new one.
+            return match &self.lease {
+                Some(lease) => append_rest(lease.file(), self.stamp.len, &self.path),
+                None => Ok(()),
+            };
         };
-        match &self.new {
-            Some(_) => disk::persist(aside, &self.path)?,
-            None => disk::persist_new(aside, &self.path)?,
-        }
-        // Whoever waited goes on, with the old file.
-        drop(self.hold);
-        if let Some((new, len)) = self.new {
-            // Whoever opened the new one has a moment to finish.
-            let _hold = WriteLease::of(new.try_clone()?, folder_of(&self.path));
+        let Some(len) = self.new else {
+            disk::persist_new(aside, &self.path)?;
+            drop(self.lease);
+            return disk::sync_folder(folder_of(&self.path));
+        };
+        let new = File::open(&self.path);
+        disk::persist(aside, &self.path)?;
+        // Whoever waited continues, with the old file.
+        drop(self.lease);
+        if let Ok(new) = new {
+            // Whoever opened the new file has a moment to finish.
+            let _lease = WriteLease::of(new.try_clone()?, folder_of(&self.path));
             append_rest(&new, len, &self.path)?;
         }
         disk::sync_folder(folder_of(&self.path))
     }
 }
 
-/// Appends to the file at `path` what another has behind its first `known` bytes.
+/// The swaps of one operation, of which only some keep their files open.
+#[derive(Debug, Default)]
+pub(crate) struct Swaps(Vec<Swap>);
+
+impl Swaps {
+    /// Adds a swap, and closes an earlier one if too many are open.
+    pub(crate) fn push(&mut self, swap: Swap) {
+        self.0.push(swap);
+        if let Some(earlier) = self.0.len().checked_sub(MOST_OPEN + 1) {
+            self.0[earlier].close();
+        }
+    }
+
+    /// Makes removals durable, one folder at a time.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        let mut folders: Vec<&Path> = self.0.iter().map(|s| folder_of(&s.path)).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        folders.into_iter().try_for_each(disk::sync_folder)
+    }
+
+    /// Returns the first file that somebody wrote to, or waits to.
+    pub(crate) fn disturbed(&self) -> io::Result<Option<&Path>> {
+        for swap in &self.0 {
+            if !swap.is_still()? {
+                return Ok(Some(swap.path()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Lets go of all old files.
+    pub(crate) fn finish(self) {
+        self.0.into_iter().for_each(Swap::finish);
+    }
+
+    /// Puts all old files back, as far as possible. The caller checks what came of it.
+    pub(crate) fn put_back(self) {
+        for swap in self.0.into_iter().rev() {
+            let _ = swap.put_back();
+        }
+    }
+}
+
+/// Appends to the file at `path` what another has after its first `known` bytes.
 fn append_rest(mut other: &File, known: u64, path: &Path) -> io::Result<()> {
     if other.metadata()?.len() <= known {
         return Ok(());
@@ -160,12 +224,9 @@ fn append_rest(mut other: &File, known: u64, path: &Path) -> io::Result<()> {
     append_lines(path, &late)
 }
 
-/// Appends lines to a file, on lines of their own.
-pub(crate) fn append_lines(path: &Path, lines: &[u8]) -> io::Result<()> {
-    let mut file = std::fs::OpenOptions::new()
-        .read(true)
-        .append(true)
-        .open(path)?;
+/// Appends lines to a file, starting on a new line.
+fn append_lines(path: &Path, lines: &[u8]) -> io::Result<()> {
+    let mut file = File::options().read(true).append(true).open(path)?;
     let mut bytes = Vec::with_capacity(lines.len() + 1);
     if !ends_a_line(&mut file)? {
         bytes.push(b'\n');
@@ -176,7 +237,7 @@ pub(crate) fn append_lines(path: &Path, lines: &[u8]) -> io::Result<()> {
     disk::sync(&file)
 }
 
-/// Whether a file is empty or ends with a newline.
+/// Returns whether a file is empty or ends with a newline.
 pub(crate) fn ends_a_line(file: &mut File) -> io::Result<bool> {
     let len = file.metadata()?.len();
     if len == 0 {

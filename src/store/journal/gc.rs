@@ -8,8 +8,8 @@ use super::journal::{Journal, JournalError};
 use super::record::Operation;
 
 impl Journal {
-    /// Forgets an operation, old bytes and all; how many bytes of disk that frees.
-    pub fn forget(&self, operation: &Operation, dry_run: bool) -> Result<u64, JournalError> {
+    /// Returns how many bytes of disk space forgetting an operation frees.
+    pub fn size(&self, operation: &Operation) -> Result<u64, JournalError> {
         let folder = self.folder(&operation.id);
         let failed = |source| JournalError::Io {
             folder: folder.clone(),
@@ -19,20 +19,22 @@ impl Journal {
         for entry in fs_err::read_dir(&folder).map_err(failed)? {
             let metadata = entry.and_then(|e| e.metadata()).map_err(failed)?;
             // Bytes that another name still holds are not freed.
-            #[cfg(unix)]
-            let alone = std::os::unix::fs::MetadataExt::nlink(&metadata) == 1;
-            #[cfg(not(unix))]
-            let alone = true;
-            freed += if alone { metadata.len() } else { 0 };
-        }
-        if !dry_run {
-            let _lock = self.lock()?;
-            self.discard(&operation.id)?;
+            freed += if disk::has_one_name(&metadata) {
+                metadata.len()
+            } else {
+                0
+            };
         }
         Ok(freed)
     }
 
-    /// Removes an operation's folder: the record first, for without it the rest is nobody's.
+    /// Forgets an operation with its old bytes. It can no longer be undone.
+    pub fn forget(&self, operation: &Operation) -> Result<(), JournalError> {
+        let _lock = self.lock()?;
+        self.discard(&operation.id)
+    }
+
+    /// Removes an operation's folder: the record first, because without it the rest is a leftover.
     pub(crate) fn discard(&self, id: &str) -> Result<(), JournalError> {
         let folder = self.folder(id);
         match disk::remove_file(&folder.join("op.json")) {
@@ -41,7 +43,7 @@ impl Journal {
             }
             _ => {}
         }
-        // Should anything be left, the next run removes it.
+        // If anything is left, the next run removes it.
         let _ = disk::remove_dir_all(&folder);
         Ok(())
     }

@@ -1,106 +1,182 @@
-//! The way back, and forth again.
+//! Undoes an operation: replaced files get their old bytes, mode and time back, created files are removed.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use tempfile::TempPath;
-
-use super::journal::{Journal, JournalError};
-use super::record::{Operation, Replaced, State};
-use super::recover::{is_as, remove_folders, with_lines};
-use crate::store::fs::Stamp;
-use crate::store::fs::atomic::{PublishError, copy_private, create_private_dirs, link_or_copy};
-use crate::store::fs::begins_with;
+use crate::document::{Document, Source};
+use crate::session::Session;
+use crate::store::fs::atomic::create_private_dirs;
 use crate::store::fs::disk::{self, folder_of};
-use crate::store::fs::swap::{Swap, SwapError};
-use crate::store::fs::{FileState, process_start};
+use crate::store::fs::swap::{Swap, Swaps};
+use crate::store::fs::{FileState, Stamp, is_regular};
+use crate::store::sessions::resume_cache;
 
-/// Why an operation cannot be taken back, or done again.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum UndoError {
-    #[error("`{}` has changed since", path.display())]
-    Changed {
+use super::error::UndoError;
+use super::journal::Journal;
+use super::kept::check_kept;
+use super::now::Now;
+use super::record::{Operation, State};
+use super::recover::{is_as, remove_folders};
+
+/// What undo or redo does to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Replaces the bytes of a file.
+    Replace {
+        /// The file.
         path: PathBuf,
-        added: Option<Vec<u8>>,
+        /// Its size now.
+        from: u64,
+        /// Its size afterwards.
+        to: u64,
     },
-    #[error("`{}` was written to in this very moment", path.display())]
-    Disturbed { path: PathBuf },
-    #[error("another process has `{}` open for writing", path.display())]
-    Busy { path: PathBuf },
-    #[error("the old bytes in `{}` are no longer what they were", path.display())]
-    Spoilt { path: PathBuf },
-    #[error("`{}` is gone", path.display())]
-    Gone { path: PathBuf },
-    #[error("`{}` exists already", path.display())]
-    Exists { path: PathBuf },
-    #[error("entries that were added since hang on what the operation made: {0}")]
-    Orphans(String),
-    #[error(transparent)]
-    Publish(#[from] PublishError),
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    #[error(transparent)]
-    Io(#[from] io::Error),
+    /// Creates a file that does not exist.
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// Its size afterwards.
+        len: u64,
+    },
+    /// Removes a file.
+    Remove {
+        /// The file.
+        path: PathBuf,
+        /// Its size now.
+        len: u64,
+    },
+    /// Leaves a file alone, because it is already as wanted.
+    Leave {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
-/// Whether an operation can be taken back as things are.
-pub fn check_undo(operation: &Operation) -> Result<(), UndoError> {
-    for replaced in &operation.replaced {
-        unchanged(&replaced.path, replaced.after.as_ref())?;
-    }
-    for (path, state) in operation.created.iter().zip(&operation.created_states) {
-        unchanged(path, Some(state))?;
-    }
-    Ok(())
+/// How each file of an operation is treated.
+struct Way {
+    /// For each replaced file; `None` if it is as it was before.
+    replaced: Vec<Option<Old>>,
+    /// For each created file; `None` if it does not exist.
+    created: Vec<Option<Stamp>>,
 }
 
-/// Takes an operation back: replaced files get their old bytes, mode and time, created ones go.
-///
-/// With `onto_current`, what was appended to a replaced file since is appended again.
+/// How a replaced file gets its old bytes back.
+enum Old {
+    /// In place of the new ones, followed by what was added since.
+    Swap(Stamp, Vec<u8>),
+    /// As a new file: somebody deleted it.
+    Recreate,
+}
+
+/// Returns what undo would do, or why it cannot. Writes nothing.
+pub fn check_undo(
+    journal: &Journal,
+    operation: &Operation,
+    onto_current: bool,
+) -> Result<Vec<Step>, UndoError> {
+    let way = Way::of(journal, operation, onto_current)?;
+    let mut steps = Vec::new();
+    for (file, old) in operation.replaced.iter().zip(way.replaced) {
+        let path = file.path.clone();
+        steps.push(match old {
+            None => Step::Leave { path },
+            Some(Old::Recreate) => Step::Create {
+                path,
+                len: file.before.len,
+            },
+            Some(Old::Swap(stamp, added)) => Step::Replace {
+                path,
+                from: stamp.len,
+                to: file.before.len + added.len() as u64,
+            },
+        });
+    }
+    for (path, stamp) in operation.created.iter().zip(way.created).rev() {
+        let path = path.clone();
+        steps.push(match stamp {
+            None => Step::Leave { path },
+            Some(stamp) => Step::Remove {
+                path,
+                len: stamp.len,
+            },
+        });
+    }
+    Ok(steps)
+}
+
+impl Way {
+    fn of(journal: &Journal, operation: &Operation, onto: bool) -> Result<Self, UndoError> {
+        check_places(journal, operation)?;
+        let mut replaced = Vec::new();
+        for (n, file) in operation.replaced.iter().enumerate() {
+            let stamp = Stamp::of(&file.path).ok();
+            let path = file.path.clone();
+            let old = match (Now::of(file)?, stamp) {
+                (Now::Old(_), _) => None,
+                (Now::Missing, _) => Some(Old::Recreate),
+                (Now::New(added), Some(stamp)) if added.is_empty() || onto => {
+                    Some(Old::Swap(stamp, added))
+                }
+                (Now::New(added), _) => {
+                    let added = Some(added);
+                    return Err(UndoError::Changed { path, added });
+                }
+                (Now::Neither, _) => return Err(UndoError::Changed { path, added: None }),
+                (Now::Special, _) => return Err(UndoError::Special { path }),
+            };
+            if let Some(old) = &old {
+                let kept = journal.before(&operation.id, n);
+                check_kept(&kept, &file.before)?;
+                if let Old::Swap(_, added) = old {
+                    check_parents(&kept, added)?;
+                }
+            }
+            replaced.push(old);
+        }
+        let mut created = Vec::new();
+        for (n, path) in operation.created.iter().enumerate() {
+            if !disk::is_there(path)? {
+                created.push(None);
+                continue;
+            }
+            let state = operation.created_states.get(n);
+            let state = state.ok_or(UndoError::Incomplete)?;
+            created.push(Some(unchanged(path, state)?));
+        }
+        Ok(Self { replaced, created })
+    }
+}
+
+/// Fails if an operation created files where Claude Code keeps none: those are never removed.
+pub(super) fn check_places(journal: &Journal, operation: &Operation) -> Result<(), UndoError> {
+    if journal.is_ours(operation) {
+        return Ok(());
+    }
+    let config = journal.config().root().to_owned();
+    Err(UndoError::Foreign { config })
+}
+
+/// Undoes an operation. With `onto_current`, lines that were appended to a replaced file since are kept.
 pub fn undo(
     journal: &Journal,
     mut operation: Operation,
     onto_current: bool,
 ) -> Result<Operation, UndoError> {
     let _lock = journal.lock()?;
-    let mut replaced = Vec::new();
-    for file in &operation.replaced {
-        let stamp = stamp_of(&file.path)?;
-        let added = match unchanged(&file.path, file.after.as_ref()) {
-            Ok(()) => Vec::new(),
-            Err(UndoError::Changed {
-                added: Some(added), ..
-            }) if onto_current => {
-                fits(&file.backup, &added)?;
-                added
-            }
-            Err(error) => return Err(error),
-        };
-        whole(&file.backup, &file.before)?;
-        replaced.push((stamp, added));
-    }
-    let mut created = Vec::new();
-    for (path, state) in operation.created.iter().zip(&operation.created_states) {
-        let stamp = stamp_of(path)?;
-        unchanged(path, Some(state))?;
-        created.push(stamp);
-    }
-    let mut swaps = Vec::new();
-    let outcome = under_way(journal, &mut operation, State::Undoing)
-        .and_then(|()| take_back(journal, &operation, &replaced, &created, &mut swaps))
-        .and_then(|()| look_again(&swaps))
-        .and_then(|()| settled(journal, &operation, State::Undone));
+    let way = Way::of(journal, &operation, onto_current)?;
+    let mut swaps = Swaps::default();
+    let outcome = begin(journal, &mut operation, State::Undoing)
+        .and_then(|()| take_back(journal, &operation, &way, &mut swaps))
+        .and_then(|()| check_undisturbed(&swaps))
+        .and_then(|()| settle(journal, &operation, State::Undone));
     match outcome {
         Ok(done) => {
-            swaps.into_iter().for_each(Swap::finish);
+            swaps.finish();
             remove_folders(&operation);
             Ok(done)
         }
         Err(error) => {
-            let state = State::Committed;
-            Err(put_back(journal, operation, swaps, true, state, error))
+            swaps.put_back();
+            back_to(journal, operation, true, State::Committed);
+            Err(error)
         }
     }
 }
@@ -108,103 +184,77 @@ pub fn undo(
 fn take_back(
     journal: &Journal,
     operation: &Operation,
-    replaced: &[(Stamp, Vec<u8>)],
-    created: &[Stamp],
-    swaps: &mut Vec<Swap>,
+    way: &Way,
+    swaps: &mut Swaps,
 ) -> Result<(), UndoError> {
-    let folder = journal.folder(&operation.id);
-    // All that doing it again needs, before anything is changed.
-    for (n, file) in operation.replaced.iter().enumerate() {
-        keep(&file.path, &folder.join(format!("after-{n}.jsonl")))?;
-    }
-    for (file, (stamp, added)) in operation.replaced.iter().zip(replaced) {
-        let old = old_file(file, added)?;
-        swaps.push(Swap::put(&file.path, *stamp, old).map_err(|e| at(&file.path, e))?);
+    keep_for_redo(journal, operation, way)?;
+    for (n, (file, old)) in operation.replaced.iter().zip(&way.replaced).enumerate() {
+        match old {
+            None => {}
+            Some(Old::Swap(stamp, added)) => {
+                remove_resume_cache(&file.path);
+                let old = journal.old_file(operation, n, added)?;
+                let swap = Swap::put(&file.path, *stamp, old);
+                swaps.push(swap.map_err(|e| UndoError::at(&file.path, e))?);
+            }
+            Some(Old::Recreate) => {
+                create_private_dirs(folder_of(&file.path))?;
+                let old = journal.old_file(operation, n, &[])?;
+                disk::persist_new(old, &file.path)?;
+                disk::sync_folder(folder_of(&file.path))?;
+            }
+        }
     }
     // The transcript first: without it no client lists the rest.
-    for (n, path) in operation.created.iter().enumerate().rev() {
-        keep_created(journal, operation, n)?;
-        swaps.push(Swap::take_away(path, created[n]).map_err(|e| at(path, e))?);
+    for (path, stamp) in operation.created.iter().zip(&way.created).rev() {
+        if let Some(stamp) = stamp {
+            let swap = Swap::take_away(path, *stamp);
+            swaps.push(swap.map_err(|e| UndoError::at(path, e))?);
+        }
     }
-    Ok(())
+    Ok(swaps.sync()?)
 }
 
-/// Does an operation again that was taken back.
-pub fn redo(journal: &Journal, mut operation: Operation) -> Result<Operation, UndoError> {
-    let _lock = journal.lock()?;
-    let mut stamps = Vec::new();
-    for replaced in &operation.replaced {
-        stamps.push(stamp_of(&replaced.path)?);
-        unchanged(&replaced.path, Some(&replaced.before))?;
-    }
-    for path in &operation.created {
-        if disk::is_there(path)? {
-            return Err(UndoError::Exists { path: path.clone() });
+/// Keeps everything that redo needs, before anything is changed.
+fn keep_for_redo(journal: &Journal, operation: &Operation, way: &Way) -> Result<(), UndoError> {
+    for (n, old) in way.replaced.iter().enumerate() {
+        if let Some(Old::Swap(..)) = old {
+            journal.keep_after(operation, n)?;
         }
     }
-    let mut swaps = Vec::new();
-    let outcome = under_way(journal, &mut operation, State::Redoing)
-        .and_then(|()| do_again(journal, &operation, &stamps, &mut swaps))
-        .and_then(|()| look_again(&swaps))
-        .and_then(|()| settled(journal, &operation, State::Committed));
-    match outcome {
-        Ok(done) => {
-            swaps.into_iter().for_each(Swap::finish);
-            Ok(done)
+    for (n, stamp) in way.created.iter().enumerate().rev() {
+        if stamp.is_some() {
+            journal.keep_created(operation, n)?;
         }
-        Err(error) => {
-            // None of them was there before.
-            for path in operation.created.iter().rev() {
-                let _ = disk::remove_file(path);
-            }
-            let gone = remove_folders(&operation);
-            Err(put_back(
-                journal,
-                operation,
-                swaps,
-                gone,
-                State::Undone,
-                error,
-            ))
-        }
+    }
+    Ok(disk::sync_folder(&journal.folder(&operation.id))?)
+}
+
+/// Removes the client's cache of a transcript, which holds positions in the bytes that are replaced. The client makes a
+/// new one, so a failure does not matter.
+pub(crate) fn remove_resume_cache(transcript: &Path) {
+    if let Some(cache) = resume_cache(transcript) {
+        let _ = disk::remove_file(&cache);
     }
 }
 
-fn do_again(
+/// Records that the way is begun, and by which process.
+pub(super) fn begin(
     journal: &Journal,
-    operation: &Operation,
-    stamps: &[Stamp],
-    swaps: &mut Vec<Swap>,
+    operation: &mut Operation,
+    state: State,
 ) -> Result<(), UndoError> {
-    let folder = journal.folder(&operation.id);
-    for (n, replaced) in operation.replaced.iter().enumerate() {
-        let after = folder.join(format!("after-{n}.jsonl"));
-        let new = beside(&replaced.path, &after, &FileState::of(&after)?)?;
-        let swap = Swap::put(&replaced.path, stamps[n], new);
-        swaps.push(swap.map_err(|e| at(&replaced.path, e))?);
-    }
-    for dir in &operation.created_dirs {
-        create_private_dirs(dir)?;
-    }
-    for (n, path) in operation.created.iter().enumerate() {
-        let kept = folder.join(format!("created-{n}"));
-        let new = beside(path, &kept, &FileState::of(&kept)?)?;
-        disk::persist_new(new, path)?;
-        disk::sync_folder(folder_of(path))?;
-    }
-    Ok(())
-}
-
-/// Notes that the way is begun, and by whom.
-fn under_way(journal: &Journal, operation: &mut Operation, state: State) -> Result<(), UndoError> {
     operation.state = state;
-    operation.pid = std::process::id();
-    operation.pid_start = process_start(operation.pid);
+    operation.claim();
     Ok(journal.record(operation)?)
 }
 
-/// Notes that all is done.
-fn settled(journal: &Journal, operation: &Operation, state: State) -> Result<Operation, UndoError> {
+/// Records that everything is done.
+pub(super) fn settle(
+    journal: &Journal,
+    operation: &Operation,
+    state: State,
+) -> Result<Operation, UndoError> {
     let done = Operation {
         state,
         ..operation.clone()
@@ -213,163 +263,64 @@ fn settled(journal: &Journal, operation: &Operation, state: State) -> Result<Ope
     Ok(done)
 }
 
-/// Looks a last time whether anybody wrote to what was in place.
-fn look_again(swaps: &[Swap]) -> Result<(), UndoError> {
-    for swap in swaps {
-        if !swap.is_still()? {
-            return Err(at(swap.path(), SwapError::Changed));
-        }
+/// Fails if somebody wrote to a file that was replaced or removed.
+pub(super) fn check_undisturbed(swaps: &Swaps) -> Result<(), UndoError> {
+    match swaps.disturbed()? {
+        Some(path) => Err(UndoError::Disturbed {
+            path: path.to_owned(),
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// Puts everything back after a failure, and notes that nothing was done; where not all can be put back,
-/// that is left to the next run.
-fn put_back(
-    journal: &Journal,
-    mut operation: Operation,
-    swaps: Vec<Swap>,
-    gone: bool,
-    state: State,
-    error: UndoError,
-) -> UndoError {
-    for swap in swaps.into_iter().rev() {
-        // What came of it is looked at.
-        let _ = swap.put_back();
-    }
+/// Records that nothing was done, if that is so; else the next run puts the rest back.
+pub(super) fn back_to(journal: &Journal, mut operation: Operation, tidy: bool, state: State) {
     let as_before = is_as(&operation, state == State::Committed).unwrap_or(false);
-    if gone && as_before && journal.sweep(&operation) {
+    if tidy && as_before && journal.sweep(&operation) {
         operation.state = state;
         let _ = journal.record(&operation);
     }
-    error
 }
 
-fn at(path: &Path, error: SwapError) -> UndoError {
-    let path = path.to_owned();
-    match error {
-        SwapError::Busy => UndoError::Busy { path },
-        SwapError::Changed => UndoError::Disturbed { path },
-        SwapError::Io(error) => error.into(),
+/// Fails unless a created file is exactly what was recorded. Returns its stamp.
+fn unchanged(path: &Path, expected: &FileState) -> Result<Stamp, UndoError> {
+    if !is_regular(path)? {
+        let path = path.to_owned();
+        return Err(UndoError::Special { path });
     }
-}
-
-fn stamp_of(path: &Path) -> Result<Stamp, UndoError> {
-    match Stamp::of(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Err(UndoError::Gone {
-            path: path.to_owned(),
-        }),
-        other => Ok(other?),
-    }
-}
-
-/// Fails unless kept bytes are what they were. What a client with the old file still open appended to
-/// it since may follow: that comes back with them.
-fn whole(backup: &Path, before: &FileState) -> Result<(), UndoError> {
-    let stamp = Stamp::of(backup)?;
-    let modified = stamp
-        .modified
-        .and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok())
-        .and_then(|d| u64::try_from(d.as_nanos()).ok());
-    if stamp.len == before.len && modified.is_some() && modified == before.modified {
-        return Ok(());
-    }
-    if begins_with(crate::document::Source::open(backup)?.bytes(), before) {
-        return Ok(());
-    }
-    Err(UndoError::Spoilt {
-        path: backup.to_owned(),
-    })
-}
-
-/// Fails unless a file is what it was; tells what was appended, if that is all that happened.
-fn unchanged(path: &Path, expected: Option<&FileState>) -> Result<(), UndoError> {
-    let Some(expected) = expected else {
-        return Ok(());
-    };
-    let source = match crate::document::Source::open(path) {
-        Ok(source) => source,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            return Err(UndoError::Gone {
-                path: path.to_owned(),
-            });
-        }
-        Err(e) => return Err(e.into()),
-    };
+    let stamp = Stamp::of(path)?;
+    let source = Source::open(path)?;
     let bytes = source.bytes();
-    let begins = begins_with(bytes, expected);
-    if begins && bytes.len() as u64 == expected.len {
-        return Ok(());
+    if expected.is_of(bytes) {
+        return Ok(stamp);
     }
-    let added = begins.then(|| bytes[expected.len as usize..].to_vec());
+    let added = expected
+        .starts(bytes)
+        .then(|| bytes[expected.len as usize..].to_vec());
     Err(UndoError::Changed {
         path: path.to_owned(),
         added,
     })
 }
 
-/// Whether entries that were added can follow the old bytes: their parents must be there.
-fn fits(backup: &Path, added: &[u8]) -> Result<(), UndoError> {
-    let old = crate::session::Session::open(backup)?;
-    let new = crate::session::Session::new(crate::document::Document::from_bytes(added));
-    for e in new
+/// Fails unless added entries can follow the old transcript: their parents must be there.
+fn check_parents(kept: &Path, added: &[u8]) -> Result<(), UndoError> {
+    if added.is_empty() {
+        return Ok(());
+    }
+    let old = Session::open(kept)?;
+    let new = Session::new(Document::from_bytes(added));
+    let mut chained = new
         .entries()
         .iter()
-        .filter(|e| e.is_chained() && e.parent.is_some())
-    {
-        if old.find(e.parent).is_none() && new.find(e.parent).is_none() {
-            let uuid = new.string(e, &["parentUuid"]).unwrap_or_default();
-            return Err(UndoError::Orphans(format!(
-                "the parent {uuid} was not in the old transcript"
-            )));
+        .filter(|e| e.is_chained() && e.parent.is_some());
+    match chained.find(|e| old.find(e.parent).is_none() && new.find(e.parent).is_none()) {
+        None => Ok(()),
+        Some(orphan) => {
+            let uuid = new.string(orphan, &["parentUuid"]).unwrap_or_default();
+            Err(UndoError::Orphans(format!(
+                "the parent {uuid} is not in the old transcript"
+            )))
         }
     }
-    Ok(())
-}
-
-/// Keeps a file's bytes in the journal.
-fn keep(path: &Path, at: &Path) -> Result<(), UndoError> {
-    match disk::remove_file(at) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e.into()),
-        _ => {}
-    }
-    if !link_or_copy(path, at)? {
-        FileState::of(path)?.apply_to(at)?;
-    }
-    disk::sync_folder(folder_of(at))?;
-    Ok(())
-}
-
-/// Keeps the `n`th file that an operation made, for doing it again.
-pub(crate) fn keep_created(
-    journal: &Journal,
-    operation: &Operation,
-    n: usize,
-) -> Result<(), UndoError> {
-    let at = journal.folder(&operation.id).join(format!("created-{n}"));
-    keep(&operation.created[n], &at)
-}
-
-/// The old file as a temp file beside its place, with lines behind its own.
-pub(crate) fn old_file(replaced: &Replaced, added: &[u8]) -> Result<TempPath, UndoError> {
-    if added.is_empty() {
-        return beside(&replaced.path, &replaced.backup, &replaced.before);
-    }
-    let candidate = with_lines(&replaced.path, &replaced.backup, added)?;
-    candidate.mode_of(&replaced.path)?;
-    candidate.sync()?;
-    Ok(candidate.into_temp())
-}
-
-/// Kept bytes as a temp file beside their place: a link of the very file where that can be had, with its
-/// mode and time, else a copy that is given them.
-fn beside(path: &Path, kept: &Path, state: &FileState) -> Result<TempPath, UndoError> {
-    let temp = disk::temp_name(folder_of(path));
-    if disk::link(kept, &temp).is_err() {
-        copy_private(kept, &temp)?;
-        let temp = TempPath::try_from_path(temp)?;
-        state.apply_to(&temp)?;
-        return Ok(temp);
-    }
-    Ok(TempPath::try_from_path(temp)?)
 }

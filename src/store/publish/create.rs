@@ -1,4 +1,4 @@
-//! Carries results to the disk, so that a crash at any point leaves the old or the new, never a mixture.
+//! Publishes a new session, so that a crash at any point leaves all of it or nothing.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ use crate::session::Session;
 use crate::surgery::Renaming;
 
 use super::quarantine::quarantine;
+use crate::store::fs::FileState;
 use crate::store::fs::atomic::{
     PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
 };
 use crate::store::fs::disk;
-use crate::store::fs::{FileState, process_start};
 use crate::store::journal::remove_folders;
 use crate::store::journal::{Journal, Operation, State};
 
 use super::error::CommitError;
 use super::write::write_transcript;
 
-/// How a file of a new session comes about.
+/// How a file of a new session is made.
 #[derive(Debug)]
 pub enum Make<'a> {
-    /// A transcript, renamed.
+    /// A transcript with fresh ids.
     Transcript(&'a Session),
     /// A copy of a file.
     Copy(PathBuf),
-    /// A hard link where possible, else a copy: for files that nobody rewrites.
+    /// A hard link if possible, else a copy: for files that nobody rewrites.
     Link(PathBuf),
 }
 
@@ -34,23 +34,23 @@ pub enum Make<'a> {
 pub struct NewFile<'a> {
     /// Where it will be.
     pub target: PathBuf,
-    /// How it comes about.
+    /// How it is made.
     pub make: Make<'a>,
 }
 
-/// What a new session is made of.
+/// The parts of a new session.
 #[derive(Debug)]
 pub struct NewSession<'a> {
-    /// Its files, the last of them its transcript.
+    /// Its files; the last one is its transcript.
     pub files: &'a [NewFile<'a>],
     /// What is renamed in them.
     pub renames: &'a Renaming<'a>,
-    /// Bytes that are not part of it and are kept beside the journal, by line.
+    /// Lines that could not be read, by their number. They are kept in the journal.
     pub quarantine: &'a [(u32, Vec<u8>)],
 }
 
-/// Publishes a new session, its transcript last, so that before it nothing is there that a client would
-/// list. `published` is called when it is there, before it counts as done.
+/// Publishes a new session. The transcript is last, because without it no client lists the session. `published` is called
+/// when it is there, before the operation counts as done.
 pub fn create(
     journal: &Journal,
     mut operation: Operation,
@@ -67,8 +67,7 @@ pub fn create(
     }
     operation.created = files.iter().map(|f| f.target.clone()).collect();
     operation.created_dirs = missing_folders(files)?;
-    operation.pid = std::process::id();
-    operation.pid_start = process_start(operation.pid);
+    operation.claim();
     let mut made = Vec::new();
     let outcome = make_all(journal, &mut operation, new, &mut made).and_then(|()| {
         published();
@@ -84,7 +83,7 @@ pub fn create(
     }
 }
 
-/// Removes what a failed run made. What cannot be removed is left to the next run, and so is the record.
+/// Removes what a failed run made. If something cannot be removed, the record stays and the next run tries again.
 fn take_back(journal: &Journal, operation: &Operation, made: &[&Path]) {
     let mut gone = true;
     for path in made.iter().rev() {
@@ -109,7 +108,7 @@ fn make_all<'a>(
     for dir in &operation.created_dirs {
         create_private_dirs(dir)?;
     }
-    // The largest part first, while nothing else has been made.
+    // The largest file first, because it is the most likely to fail.
     let Some((transcript, sidecars)) = new.files.split_last() else {
         return Err(io::Error::other("a new session has a transcript").into());
     };
@@ -152,7 +151,7 @@ fn make_all<'a>(
     Ok(outcome?)
 }
 
-/// Folders that have to be made, outermost first.
+/// Returns the folders that have to be created, outermost first.
 fn missing_folders(files: &[NewFile<'_>]) -> io::Result<Vec<PathBuf>> {
     let mut missing: Vec<PathBuf> = Vec::new();
     for file in files {

@@ -15,7 +15,7 @@ pub fn export(
     session: &Session,
     renames: Option<&Renaming<'_>>,
 ) -> Result<(), CommitError> {
-    // What a killed run left here.
+    // A run that was killed may have left a temp file here.
     disk::sweep(disk::folder_of(path));
     let (candidate, _) = write_transcript(path, session, renames, None)?;
     Ok(candidate.create()?)

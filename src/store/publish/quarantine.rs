@@ -1,10 +1,10 @@
-//! Bytes that leave a transcript without being a record: kept beside the journal, never thrown away.
+//! Keeps lines that could not be read and were removed from a transcript: nothing is ever thrown away.
 
 use crate::store::fs::atomic::write_private;
 use crate::store::journal::{Journal, JournalError};
 
-/// Writes the bytes into an operation's folder, durably and private, before anything is published.
-/// They go with the operation if it fails.
+/// Writes removed lines to an operation's folder, durably and private, before anything is published. If the operation
+/// fails, they are removed with it.
 pub(crate) fn quarantine(
     journal: &Journal,
     operation: &str,

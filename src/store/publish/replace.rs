@@ -1,19 +1,19 @@
-//! Rewrites transcripts in place, and keeps the old bytes.
+//! Replaces transcripts in place, and keeps the old bytes.
 
 use std::path::{Path, PathBuf};
 
+use crate::document::Source;
 use crate::session::Session;
+use crate::store::fs::atomic::{link_or_copy, sync_folder};
+use crate::store::fs::swap::{Swap, SwapError, Swaps};
+use crate::store::fs::{FileState, Stamp, disk};
+use crate::store::journal::{
+    Journal, Operation, Replaced, State, before_name, is_as, remove_resume_cache,
+};
 
 use super::error::CommitError;
 use super::quarantine::quarantine;
 use super::write::write_transcript;
-use crate::store::fs::Stamp;
-use crate::store::fs::atomic::{link_or_copy, sync_folder};
-use crate::store::fs::disk;
-use crate::store::fs::swap::{Swap, SwapError};
-use crate::store::fs::{FileState, process_start};
-use crate::store::journal::{Journal, Operation, Replaced, State};
-use crate::store::journal::{is_as, put_all_old};
 
 /// A transcript and what it becomes.
 #[derive(Debug)]
@@ -26,11 +26,10 @@ pub struct Replacement<'a> {
     pub after: &'a Session,
 }
 
-/// Replaces transcripts by results as one operation; `kept` are bytes that leave them without being a
-/// record, by line.
+/// Replaces transcripts by results, as one operation. `kept` are removed lines that could not be read, by their number.
 ///
-/// What a client appends meanwhile is not lost: where a file is not as it was read until the moment when
-/// its result has its name, all files are put back, and nothing was done.
+/// What a client appends meanwhile is not lost: if a file changes before its result has its name, all files are put back,
+/// and nothing was done.
 pub fn replace(
     journal: &Journal,
     mut operation: Operation,
@@ -38,22 +37,18 @@ pub fn replace(
     kept: &[(u32, Vec<u8>)],
 ) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
-    operation.pid = std::process::id();
-    operation.pid_start = process_start(operation.pid);
-    let mut swaps = Vec::new();
+    operation.claim();
+    let mut swaps = Swaps::default();
     match replace_all(journal, &mut operation, files, kept, &mut swaps) {
         Ok(()) => {
-            swaps.into_iter().for_each(Swap::finish);
+            swaps.finish();
             Ok(operation)
         }
         Err(error) => {
-            for swap in swaps.into_iter().rev() {
-                // What came of it is looked at.
-                let _ = swap.put_back();
-            }
-            // Where there are no links, the old bytes are in the journal alone.
-            put_all_old(&operation);
-            // What cannot be put back or removed is left to the next run, and so is the record.
+            swaps.put_back();
+            // Without a second name for the old file, its bytes are only in the journal.
+            journal.put_all_old(&operation);
+            // If something cannot be put back or removed, the record stays and the next run tries again.
             if is_as(&operation, false).unwrap_or(false) && journal.sweep(&operation) {
                 let _ = journal.discard(&operation.id);
             }
@@ -67,7 +62,7 @@ fn replace_all(
     operation: &mut Operation,
     files: &[Replacement<'_>],
     kept: &[(u32, Vec<u8>)],
-    swaps: &mut Vec<Swap>,
+    swaps: &mut Swaps,
 ) -> Result<(), CommitError> {
     let folder = journal.folder(&operation.id);
     for (n, file) in files.iter().enumerate() {
@@ -75,7 +70,7 @@ fn replace_all(
         let before = FileState::of(&path)?;
         operation.replaced.push(Replaced {
             path,
-            backup: folder.join(format!("before-{n}.jsonl")),
+            backup: before_name(n).into(),
             before,
             after: None,
         });
@@ -83,30 +78,29 @@ fn replace_all(
     journal.record(operation)?;
     quarantine(journal, &operation.id, kept)?;
     let mut candidates = Vec::new();
-    for (file, replaced) in files.iter().zip(&mut operation.replaced) {
-        back_up(replaced)?;
+    for (n, (file, replaced)) in files.iter().zip(&mut operation.replaced).enumerate() {
+        back_up(replaced, &folder.join(before_name(n)))?;
         let path = &replaced.path;
         let (candidate, written) = write_transcript(path, file.after, None, Some(path))?;
         replaced.after = Some(written);
         candidates.push(candidate.into_temp());
     }
     sync_folder(&folder)?;
-    // From here on a crash is mended from the record, which knows the old bytes and the new ones.
+    // From here on a crash is repaired from the record, which knows the old bytes and the new ones.
     journal.record(operation)?;
     for ((file, replaced), new) in files.iter().zip(&operation.replaced).zip(candidates) {
+        remove_resume_cache(file.path);
         let swap = Swap::put(&replaced.path, file.stamp, new);
         swaps.push(swap.map_err(|e| at(&replaced.path, e))?);
     }
-    for swap in &*swaps {
-        if !swap.is_still()? {
-            return Err(at(swap.path(), SwapError::Changed));
-        }
+    if let Some(path) = swaps.disturbed()? {
+        return Err(at(path, SwapError::Changed));
     }
     operation.state = State::Committed;
     Ok(journal.record_done(operation)?)
 }
 
-/// Where a file really is, for a link to it stays one; fails where it is no longer what was read.
+/// Returns where a file really is, because a link to it stays a link. Fails if it is no longer what was read.
 fn real(file: &Replacement<'_>) -> Result<PathBuf, CommitError> {
     let path = fs_err::canonicalize(file.path)?;
     if Stamp::of(&path)? != file.stamp {
@@ -115,14 +109,11 @@ fn real(file: &Replacement<'_>) -> Result<PathBuf, CommitError> {
     Ok(path)
 }
 
-/// Keeps the old file: the very one where it can have a second name, else a copy.
-fn back_up(replaced: &Replaced) -> Result<(), CommitError> {
+/// Keeps the old file: as a second name for it if possible, else as a copy.
+fn back_up(replaced: &Replaced, backup: &Path) -> Result<(), CommitError> {
     disk::sync(&std::fs::File::open(&replaced.path)?)?;
-    if link_or_copy(&replaced.path, &replaced.backup)?
-        || replaced
-            .before
-            .sum
-            .is_of(crate::document::Source::open(&replaced.backup)?.bytes())
+    if link_or_copy(&replaced.path, backup)?
+        || replaced.before.sum.is_of(Source::open(backup)?.bytes())
     {
         return Ok(());
     }

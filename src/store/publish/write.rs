@@ -8,8 +8,8 @@ use crate::surgery::{NotAsMeant, Renaming, emit, least_emitted};
 
 use super::error::CommitError;
 
-/// Writes a transcript to a temp file, reads it back close behind, and makes it durable; what it is, for the journal. It
-/// gets the mode of the file that it will replace, if any.
+/// Writes a transcript to a temp file, reads it back meanwhile, and makes it durable. Returns the file and its state for
+/// the journal. The file gets the mode of the one that it will replace, if any.
 pub(crate) fn write_transcript(
     target: &Path,
     session: &Session,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The longest slug that is not cut.
+/// How long a slug may be before it is cut.
 const LONGEST: usize = 200;
 
 /// A config folder, usually `~/.claude`.
@@ -12,34 +12,34 @@ pub struct Config {
 }
 
 impl Config {
-    /// The folder at `root`.
+    /// Describes the config folder at `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The folder itself.
+    /// Returns the folder itself.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where transcripts are, a folder a project.
+    /// Returns the folder of all transcripts, which has one folder for each project.
     pub fn projects(&self) -> PathBuf {
         self.root.join("projects")
     }
 
-    /// The folder of a project's transcripts.
+    /// Returns the folder of a project's transcripts.
     pub fn project(&self, dir: &Path) -> PathBuf {
         self.projects().join(slug(&dir.to_string_lossy()))
     }
 
-    /// A path below the config folder.
+    /// Returns a path below the config folder.
     pub fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         self.root.join(path)
     }
 }
 
-/// The folder name that the client makes of a project's path: everything but ASCII letters and
-/// digits becomes `-`, and a long one is cut and gets a hash.
+/// Returns the folder name that the client derives from a project's path: everything but ASCII letters and digits becomes
+/// `-`, and a long name is cut and gets a hash.
 pub fn slug(path: &str) -> String {
     // JavaScript counts UTF-16 units, so a character beyond the first plane becomes two dashes.
     let units: Vec<u16> = path.encode_utf16().collect();
@@ -77,14 +77,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slugs_as_the_client_makes_them() {
+    fn slug_is_what_the_client_makes() {
         assert_eq!(slug("/home/user/my.project_1"), "-home-user-my-project-1");
         assert_eq!(slug(r"E:\workspaces\project"), "E--workspaces-project");
         assert_eq!(slug("/a/é😀"), "-a----");
     }
 
     #[test]
-    fn long_slugs_are_cut_and_hashed() {
+    fn slug_that_is_long_is_cut_and_hashed() {
         let path = format!("/{}", "a".repeat(250));
         assert_eq!(
             slug(&path),

@@ -1,4 +1,4 @@
-//! A look at a session without reading all of it.
+//! Reads the beginning and the end of a transcript, where most of what a list shows can be found.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -8,63 +8,64 @@ use memchr::memmem::Finder;
 
 use crate::document::Document;
 use crate::session::Session;
+use crate::store::fs::open_followed;
 use crate::view::Overview;
 
-/// How much of a file's head and tail is looked at, as the client's picker does.
-const WINDOW: usize = 64 << 10;
+/// How many bytes are read at each end, as many as the client's picker reads.
+const END: usize = 64 << 10;
 
-/// How much of either end is understood where that will do.
+/// How many bytes at each end are parsed if that is enough.
 const HEAD: usize = 6 << 10;
 const TAIL: usize = 12 << 10;
 
-/// What is in every line with a title, wherever it stands.
+/// Occurs in every line with a title.
 static TITLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("-title\""));
 
-/// What is in every summary: whose session it names is seen only with the entries.
+/// Occurs in every summary. Which session a summary names is known only from the entries.
 static SUMMARY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"type\":\"summary\""));
 
-/// Glances at the session file at `path`: its head and tail only.
+/// Returns an overview of the transcript at `path` from its first and last bytes.
 pub fn glance(path: &Path) -> io::Result<Overview> {
     let ends = Ends::read(path)?;
     Ok(Overview::of(&ends.session()))
 }
 
-/// The head and the tail of a session's file.
+/// The beginning and the end of a transcript.
 pub(crate) struct Ends {
     bytes: Vec<u8>,
-    /// Whether that is all of it.
+    /// Whether that is the whole file.
     pub(crate) whole: bool,
 }
 
 impl Ends {
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
-        let file = fs_err::File::open(path)?;
+        let file = open_followed(path)?;
         let len = file.metadata()?.len() as usize;
-        let whole = len <= 2 * WINDOW;
-        let mut bytes = vec![0; len.min(2 * WINDOW + 1)];
+        let whole = len <= 2 * END;
+        let mut bytes = vec![0; len.min(2 * END + 1)];
         if whole {
             let read = fill(&file, &mut bytes, 0)?;
             bytes.truncate(read);
         } else {
-            fill(&file, &mut bytes[..WINDOW], 0)?;
-            // Between the two pieces a newline: a line cut in half is not one of either.
-            bytes[WINDOW] = b'\n';
-            fill(&file, &mut bytes[WINDOW + 1..], (len - WINDOW) as u64)?;
+            fill(&file, &mut bytes[..END], 0)?;
+            // The newline keeps the two pieces from forming a line together.
+            bytes[END] = b'\n';
+            fill(&file, &mut bytes[END + 1..], (len - END) as u64)?;
         }
         Ok(Self { bytes, whole })
     }
 
-    /// All that was read.
+    /// Returns everything that was read as a session.
     pub(crate) fn session(self) -> Session {
         Session::new(Document::from_bytes(self.bytes))
     }
 
-    /// Whether there are summaries among the lines.
+    /// Returns whether there are summaries among the lines.
     pub(crate) fn is_summarised(&self) -> bool {
         SUMMARY.find(&self.bytes).is_some()
     }
 
-    /// The outermost lines alone, and those with titles: most of what a list says is there.
+    /// Returns the outermost lines and those with titles as a session: enough for most of what a list shows.
     pub(crate) fn outermost(&self) -> Session {
         let bytes = &self.bytes;
         let next_line = |at: usize| {
@@ -83,8 +84,8 @@ impl Ends {
     }
 }
 
-/// Reads as much as fits, in one call where the system lets us.
-fn fill(mut file: &fs_err::File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+/// Reads as many bytes as fit, in one call if possible.
+fn fill(mut file: &std::fs::File, into: &mut [u8], offset: u64) -> io::Result<usize> {
     if offset > 0 {
         file.seek(SeekFrom::Start(offset))?;
     }
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_count_wherever_they_stand() {
+    fn file_ends_include_titles_from_the_middle() {
         let title = "{\"type\":\"custom-title\",\"customTitle\":\"Here\"}\n";
         let text = lines(300) + title + &lines(300);
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_file_the_ends_are_read() {
+    fn file_ends_of_a_long_transcript_are_read() {
         let text = lines(9_000);
         let file = tempfile::NamedTempFile::new().unwrap();
         fs_err::write(file.path(), &text).unwrap();

@@ -1,9 +1,9 @@
 //! The list of a project's sessions that clients of about 2.1.9 to 2.1.30 keep for their picker.
 //!
-//! Those clients add what they miss and take out what is gone, by the files' times. A copy is entered
-//! all the same, so that it is listed from the first moment on.
+//! Those clients add and remove sessions by themselves, according to the files' times. A copy is entered at once, so that
+//! the client lists it without delay.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,8 +15,9 @@ use crate::transcript::{BlockKind, PromptKind};
 use crate::view::{Overview, prompt_text};
 
 use crate::store::fs::atomic::{PublishError, write_private};
+use crate::store::fs::open_regular;
 
-/// What the list says of one session.
+/// The list's entry for one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexEntry {
@@ -35,8 +36,8 @@ pub struct IndexEntry {
 }
 
 impl IndexEntry {
-    /// Describes the session that was written to `path` and is resumed in `project`: like the client,
-    /// by what follows its last compaction.
+    /// Describes the session that was written to `path` and is resumed in `project`. Like the client's, the entry is about
+    /// what follows the last compaction.
     pub fn new(session: &Session, path: &Path, project: &Path) -> io::Result<Self> {
         let glance = Overview::of(session);
         let path_entries = || {
@@ -82,14 +83,13 @@ impl IndexEntry {
     }
 }
 
-/// The list in a project's folder of transcripts, if it has one that can be added to.
+/// Returns the list in a project's folder of transcripts, if there is one that can be changed.
 pub fn index_file(folder: &Path) -> Option<PathBuf> {
     let path = folder.join("sessions-index.json");
-    let text = fs_err::read(&path).ok()?;
-    entries_of(&text).map(|_| path)
+    entries_of(&read(&path)?).map(|_| path)
 }
 
-/// Adds a session to its project's list. Says whether there is one to add to.
+/// Adds a session to its project's list. Returns false if there is no list.
 pub fn add_to_index(folder: &Path, entry: &IndexEntry) -> Result<bool, PublishError> {
     change(folder, |text, list| {
         let inner = list.of(text);
@@ -107,7 +107,7 @@ pub fn add_to_index(folder: &Path, entry: &IndexEntry) -> Result<bool, PublishEr
     })
 }
 
-/// Takes a session out of its project's list. Says whether it was there.
+/// Removes a session from its project's list. Returns whether it was there.
 pub fn remove_from_index(folder: &Path, session_id: &str) -> Result<bool, PublishError> {
     change(folder, |text, list| {
         let inner = list.of(text);
@@ -125,13 +125,13 @@ pub fn remove_from_index(folder: &Path, session_id: &str) -> Result<bool, Publis
     })
 }
 
-/// Edits the list in its text, so that all that is not edited stays as its client wrote it.
+/// Edits the text of the list, so that everything else stays as the client wrote it.
 fn change(
     folder: &Path,
     edit: impl FnOnce(&[u8], Span) -> Option<Vec<Edit>>,
 ) -> Result<bool, PublishError> {
     let path = folder.join("sessions-index.json");
-    let Ok(text) = fs_err::read(&path) else {
+    let Some(text) = read(&path) else {
         return Ok(false);
     };
     let edits = entries_of(&text)
@@ -144,7 +144,14 @@ fn change(
     Ok(true)
 }
 
-/// Where the entries are, in a list of the one form that is known.
+/// Reads a list. A link is not followed: writing would replace the link by a file.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    open_regular(path).ok()?.read_to_end(&mut text).ok()?;
+    Some(text)
+}
+
+/// Returns where the entries are, if the list has the one form that is known.
 fn entries_of(text: &[u8]) -> Option<Span> {
     let version = lookup(text, &["version"])?.of(text);
     let entries = lookup(text, &["entries"])?;
@@ -181,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_can_be_taken_out() {
+    fn index_entry_can_be_added_and_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sessions-index.json");
         let empty = "{\n  \"version\": 1,\n  \"entries\": []\n}";
@@ -201,10 +208,26 @@ mod tests {
     }
 
     #[test]
-    fn no_list_is_made() {
+    fn index_is_not_created() {
         let folder = tempfile::tempdir().unwrap();
         assert!(!add_to_index(folder.path(), &entry("a")).unwrap());
         assert_eq!(index_file(folder.path()), None);
         assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn index_that_is_a_link_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (
+            folder.path().join("real"),
+            folder.path().join("sessions-index.json"),
+        );
+        let empty = "{\"version\": 1, \"entries\": []}";
+        fs_err::write(&real, empty).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert!(!add_to_index(folder.path(), &entry("a")).unwrap());
+        assert!(link.is_symlink());
+        assert_eq!(fs_err::read_to_string(&real).unwrap(), empty);
     }
 }

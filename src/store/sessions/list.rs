@@ -1,4 +1,4 @@
-//! Many sessions at a glance, without reading all of them.
+//! Lists many sessions without reading all of them completely.
 
 use std::io;
 
@@ -12,16 +12,16 @@ use crate::window::Calibration;
 use super::ends::Ends;
 use super::locate::Located;
 
-/// Bytes that are read in whole for one listing, newest sessions first. Of the rest only the ends are
-/// read: with thousands of sessions that is the difference between a blink and a coffee.
+/// How many bytes are read completely for one listing, newest sessions first. Of the other sessions only the first and
+/// last bytes are read, because reading thousands of sessions takes minutes.
 const BUDGET: u64 = 32 << 20;
 
-/// How closely to look.
+/// How much of each session is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// As closely as is quick: the newest in whole, the ends of the others.
+    /// The newest completely, the first and last bytes of the others.
     Quick,
-    /// At every prompt of every session.
+    /// Every prompt of every session.
     Prompts,
 }
 
@@ -30,26 +30,25 @@ pub enum Depth {
 pub struct Listed {
     /// Where it is.
     pub found: Located,
-    /// Its names and where it was held.
+    /// Its title, first prompt and project.
     pub glance: Overview,
-    /// How it ends.
+    /// Its status.
     pub outlook: Status,
-    /// Turns of the live path; `None` if only the ends were read.
+    /// Turns of the live path; `None` if only the first and last bytes were read.
     pub turns: Option<u64>,
-    /// Compactions of the live path; `None` if only the ends were read.
+    /// Compactions of the live path; `None` if only the first and last bytes were read.
     pub compactions: Option<u64>,
-    /// Tokens in the window.
+    /// Tokens in the context window.
     pub tokens: u64,
-    /// Whether a record of the session's says so, and it is not all estimated.
+    /// Whether the session records that number; otherwise it is an estimate.
     pub recorded: bool,
-    /// Every prompt, where that was asked for.
+    /// Every prompt, for [`Depth::Prompts`].
     pub prompts: Vec<String>,
-    /// When its first and last entries were made, in milliseconds of the epoch.
+    /// When its first and last entries were made, in milliseconds since the epoch.
     pub times: Option<(i64, i64)>,
 }
 
-/// Looks at sessions, which are given newest first. What cannot be read, or holds no conversation, is
-/// left out.
+/// Lists sessions, which are given newest first. Those that cannot be read or hold no conversation are left out.
 pub fn list(found: Vec<Located>, depth: Depth) -> Vec<Listed> {
     let mut left = BUDGET;
     let planned: Vec<(Located, bool)> = found
@@ -66,12 +65,12 @@ pub fn list(found: Vec<Located>, depth: Depth) -> Vec<Listed> {
         .collect()
 }
 
-/// A session, or pieces of one, and what is seen in them.
+/// A session, or its first and last lines, and what they show.
 struct Seen {
     session: Session,
     whole: bool,
     glance: Overview,
-    /// The window, where a record says it.
+    /// The tokens in the context window, if recorded.
     recorded: Option<u64>,
 }
 
@@ -85,7 +84,7 @@ impl Seen {
         }
     }
 
-    /// As little of the ends as says what the session is called, where it was held, and what its window is.
+    /// Reads as few lines of the ends as show the session's name, project and context size.
     fn ends(ends: Ends) -> Self {
         if !ends.whole && !ends.is_summarised() {
             let few = Self::of(ends.outermost(), false);

@@ -1,18 +1,19 @@
 //! Which sessions running clients have open.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 
 use serde::Deserialize;
 
 use super::config::Config;
-use crate::store::fs::process_start;
+use crate::store::fs::{open_regular, process_start};
 
 /// A running client that has a session open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Live {
-    /// Its process.
+    /// Its process number.
     pub pid: u32,
-    /// Whether it says that it is at work, if it says.
+    /// Whether it reports that it is busy, if it reports anything.
     pub busy: Option<bool>,
 }
 
@@ -25,12 +26,15 @@ struct Running {
     status: Option<String>,
 }
 
-/// The running client that has this session open, if any.
+/// How many bytes of a client's note are read.
+const MOST: u64 = 1 << 20;
+
+/// Returns the running client that has this session open, if any.
 pub fn live(config: &Config, session_id: &str) -> Option<Live> {
     running(config).remove(session_id)
 }
 
-/// The sessions that running clients have open.
+/// Returns the sessions that running clients have open.
 pub fn running(config: &Config) -> BTreeMap<String, Live> {
     let mut out: BTreeMap<String, Live> = BTreeMap::new();
     let Ok(entries) = fs_err::read_dir(config.join("sessions")) else {
@@ -40,10 +44,10 @@ pub fn running(config: &Config) -> BTreeMap<String, Live> {
         if entry.path().extension().is_none_or(|x| x != "json") {
             continue;
         }
-        let Ok(bytes) = fs_err::read(entry.path()) else {
+        let Ok(file) = open_regular(&entry.path()) else {
             continue;
         };
-        let Ok(client) = serde_json::from_slice::<Running>(&bytes) else {
+        let Ok(client) = serde_json::from_reader::<_, Running>(file.take(MOST)) else {
             continue;
         };
         if !is_running(&client) {
@@ -56,7 +60,7 @@ pub fn running(config: &Config) -> BTreeMap<String, Live> {
             pid: client.pid,
             busy: client.status.map(|s| s == "busy"),
         };
-        // Of several, the one with the lowest number, so that the answer does not depend on the folder's order.
+        // If there are several, the lowest number counts, so that the answer does not depend on the folder's order.
         let slot = out.entry(session).or_insert_with(|| live.clone());
         if live.pid < slot.pid {
             *slot = live;
@@ -65,7 +69,7 @@ pub fn running(config: &Config) -> BTreeMap<String, Live> {
     out
 }
 
-/// Whether the process still runs, and is not another one that was given its number.
+/// Returns whether the process still runs, and is not a later one with the same number.
 fn is_running(r: &Running) -> bool {
     let Some(start) = process_start(r.pid) else {
         return false;

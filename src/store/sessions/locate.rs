@@ -1,4 +1,4 @@
-//! Finds a session by what a person calls it.
+//! Finds a session by the name that a person gives: an id, a title, a path, or `@`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::ends::glance;
 pub struct Located {
     /// The file.
     pub path: PathBuf,
-    /// Its id: the file's name.
+    /// Its id: the file's name without its ending.
     pub id: String,
     /// When it was last written.
     pub modified: SystemTime,
@@ -38,7 +38,7 @@ impl Located {
         })
     }
 
-    /// The folder that it is in.
+    /// Returns the folder that it is in.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
     }
@@ -68,6 +68,8 @@ pub enum LocateError {
     NoSuchFile { path: PathBuf },
     #[error("`{}` is a directory, not a session", path.display())]
     Directory { path: PathBuf },
+    #[error("`{}` is not a regular file", path.display())]
+    Special { path: PathBuf },
     #[error("`{}` is empty", path.display())]
     Empty { path: PathBuf },
     #[error(transparent)]
@@ -82,12 +84,12 @@ pub struct Locator<'a> {
 }
 
 impl<'a> Locator<'a> {
-    /// Looks in `config`, first for the project whose folder is `project`.
+    /// Looks in `config`, first for sessions of the project in `project`.
     pub fn new(config: &'a Config, project: &'a Path) -> Self {
         Self { config, project }
     }
 
-    /// The session that `name` names.
+    /// Returns the session that `name` names.
     pub fn find(&self, name: &str) -> Result<Located, LocateError> {
         if name.contains(['/', std::path::MAIN_SEPARATOR])
             || Path::new(name).extension().is_some_and(|x| x == "jsonl")
@@ -126,10 +128,10 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// The sessions of the current project, newest first; those without a conversation are left out.
+    /// Returns the sessions of the current project, newest first.
     ///
-    /// Where the project has no folder of its own (it was moved, or is a worktree), sessions whose
-    /// entries say that they were held here count.
+    /// If the project has no folder of its own, because it was moved or is a worktree, these are the sessions whose
+    /// entries name the project's folder.
     pub fn here(&self) -> Result<Vec<Located>, LocateError> {
         let own = listed(&self.config.project(self.project))?;
         if !own.is_empty() {
@@ -143,28 +145,53 @@ impl<'a> Locator<'a> {
         Ok(moved.collect())
     }
 
-    /// The sessions of all projects, newest first.
+    /// Returns the sessions of all projects, newest first. Projects that cannot be listed are left out; see
+    /// [`Self::unreadable_projects`].
     pub fn all(&self) -> Result<Vec<Located>, LocateError> {
         let mut all = Vec::new();
-        match std::fs::read_dir(self.config.projects()) {
-            Ok(folders) => {
-                for folder in folders {
-                    let folder = folder?;
-                    if folder.file_type()?.is_dir() || folder.path().is_dir() {
-                        all.extend(listed(&folder.path())?);
-                    }
-                }
-            }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => return Err(e.into()),
+        for folder in self.projects()? {
+            all.extend(listed(&folder).unwrap_or_default());
         }
         sort(&mut all);
+        Ok(all)
+    }
+
+    /// Returns the projects' folders that cannot be listed, and why.
+    pub fn unreadable_projects(&self) -> Result<Vec<(PathBuf, io::Error)>, LocateError> {
+        let mut unreadable = Vec::new();
+        for folder in self.projects()? {
+            if let Err(error) = fs_err::read_dir(&folder) {
+                unreadable.push((folder, error));
+            }
+        }
+        Ok(unreadable)
+    }
+
+    fn projects(&self) -> Result<Vec<PathBuf>, LocateError> {
+        let folders = match fs_err::read_dir(self.config.projects()) {
+            Ok(folders) => folders,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(e.into()),
+        };
+        let mut all = Vec::new();
+        for folder in folders {
+            let path = folder?.path();
+            if path.is_dir() {
+                all.push(path);
+            }
+        }
+        all.sort();
         Ok(all)
     }
 
     fn by_path(path: &Path) -> Result<Located, LocateError> {
         if path.is_dir() {
             return Err(LocateError::Directory {
+                path: path.to_owned(),
+            });
+        }
+        if fs_err::metadata(path).is_ok_and(|m| !m.is_file()) {
+            return Err(LocateError::Special {
                 path: path.to_owned(),
             });
         }
@@ -185,16 +212,20 @@ impl<'a> Locator<'a> {
 
     fn nth(&self, n: usize) -> Result<Located, LocateError> {
         let mut seen = 0;
+        let mut unreadable = None;
         for found in self.here()? {
-            // Clients leave files that hold no conversation; nobody means those.
-            if glance(&found.path).is_ok_and(|g| g.has_messages) {
-                seen += 1;
-                if seen == n {
-                    return Ok(found);
-                }
+            match glance(&found.path) {
+                // Clients leave files without a conversation; nobody means those.
+                Ok(overview) if !overview.has_messages => {}
+                Ok(_) if seen + 1 == n => return Ok(found),
+                Ok(_) => seen += 1,
+                Err(error) => unreadable = unreadable.or(Some(error)),
             }
         }
         if seen == 0 {
+            if let Some(error) = unreadable {
+                return Err(error.into());
+            }
             return Err(LocateError::NoneHere {
                 folder: self.config.project(self.project),
             });
@@ -240,7 +271,7 @@ impl<'a> Locator<'a> {
         Ok(candidates.pop())
     }
 
-    /// The sessions whose ids or titles are most like `name`.
+    /// Returns the sessions whose ids or titles are most like `name`.
     fn near(here: &[Located], all: &[Located], name: &str) -> Vec<(Located, Overview)> {
         let wanted = name.to_lowercase();
         let pool = here
@@ -268,9 +299,9 @@ impl<'a> Locator<'a> {
     }
 }
 
-/// The session files of one folder, newest first.
+/// Returns the transcripts in one folder, newest first.
 fn listed(folder: &Path) -> Result<Vec<Located>, LocateError> {
-    let entries = match std::fs::read_dir(folder) {
+    let entries = match fs_err::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(e) => return Err(e.into()),
@@ -280,8 +311,10 @@ fn listed(folder: &Path) -> Result<Vec<Located>, LocateError> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.ends_with(".jsonl") && !name.starts_with("agent-") && !name.starts_with('.') {
-            // A file that vanishes while we look was not there.
-            out.extend(Located::at(path).ok());
+            // Pipes, devices and folders are not sessions, and a file may vanish meanwhile.
+            if std::fs::metadata(&path).is_ok_and(|m| m.is_file()) {
+                out.extend(Located::at(path).ok());
+            }
         }
     }
     sort(&mut out);

@@ -8,6 +8,7 @@ mod index_file;
 mod list;
 mod live;
 mod locate;
+mod places;
 mod sidecars;
 
 pub use config::{Config, slug};
@@ -16,4 +17,6 @@ pub use index_file::{IndexEntry, add_to_index, index_file, remove_from_index};
 pub use list::{Depth, Listed, list};
 pub use live::{Live, live, running};
 pub use locate::{LocateError, Located, Locator};
-pub use sidecars::{Sidecar, SidecarKind, sidecars};
+pub use places::CopyRule;
+pub(crate) use places::{is_place, resume_cache};
+pub use sidecars::{SessionFiles, SessionPlaces, Sidecar, SidecarKind, sidecars};

@@ -1,11 +1,14 @@
-//! All that belongs to a session beside its transcript.
+//! All files that belong to a session besides its transcript.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::config::Config;
+use crate::store::fs::open_regular;
 
-/// What a file beside the transcript is.
+use super::config::Config;
+use super::places::{CopyRule, PLACES, Place, Shape, is_name, own_place};
+
+/// The kind of a file that belongs to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SidecarKind {
     /// A subagent's transcript in the session's own folder.
@@ -31,138 +34,242 @@ pub struct Sidecar {
     pub path: PathBuf,
     /// Its size.
     pub len: u64,
+    /// How a copy treats it.
+    pub copy: CopyRule,
+    /// What it is named after: the agent of an old subagent, the slug of a plan, else the session's id.
+    pub owner: String,
 }
 
-/// Files that hold byte offsets into the transcript: useless beside any other.
-const DERIVED: [&str; 1] = ["resume-head.jsonl"];
+/// The files of a session besides its transcript.
+#[derive(Debug, Default)]
+pub struct SessionFiles {
+    /// Regular files, sorted.
+    pub files: Vec<Sidecar>,
+    /// Links, pipes, devices and sockets at such places. They are never opened.
+    pub skipped: Vec<PathBuf>,
+}
 
-/// Everything that belongs to session `id` with its transcript in `folder`, and to the plans named by `slugs`.
+/// The places of one session.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionPlaces<'a> {
+    /// The config folder.
+    pub config: &'a Config,
+    /// The folder of the session's transcript.
+    pub folder: &'a Path,
+    /// The session's id.
+    pub id: &'a str,
+}
+
+/// Returns the files that a copy of session `id` takes along: everything beside its transcript in `folder`, and the plans
+/// named by `slugs`.
 pub fn sidecars(
     config: &Config,
     folder: &Path,
     id: &str,
     slugs: &[String],
 ) -> io::Result<Vec<Sidecar>> {
-    let mut out = Vec::new();
-    tree(&folder.join(id), &mut |path, len| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if DERIVED.contains(&&*name) {
-            return;
+    let mut files = SessionPlaces { config, folder, id }.files(slugs)?.files;
+    files.retain(|f| f.copy != CopyRule::LeaveOut);
+    Ok(files)
+}
+
+impl SessionPlaces<'_> {
+    /// Lists all files of the session, and the plans named by `slugs`. An id that could lead elsewhere has none.
+    pub fn files(&self, slugs: &[String]) -> io::Result<SessionFiles> {
+        let mut found = SessionFiles::default();
+        if !is_name(self.id) {
+            return Ok(found);
         }
-        let in_subagents = path.components().any(|c| c.as_os_str() == "subagents");
-        let kind = if in_subagents && name.ends_with(".jsonl") {
-            SidecarKind::Subagent
-        } else {
-            SidecarKind::Own
+        let own = self.folder.join(self.id);
+        found.tree(
+            &own,
+            |path| own_place(path.strip_prefix(&own).ok()?),
+            self.id,
+        )?;
+        for place in &PLACES {
+            match place.shape {
+                Shape::OwnFile(_) | Shape::OwnTranscripts(_) | Shape::Own => {}
+                Shape::AgentBeside => found.folder(self.folder, place, |name, path| {
+                    let agent = name.strip_prefix("agent-")?.strip_suffix(".jsonl")?;
+                    path.is_none_or(|path| belongs(path, self.id))
+                        .then(|| agent.to_owned())
+                })?,
+                Shape::Tree(top) => {
+                    let root = self.config.join(top).join(self.id);
+                    found.tree(&root, |_| Some(place), self.id)?;
+                }
+                Shape::Prefixed(top) => {
+                    found.folder(&self.config.join(top), place, |name, _| {
+                        let rest = name.strip_prefix(self.id)?;
+                        rest.starts_with("-agent-").then(|| self.id.to_owned())
+                    })?
+                }
+                Shape::Slug(top) => found.folder(&self.config.join(top), place, |name, _| {
+                    slug_of(name, slugs).map(str::to_owned)
+                })?,
+            }
+        }
+        found.files.sort();
+        found.skipped.sort();
+        Ok(found)
+    }
+
+    /// Returns the path that a file of this session has in the session at `to`, where its owner is called `owner`.
+    pub fn moved(&self, file: &Sidecar, to: &SessionPlaces<'_>, owner: &str) -> Option<PathBuf> {
+        let below = |from: PathBuf, to: PathBuf| {
+            file.path.strip_prefix(from).ok().map(|rest| to.join(rest))
         };
-        out.push(Sidecar { kind, path, len });
-    })?;
-    for entry in listed(folder)? {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with("agent-") && name.ends_with(".jsonl") && belongs(&entry.path(), id)? {
-            out.push(Sidecar {
-                kind: SidecarKind::OldSubagent,
-                path: entry.path(),
-                len: entry.metadata()?.len(),
-            });
+        let renamed = |folder: &Path, name: String| is_name(&name).then(|| folder.join(name));
+        let name = file.path.file_name()?.to_str();
+        match file.kind {
+            SidecarKind::Subagent | SidecarKind::Own => {
+                below(self.folder.join(self.id), to.folder.join(to.id))
+            }
+            SidecarKind::OldSubagent => renamed(to.folder, format!("agent-{owner}.jsonl")),
+            SidecarKind::Plan => {
+                let rest = name?.strip_prefix(file.owner.as_str())?;
+                renamed(&to.config.join("plans"), format!("{owner}{rest}"))
+            }
+            SidecarKind::FileHistory | SidecarKind::State => {
+                let top = self.top_of(file)?;
+                if let Some(path) = below(
+                    self.config.join(top).join(self.id),
+                    to.config.join(top).join(to.id),
+                ) {
+                    return Some(path);
+                }
+                // `S-agent-A.json`; the agent of the main conversation has the session's id.
+                let agent = name?.strip_prefix(self.id)?.strip_prefix("-agent-")?;
+                let agent = match agent.strip_prefix(self.id) {
+                    Some(rest) if rest.starts_with('.') => format!("{}{rest}", to.id),
+                    _ => agent.to_owned(),
+                };
+                renamed(&to.config.join(top), format!("{}-agent-{agent}", to.id))
+            }
         }
     }
-    tree(&config.join("file-history").join(id), &mut |path, len| {
-        out.push(Sidecar {
-            kind: SidecarKind::FileHistory,
+
+    /// Returns the folder of the config folder that a file is in.
+    fn top_of(&self, file: &Sidecar) -> Option<&'static str> {
+        PLACES.iter().find_map(|place| match place.shape {
+            Shape::Tree(top) | Shape::Prefixed(top)
+                if file.path.starts_with(self.config.join(top)) =>
+            {
+                Some(top)
+            }
+            _ => None,
+        })
+    }
+}
+
+impl SessionFiles {
+    fn add(&mut self, path: PathBuf, len: u64, place: &Place, owner: String) {
+        self.files.push(Sidecar {
+            kind: place.kind,
             path,
             len,
+            copy: place.copy,
+            owner,
         });
-    })?;
-    for dir in ["tasks", "session-env"] {
-        tree(&config.join(dir).join(id), &mut |path, len| {
-            out.push(Sidecar {
-                kind: SidecarKind::State,
-                path,
-                len,
-            });
-        })?;
     }
-    for entry in listed(&config.join("todos"))? {
-        if entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with(&format!("{id}-agent-"))
-        {
-            out.push(Sidecar {
-                kind: SidecarKind::State,
-                path: entry.path(),
-                len: entry.metadata()?.len(),
-            });
+
+    /// Adds every file below a folder that `place_of` knows. A folder that is a link is skipped.
+    fn tree(
+        &mut self,
+        root: &Path,
+        place_of: impl Fn(&Path) -> Option<&'static Place>,
+        owner: &str,
+    ) -> io::Result<()> {
+        match std::fs::symlink_metadata(root) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => {
+                self.skipped.push(root.to_owned());
+                return Ok(());
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(e) => return Err(cannot_list(root, &e)),
         }
-    }
-    for entry in listed(&config.join("plans"))? {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if slugs
-            .iter()
-            .any(|s| name == format!("{s}.md") || name.starts_with(&format!("{s}-agent-")))
-        {
-            out.push(Sidecar {
-                kind: SidecarKind::Plan,
-                path: entry.path(),
-                len: entry.metadata()?.len(),
-            });
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in listed(&folder)? {
+                let kind = entry.file_type()?;
+                let path = entry.path();
+                if kind.is_dir() {
+                    folders.push(path);
+                } else if !kind.is_file() {
+                    self.skipped.push(path);
+                } else if let Some(place) = place_of(&path) {
+                    self.add(path, entry.metadata()?.len(), place, owner.to_owned());
+                }
+            }
         }
+        Ok(())
     }
-    out.sort();
-    Ok(out)
+
+    /// Adds the files of one folder that have an owner. `owner` is given the name, and the path if it may be opened.
+    fn folder(
+        &mut self,
+        folder: &Path,
+        place: &Place,
+        owner: impl Fn(&str, Option<&Path>) -> Option<String>,
+    ) -> io::Result<()> {
+        for entry in listed(folder)? {
+            let name = entry.file_name();
+            let (Some(name), kind, path) = (name.to_str(), entry.file_type()?, entry.path()) else {
+                continue;
+            };
+            let is_file = kind.is_file();
+            match owner(name, is_file.then_some(path.as_path())) {
+                Some(owner) if is_file => self.add(path, entry.metadata()?.len(), place, owner),
+                Some(_) if !kind.is_dir() => self.skipped.push(path),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Whether the first record of a subagent's transcript names this session.
-fn belongs(path: &Path, id: &str) -> io::Result<bool> {
-    use io::ErrorKind::{IsADirectory, NotFound, PermissionDenied};
-    match names(path, id) {
-        // No transcript at all, a link that leads nowhere, or what somebody keeps to themselves.
-        Err(e) if matches!(e.kind(), IsADirectory | NotFound | PermissionDenied) => Ok(false),
-        named => named,
-    }
+/// Returns the slug that a plan is named after. If one slug begins with another, the longest that fits counts.
+fn slug_of<'s>(name: &str, slugs: &'s [String]) -> Option<&'s str> {
+    let fits = |slug: &&String| {
+        is_name(slug)
+            && name
+                .strip_prefix(slug.as_str())
+                .is_some_and(|rest| rest == ".md" || rest.starts_with("-agent-"))
+    };
+    let longest = slugs.iter().filter(fits).max_by_key(|s| s.len());
+    longest.map(String::as_str)
 }
 
-fn names(path: &Path, id: &str) -> io::Result<bool> {
-    use std::io::{BufRead, BufReader};
+/// Returns whether one of the first entries of a subagent's transcript names this session. What cannot be read does not.
+fn belongs(path: &Path, id: &str) -> bool {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    /// Far more than five ordinary lines.
+    const MOST: u64 = 16 << 20;
     let id = format!("\"{id}\"");
-    for line in BufReader::new(fs_err::File::open(path)?)
-        .split(b'\n')
-        .take(5)
-    {
-        let line = line?;
+    let Ok(file) = open_regular(path) else {
+        return false;
+    };
+    let lines = BufReader::new(file.take(MOST)).split(b'\n');
+    lines.take(5).map_while(Result::ok).any(|line| {
         let named = crate::json::lookup(&line, &["sessionId"]);
-        if named.is_some_and(|s| s.of(&line) == id.as_bytes()) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+        named.is_some_and(|s| s.of(&line) == id.as_bytes())
+    })
 }
 
-/// The entries of a folder; none where there is no folder.
+/// Returns the entries of a folder; none if there is no folder.
 fn listed(folder: &Path) -> io::Result<Vec<std::fs::DirEntry>> {
     match std::fs::read_dir(folder) {
         Ok(entries) => entries.collect(),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(e) => Err(io::Error::new(
-            e.kind(),
-            format!("cannot list `{}`: {e}", folder.display()),
-        )),
+        Err(e) => Err(cannot_list(folder, &e)),
     }
 }
 
-/// Calls `found` for every file below a folder; links are not followed out of it.
-fn tree(folder: &Path, found: &mut impl FnMut(PathBuf, u64)) -> io::Result<()> {
-    let mut stack = vec![folder.to_owned()];
-    while let Some(dir) = stack.pop() {
-        for entry in listed(&dir)? {
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                stack.push(entry.path());
-            } else if kind.is_file() {
-                found(entry.path(), entry.metadata()?.len());
-            }
-        }
-    }
-    Ok(())
+fn cannot_list(folder: &Path, error: &io::Error) -> io::Error {
+    let message = format!("cannot list `{}`: {error}", folder.display());
+    io::Error::new(error.kind(), message)
 }
+
+#[cfg(test)]
+mod tests;
