@@ -173,6 +173,10 @@ impl Journal {
             let id = entry.file_name().to_string_lossy().into_owned();
             match read(&id, &path) {
                 Ok(operation) => all.operations.extend(operation),
+                // A disk that fails may work again at the next look, so nothing is concluded from it.
+                Err(RecordFault::Unreadable(source)) if !is_lasting(&source) => {
+                    return Err(failed(source));
+                }
                 Err(fault) => all.unusable.push(UnusableRecord { id, path, fault }),
             }
         }
@@ -192,6 +196,12 @@ impl Journal {
             None => Ok(operations),
         }
     }
+}
+
+/// Returns whether a file that could not be read is one that nobody can read, or not a file at all.
+fn is_lasting(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied};
+    matches!(error.kind(), InvalidInput | PermissionDenied)
 }
 
 /// Reads the record at `path`, if there is one.

@@ -17,7 +17,7 @@ use super::now::Now;
 use super::record::{Operation, State};
 use super::recover::remove_folders;
 use super::undo::{
-    Step, back_to, begin, check_places, check_undisturbed, remove_resume_cache, settle,
+    Step, back_to, begin, check_places, check_undisturbed, remove_resume_cache, settle, stamp_of,
 };
 
 /// Returns what redo would do, or why it cannot. Writes nothing.
@@ -49,7 +49,7 @@ fn stamps(journal: &Journal, operation: &Operation) -> Result<Vec<Option<Stamp>>
     check_places(journal, operation)?;
     let mut stamps = Vec::new();
     for (n, file) in operation.replaced.iter().enumerate() {
-        let stamp = Stamp::of(&file.path).ok();
+        let stamp = stamp_of(&file.path)?;
         let path = file.path.clone();
         stamps.push(match Now::of(file)? {
             Now::New(_) => None,

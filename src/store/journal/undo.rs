@@ -107,7 +107,7 @@ impl Way {
         check_places(journal, operation)?;
         let mut replaced = Vec::new();
         for (n, file) in operation.replaced.iter().enumerate() {
-            let stamp = Stamp::of(&file.path).ok();
+            let stamp = stamp_of(&file.path)?;
             let path = file.path.clone();
             let old = match (Now::of(file)?, stamp) {
                 (Now::Old(_), _) => None,
@@ -115,10 +115,11 @@ impl Way {
                 (Now::New(added), Some(stamp)) if added.is_empty() || onto => {
                     Some(Old::Swap(stamp, added))
                 }
-                (Now::New(added), _) => {
+                (Now::New(added), Some(_)) => {
                     let added = Some(added);
                     return Err(UndoError::Changed { path, added });
                 }
+                (Now::New(_), None) => return Err(UndoError::Disturbed { path }),
                 (Now::Neither, _) => return Err(UndoError::Changed { path, added: None }),
                 (Now::Special, _) => return Err(UndoError::Special { path }),
             };
@@ -142,6 +143,15 @@ impl Way {
             created.push(Some(unchanged(path, state)?));
         }
         Ok(Self { replaced, created })
+    }
+}
+
+/// Returns the stamp of a file, if it exists. It is taken before the bytes are read, so that a later change is noticed.
+pub(super) fn stamp_of(path: &Path) -> Result<Option<Stamp>, UndoError> {
+    match Stamp::of(path) {
+        Ok(stamp) => Ok(Some(stamp)),
+        Err(e) if disk::is_missing(&e) => Ok(None),
+        Err(e) => Err(e.into()),
     }
 }
 

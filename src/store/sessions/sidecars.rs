@@ -90,9 +90,10 @@ impl SessionPlaces<'_> {
             match place.shape {
                 Shape::OwnFile(_) | Shape::OwnTranscripts(_) | Shape::Own => {}
                 Shape::AgentBeside => found.folder(self.folder, place, |name, path| {
-                    let agent = name.strip_prefix("agent-")?.strip_suffix(".jsonl")?;
-                    path.is_none_or(|path| belongs(path, self.id))
-                        .then(|| agent.to_owned())
+                    let agent = name.strip_prefix("agent-");
+                    let agent = agent.and_then(|a| a.strip_suffix(".jsonl"));
+                    let ours = agent.is_some() && path.map_or(Ok(true), |p| belongs(p, self.id))?;
+                    Ok(agent.filter(|_| ours).map(str::to_owned))
                 })?,
                 Shape::Tree(top) => {
                     let root = self.config.join(top).join(self.id);
@@ -100,12 +101,13 @@ impl SessionPlaces<'_> {
                 }
                 Shape::Prefixed(top) => {
                     found.folder(&self.config.join(top), place, |name, _| {
-                        let rest = name.strip_prefix(self.id)?;
-                        rest.starts_with("-agent-").then(|| self.id.to_owned())
+                        let rest = name.strip_prefix(self.id);
+                        let ours = rest.is_some_and(|r| r.starts_with("-agent-"));
+                        Ok(ours.then(|| self.id.to_owned()))
                     })?
                 }
                 Shape::Slug(top) => found.folder(&self.config.join(top), place, |name, _| {
-                    slug_of(name, slugs).map(str::to_owned)
+                    Ok(slug_of(name, slugs).map(str::to_owned))
                 })?,
             }
         }
@@ -211,7 +213,7 @@ impl SessionFiles {
         &mut self,
         folder: &Path,
         place: &Place,
-        owner: impl Fn(&str, Option<&Path>) -> Option<String>,
+        owner: impl Fn(&str, Option<&Path>) -> io::Result<Option<String>>,
     ) -> io::Result<()> {
         for entry in listed(folder)? {
             let name = entry.file_name();
@@ -219,7 +221,7 @@ impl SessionFiles {
                 continue;
             };
             let is_file = kind.is_file();
-            match owner(name, is_file.then_some(path.as_path())) {
+            match owner(name, is_file.then_some(path.as_path()))? {
                 Some(owner) if is_file => self.add(path, entry.metadata()?.len(), place, owner),
                 Some(_) if !kind.is_dir() => self.skipped.push(path),
                 _ => {}
@@ -241,20 +243,30 @@ fn slug_of<'s>(name: &str, slugs: &'s [String]) -> Option<&'s str> {
     longest.map(String::as_str)
 }
 
-/// Returns whether one of the first entries of a subagent's transcript names this session. What cannot be read does not.
-fn belongs(path: &Path, id: &str) -> bool {
+/// Returns whether one of the first entries of a subagent's transcript names this session.
+fn belongs(path: &Path, id: &str) -> io::Result<bool> {
+    use io::ErrorKind::{InvalidInput, NotFound, PermissionDenied};
+    match names(path, id) {
+        // It vanished or was replaced meanwhile, or it is somebody else's.
+        Err(e) if matches!(e.kind(), InvalidInput | NotFound | PermissionDenied) => Ok(false),
+        named => named,
+    }
+}
+
+fn names(path: &Path, id: &str) -> io::Result<bool> {
     use std::io::{BufRead as _, BufReader, Read as _};
     /// Far more than five ordinary lines.
     const MOST: u64 = 16 << 20;
     let id = format!("\"{id}\"");
-    let Ok(file) = open_regular(path) else {
-        return false;
-    };
-    let lines = BufReader::new(file.take(MOST)).split(b'\n');
-    lines.take(5).map_while(Result::ok).any(|line| {
+    let lines = BufReader::new(open_regular(path)?.take(MOST)).split(b'\n');
+    for line in lines.take(5) {
+        let line = line?;
         let named = crate::json::lookup(&line, &["sessionId"]);
-        named.is_some_and(|s| s.of(&line) == id.as_bytes())
-    })
+        if named.is_some_and(|s| s.of(&line) == id.as_bytes()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the entries of a folder; none if there is no folder.
