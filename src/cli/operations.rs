@@ -88,9 +88,9 @@ pub(super) fn pick(
 
 /// Returns the operation that is undone or redone if none is named.
 pub(super) fn next(all: &[Operation], wanted: Wanted) -> Option<&Operation> {
-    let fitting = all.iter().filter(|o| o.state == wanted.state());
+    let mut fitting = all.iter().filter(|o| o.state == wanted.state());
     match wanted {
-        Wanted::Undo => fitting.last(),
+        Wanted::Undo => fitting.next_back(),
         Wanted::Redo => fitting.max_by_key(|o| o.changed.as_str()),
     }
 }

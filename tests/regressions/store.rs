@@ -449,7 +449,7 @@ fn undo_works_after_the_state_folder_was_moved() {
     // As older versions recorded it.
     let backup = operations(&home)[0].join("before-0.jsonl");
     tamper(&home, |record| {
-        record["replaced"][0]["backup"] = json!(backup)
+        record["replaced"][0]["backup"] = json!(backup);
     });
     let moved = home.path("moved");
     fs_err::rename(home.state(), &moved).expect("moved");

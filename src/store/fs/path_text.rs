@@ -16,8 +16,9 @@ impl Written {
         match path.to_str() {
             Some(text) => Some(Self::Text(text.to_owned())),
             None => bytes_of(path).map(|bytes| {
-                let hex = bytes.iter().map(|b| format!("{b:02x}")).collect();
-                Self::Bytes { hex }
+                let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap_or('0');
+                let hex = bytes.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]);
+                Self::Bytes { hex: hex.collect() }
             }),
         }
     }

@@ -22,9 +22,10 @@ fn open(path: &Path, follow: bool) -> io::Result<File> {
         io::Error::new(error.kind(), message)
     };
     // Some devices do something when they are opened, so the kind of file is looked at first.
-    let metadata = match follow {
-        true => std::fs::metadata(path),
-        false => std::fs::symlink_metadata(path),
+    let metadata = if follow {
+        std::fs::metadata(path)
+    } else {
+        std::fs::symlink_metadata(path)
     };
     if !metadata.map_err(named)?.is_file() {
         return Err(named(not_regular()));

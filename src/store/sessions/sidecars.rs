@@ -104,7 +104,7 @@ impl SessionPlaces<'_> {
                         let rest = name.strip_prefix(self.id);
                         let ours = rest.is_some_and(|r| r.starts_with("-agent-"));
                         Ok(ours.then(|| self.id.to_owned()))
-                    })?
+                    })?;
                 }
                 Shape::Slug(top) => found.folder(&self.config.join(top), place, |name, _| {
                     Ok(slug_of(name, slugs).map(str::to_owned))

@@ -131,17 +131,17 @@ fn sidecars_that_are_not_regular_files_are_skipped() {
     type Make = fn(&Path);
     let makers: [(&str, Make); 4] = [
         ("link", |p| {
-            std::os::unix::fs::symlink("/etc/passwd", p).unwrap()
+            std::os::unix::fs::symlink("/etc/passwd", p).unwrap();
         }),
         ("dangling link", |p| {
-            std::os::unix::fs::symlink("/nowhere", p).unwrap()
+            std::os::unix::fs::symlink("/nowhere", p).unwrap();
         }),
         ("pipe", |p| {
             let made = std::process::Command::new("mkfifo").arg(p).status();
             assert!(made.unwrap().success());
         }),
         ("socket", |p| {
-            drop(std::os::unix::net::UnixListener::bind(p).unwrap())
+            drop(std::os::unix::net::UnixListener::bind(p).unwrap());
         }),
     ];
     let places = [
