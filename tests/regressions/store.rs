@@ -218,6 +218,34 @@ fn undo_and_redo_of_five_thousand_files_open_few_at_a_time() {
     assert_eq!(home.names(), before);
 }
 
+/// Old bytes are copied between file systems, and the mode of the copy forbids writing.
+#[cfg(target_os = "linux")]
+#[test]
+fn undo_restores_a_read_only_session_from_another_file_system() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let home = home();
+    let path = home.transcript(SESSION);
+    super::common::set_mode(&path, 0o444);
+    let original = text(&path);
+    let state = tempfile::tempdir_in("/dev/shm").expect("a folder");
+    for folder in [home.path(""), state.path().to_owned()] {
+        let mut chown = std::process::Command::new("chown");
+        let given = chown.args(["-R", "65534:65534"]).arg(folder).status();
+        assert!(given.expect("chown").success());
+    }
+    for arguments in [&STRIP[..], &UNDO] {
+        let command = home.command(arguments);
+        let run = command
+            .env("CCSURGERY_STATE_DIR", state.path().join("s"))
+            .run_unprivileged();
+        assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+    }
+    assert_eq!(text(&path), original);
+    assert_eq!(super::common::mode(&path), 0o444);
+}
+
 #[test]
 fn undo_refuses_a_record_without_the_states_of_created_files() {
     let home = home();

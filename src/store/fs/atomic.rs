@@ -7,6 +7,7 @@ use tempfile::TempPath;
 
 use super::disk::{self, folder_of};
 use super::fault::point;
+use super::regular::open_regular;
 
 /// A file that could not be published. The old one, if any, is untouched.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +30,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Writes a temp file beside `target`. No client lists it, and it is private. Who fills it is told where it is.
+    /// Writes a private temp file beside `target`, which no client lists. `fill` gets the file and its path.
     pub fn write(
         target: &Path,
         fill: impl FnOnce(&mut std::fs::File, &Path) -> io::Result<()>,
@@ -54,12 +55,12 @@ impl Candidate {
         })
     }
 
-    /// Where it is until it is published.
+    /// Returns where the file is until it is published.
     pub fn path(&self) -> &Path {
         &self.temp
     }
 
-    /// Gives it the mode of another file, and its owner where that is not the one who runs this.
+    /// Gives the file the mode of another one, and its owner if that is another user.
     pub fn mode_of(&self, other: &Path) -> Result<(), PublishError> {
         let set = || {
             let metadata = fs_err::metadata(other)?;
@@ -68,7 +69,7 @@ impl Candidate {
                 use std::os::unix::fs::MetadataExt as _;
                 let own = self.file.metadata()?;
                 if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
-                    // Only the superuser may give files away; for anybody else it stays their own.
+                    // Only the superuser may give files away; others keep what they create.
                     let owner = (Some(metadata.uid()), Some(metadata.gid()));
                     let _ = std::os::unix::fs::fchown(&self.file, owner.0, owner.1);
                 }
@@ -79,17 +80,17 @@ impl Candidate {
         set().map_err(|source| self.failed(source))
     }
 
-    /// Makes its bytes durable.
+    /// Makes the file's bytes durable.
     pub fn sync(&self) -> Result<(), PublishError> {
         disk::sync(&self.file).map_err(|source| self.failed(source))
     }
 
-    /// The file alone, to be published in another way.
+    /// Returns the temp file, to be published in another way.
     pub(crate) fn into_temp(self) -> TempPath {
         self.temp
     }
 
-    /// Publishes it under a name that is not in use.
+    /// Publishes the file under a name that must not exist.
     pub fn create(self) -> Result<(), PublishError> {
         self.sync()?;
         let target = self.target;
@@ -102,18 +103,18 @@ impl Candidate {
                 source,
             },
         })?;
-        // It is ours, and nobody was told of it yet.
+        // The file was created just now, and nobody knows of it yet.
         sync_parent(&target).inspect_err(|_| drop(disk::remove_file(&target)))
     }
 
-    /// Publishes it in place of the file that has its name.
+    /// Publishes the file, replacing the one that has its name.
     pub fn replace(self) -> Result<(), PublishError> {
         let target = self.target.clone();
         self.put()?;
         sync_parent(&target)
     }
 
-    /// The same, but after a crash the old file may have the name again.
+    /// Publishes the file like [`Self::replace`], but after a crash the old file may have the name again.
     pub(crate) fn put(self) -> Result<(), PublishError> {
         self.sync()?;
         let target = self.target;
@@ -131,14 +132,14 @@ impl Candidate {
     }
 }
 
-/// Writes a small private file whole.
+/// Writes a small private file, replacing an existing one.
 pub fn write_private(target: &Path, bytes: &[u8]) -> Result<(), PublishError> {
     Candidate::write(target, |out, _| out.write_all(bytes))?.replace()
 }
 
 /// Copies a file to a new, private one.
 pub fn copy_private(from: &Path, to: &Path) -> Result<(), PublishError> {
-    let mut source = fs_err::File::open(from).map_err(|source| PublishError::Write {
+    let mut source = open_regular(from).map_err(|source| PublishError::Write {
         path: to.to_owned(),
         source,
     })?;
@@ -146,7 +147,7 @@ pub fn copy_private(from: &Path, to: &Path) -> Result<(), PublishError> {
     candidate.create()
 }
 
-/// Links a file under a new name, or copies it where links cannot be had. True if it was a link.
+/// Links a file under a new name, or copies it where links are not possible. Returns whether it is a link.
 pub fn link_or_copy(from: &Path, to: &Path) -> Result<bool, PublishError> {
     if disk::link(from, to).is_ok() {
         return Ok(true);
@@ -154,7 +155,7 @@ pub fn link_or_copy(from: &Path, to: &Path) -> Result<bool, PublishError> {
     copy_private(from, to).map(|()| false)
 }
 
-/// Makes a folder and those above it, private; the ones that were made, outermost first.
+/// Creates a private folder and those above it. Returns the ones that did not exist, outermost first.
 pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> {
     let missing: Vec<PathBuf> = folder
         .ancestors()
@@ -163,7 +164,7 @@ pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> 
         .collect();
     let mut made = Vec::new();
     for dir in missing.into_iter().rev() {
-        // A folder is durable once the one above it is told of it.
+        // A folder is durable once the folder above it is synced.
         let outcome = disk::create_dir(&dir).and_then(|()| sync_folder(folder_of(&dir)));
         match outcome {
             Ok(()) => made.push(dir),
@@ -179,7 +180,7 @@ pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> 
     Ok(made)
 }
 
-/// Makes the names in a folder durable, where the system can.
+/// Makes the names in a folder durable. Systems other than Unix cannot.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     disk::sync_folder(folder)
 }

@@ -1,16 +1,16 @@
-//! Points at which tests make a run die, stop or fail. A program that is built to be used has none of this.
+//! Points at which tests kill, stop or fail a run. They do nothing in a normal build.
 //!
 //! `CCSURGERY_FAULT=ACTION@WHERE` acts at the point of that number (from 1, in the order in which they are
-//! passed), or wherever its name is. `kill` ends the process as `kill -9` does, `stop` halts it until it is
-//! continued, `fail` has the step fail, and `dead` has it and every later step fail, as a broken disk would.
-//! `CCSURGERY_FAULT_TRACE` names a file that is told each point as it is passed.
+//! passed), or at every point of that name. `kill` ends the process as `kill -9` does, `stop` halts it until it is
+//! continued, `fail` makes the step fail, and `dead` makes it and every later step fail, as a broken disk would.
+//! `CCSURGERY_FAULT_TRACE` names a file to which the name of each point is appended.
 
-/// A step that changes the disk is about to be taken.
+/// Marks a step that is about to change the disk.
 #[cfg(not(feature = "fault-points"))]
 #[inline]
 #[allow(
     clippy::inline_always,
-    reason = "nothing of it is left where it does nothing"
+    reason = "nothing is left of it in a normal build"
 )]
 pub(crate) fn point(_name: &str) -> std::io::Result<()> {
     Ok(())
@@ -27,7 +27,7 @@ mod armed {
 
     use rustix::process::{Signal, getpid, kill_process};
 
-    /// What is to happen, and where.
+    /// The action and where it is taken.
     static FAULT: LazyLock<Option<(String, String)>> = LazyLock::new(|| {
         let fault = std::env::var("CCSURGERY_FAULT").ok()?;
         let (action, place) = fault.split_once('@')?;
@@ -36,7 +36,7 @@ mod armed {
 
     static PASSED: AtomicUsize = AtomicUsize::new(0);
 
-    /// A step that changes the disk is about to be taken.
+    /// Marks a step that is about to change the disk.
     pub(crate) fn point(name: &str) -> io::Result<()> {
         let number = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
         trace(name)?;

@@ -1,9 +1,9 @@
-//! Keeps others from beginning to write to a file for a moment.
+//! Keeps other programs from opening a file for writing for a moment.
 //!
-//! On Linux this is a lease: it is given only while nobody has the file open for writing, and whoever
-//! opens it for writing afterwards waits until it is released. So between the last look at a file and
-//! the moment when another has taken its name, nothing can be written to it. Elsewhere, and on file systems
-//! that have no leases, there is only looking.
+//! On Linux this is a lease: the system grants it only while nobody has the file open for writing, and a program that opens
+//! the file for writing afterwards waits until the lease is released. So nothing can be written between the last look at a
+//! file and the moment when another file has its name. On other systems, and on file systems without leases, the file is
+//! only compared with what it was.
 
 use std::fs::File;
 use std::io;
@@ -12,33 +12,33 @@ use std::time::Duration;
 
 use super::stamp::Stamp;
 
-/// How long somebody who is writing is waited for.
+/// How long to wait for a program that has the file open for writing.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A file that is looked after, open for reading.
+/// A file under a lease, open for reading.
 #[derive(Debug)]
 pub(crate) struct WriteLease {
     file: File,
     leased: bool,
 }
 
-/// Why a file cannot be held.
+/// Why a lease was not granted.
 #[derive(Debug)]
 pub(crate) enum NotHeld {
-    /// Somebody has it open for writing, and goes on having it.
+    /// A program keeps the file open for writing.
     Busy,
-    /// It cannot be opened.
+    /// The file cannot be opened.
     Io(io::Error),
 }
 
 impl WriteLease {
-    /// Holds the file at `path`, as soon as whoever writes to it has closed it.
+    /// Takes a lease on the file at `path`, as soon as nobody has it open for writing.
     pub(crate) fn take(path: &Path) -> Result<Self, NotHeld> {
         let file = File::open(path).map_err(NotHeld::Io)?;
         Self::of(file, super::disk::folder_of(path))
     }
 
-    /// Holds an open file that is, or was, in `folder`.
+    /// Takes a lease on an open file that is, or was, in `folder`.
     pub(crate) fn of(file: File, folder: &Path) -> Result<Self, NotHeld> {
         let mut waited = Duration::ZERO;
         loop {
@@ -49,7 +49,7 @@ impl WriteLease {
                     std::thread::sleep(pause);
                     waited += pause;
                 }
-                // Some file systems say the same when they have no leases at all.
+                // Some file systems report the same when they have no leases at all.
                 Err(_) if sys::works_in(folder) => return Err(NotHeld::Busy),
                 Err(_) => {
                     return Ok(Self {
@@ -61,12 +61,12 @@ impl WriteLease {
         }
     }
 
-    /// The file.
+    /// Returns the file.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Whether the file is still as it was, and nobody waits to change it.
+    /// Returns whether the file is still as it was, and nobody waits to write to it.
     pub(crate) fn is_still(&self, stamp: &Stamp) -> io::Result<bool> {
         Ok((!self.leased || sys::is_whole(&self.file)) && Stamp::of_file(&self.file)? == *stamp)
     }
@@ -79,13 +79,13 @@ mod sys {
     use std::os::fd::AsRawFd as _;
     use std::path::Path;
 
-    /// Chooses the signal that tells of the file; `libc` has no name for it.
+    /// Chooses the signal that the system sends about a lease; `libc` has no name for it.
     const F_SETSIG: libc::c_int = 10;
 
-    /// Takes the lease. False where there are none, an error where somebody has the file open for writing.
+    /// Takes the lease. Returns false where there are none, and an error while a program has the file open for writing.
     pub(crate) fn take(file: &File) -> io::Result<bool> {
-        // Whoever wants to write makes the system send a signal, by default one that would end this
-        // process. This one is ignored unless asked for; the lease itself is asked instead.
+        // When a program wants to write, the system sends a signal, by default one that would end this process. This one is
+        // ignored by default; the state of the lease is asked for instead.
         let told = control(file, F_SETSIG, libc::SIGURG);
         match told.and_then(|_| control(file, libc::F_SETLEASE, libc::F_RDLCK)) {
             Ok(_) => Ok(true),
@@ -94,12 +94,12 @@ mod sys {
         }
     }
 
-    /// Whether the lease is still held, and nobody waits for it to end.
+    /// Returns whether the lease is still held, and nobody waits for it to end.
     pub(crate) fn is_whole(file: &File) -> bool {
         control(file, libc::F_GETLEASE, 0).is_ok_and(|kind| kind == libc::F_RDLCK)
     }
 
-    /// Whether files in a folder can have leases, tried on one that nobody knows of.
+    /// Returns whether files in a folder can have leases, by trying it on a temp file.
     pub(crate) fn works_in(folder: &Path) -> bool {
         let try_it = || {
             let temp = crate::store::fs::disk::create_temp(folder)?.into_temp_path();

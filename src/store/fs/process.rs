@@ -1,6 +1,8 @@
 //! Whether a process runs, and since when.
 
-/// When a process started, as the system counts; `None` if it does not run.
+/// Returns when a process started, in the system's own units; `None` if it does not run.
+///
+/// Systems other than Linux only tell whether it runs.
 pub fn process_start(pid: u32) -> Option<String> {
     #[cfg(target_os = "linux")]
     {
@@ -18,7 +20,7 @@ pub fn process_start(pid: u32) -> Option<String> {
     }
     #[cfg(not(unix))]
     {
-        // Nothing safe to ask: an operation under way is taken as running.
+        // There is nothing safe to ask, so an operation under way counts as running.
         let _ = pid;
         Some(String::new())
     }

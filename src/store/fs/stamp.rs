@@ -3,24 +3,24 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What a file was when it was read, to tell whether it is still that.
+/// The size, time and identity of a file when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// Its size.
     pub len: u64,
     /// When it was last written.
     pub modified: Option<SystemTime>,
-    /// Which file it is, where the system tells.
+    /// Its inode number; 0 on systems without one.
     pub inode: u64,
 }
 
 impl Stamp {
-    /// The stamp of the file at `path`.
+    /// Returns the stamp of the file at `path`.
     pub fn of(path: &Path) -> std::io::Result<Self> {
         Ok(Self::from_metadata(&fs_err::metadata(path)?))
     }
 
-    /// The stamp of an open file.
+    /// Returns the stamp of an open file.
     pub fn of_file(file: &std::fs::File) -> std::io::Result<Self> {
         Ok(Self::from_metadata(&file.metadata()?))
     }

@@ -1,32 +1,32 @@
-//! By what a file's bytes are known again.
+//! Checksums, by which bytes are recognised.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use twox_hash::XxHash3_128;
 
-/// How a sum is written that is no hash of old.
+/// Begins the text of a checksum, except for BLAKE3 in older records.
 const PREFIX: &str = "xxh3:";
 
-/// A sum of bytes: 128 bits, so that two files have the same by chance in one of 2^128 cases.
+/// A checksum of 128 bits.
 ///
-/// Nobody is kept from making two files alike on purpose; who could do that has the files anyway. It takes a quarter of
-/// the time of a cryptographic hash, and every byte that is written passes through it twice.
+/// It detects damage, not forgery: whoever could forge a file in the journal can also change its record. It takes a quarter
+/// of the time of a cryptographic hash, and every written byte is summed twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sum {
     /// XXH3, of 128 bits.
     Xxh3(u128),
-    /// BLAKE3: in records that were made before there was another.
+    /// BLAKE3, in older records.
     Blake3(blake3::Hash),
 }
 
 impl Sum {
-    /// That of these bytes.
+    /// Returns the checksum of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self::Xxh3(XxHash3_128::oneshot(bytes))
     }
 
-    /// Whether it is that of these bytes.
+    /// Returns whether this is the checksum of these bytes.
     pub fn is_of(self, bytes: &[u8]) -> bool {
         match self {
             Sum::Xxh3(_) => self == Self::of(bytes),
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_kinds_are_read_as_they_were_written() {
+    fn checksums_of_both_kinds_are_read_back() {
         for sum in [Sum::of(b"x"), Sum::Blake3(blake3::hash(b"x"))] {
             let text = serde_json::to_string(&sum).expect("a string");
             assert_eq!(serde_json::from_str::<Sum>(&text).expect("a sum"), sum);

@@ -1,4 +1,4 @@
-//! Writing with a reader close behind, so that what is on the disk is known to be what was meant as soon as it is there.
+//! Writes a file while another thread reads it back, so that it is verified as soon as it is written.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,16 +13,16 @@ use crate::threads::joined;
 use super::disk;
 use super::sum::Sum;
 
-/// How many bytes are written before the disk is set to work on them, while more are made.
+/// How many bytes are written before the system is asked to put them on the disk.
 const FLUSH: usize = 8 << 20;
 
-/// How many bytes are written at most before the reader is told of them.
+/// How many bytes are written at most before the reader learns of them.
 const STRIDE: usize = 4 << 20;
 
-/// How many bytes are read back at a time: few enough to be at hand while they are summed up.
-const NEEDS_FULL_PARSE: usize = 1 << 18;
+/// How many bytes are read back at a time: few enough to stay in the processor's cache.
+const CHUNK: usize = 1 << 18;
 
-/// A file that is being written: what goes out is summed up, the disk begins early, and a reader follows.
+/// A file that is being written, flushed early, and read back.
 pub(crate) struct VerifyingWriter<'a, 'scope> {
     file: &'a mut File,
     sum: XxHash3_128,
@@ -34,13 +34,13 @@ pub(crate) struct VerifyingWriter<'a, 'scope> {
     reader: ScopedJoinHandle<'scope, io::Result<Found>>,
 }
 
-/// What was read of a file.
+/// The checksum and size of what was read back.
 struct Found {
     sum: XxHash3_128,
     len: u64,
 }
 
-/// A file of which all bytes are written, and nearly all read back.
+/// A file that is completely written, and almost completely read back.
 pub(crate) struct Sent<'scope> {
     sum: XxHash3_128,
     len: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Sent<'scope> {
 }
 
 impl<'a, 'scope> VerifyingWriter<'a, 'scope> {
-    /// Begins with an empty file that is at `path`, and will have at least so many bytes.
+    /// Begins with the empty file at `path`, which will have at least `least` bytes.
     pub(crate) fn new(
         scope: &'scope Scope<'scope, '_>,
         file: &'a mut File,
@@ -72,7 +72,7 @@ impl<'a, 'scope> VerifyingWriter<'a, 'scope> {
         })
     }
 
-    /// Ends it. The reader may still be at the last bytes.
+    /// Ends writing. The reader may not have read the last bytes yet.
     pub(crate) fn end(self) -> io::Result<Sent<'scope>> {
         drop((self.flush, self.tell));
         joined(self.flusher)?;
@@ -90,10 +90,10 @@ impl Write for VerifyingWriter<'_, '_> {
         self.sum.write(&bytes[..written]);
         self.len += written as u64;
         self.unflushed += written;
-        // A reader that failed has hung up, and says why in the end.
+        // If the reader failed, its error is reported at the end.
         let _ = self.tell.send(self.len);
         if self.unflushed >= FLUSH {
-            // Should the disk still be busy, it is told again later.
+            // If the disk is still busy, it is asked again later.
             self.unflushed = 0;
             let _ = self.flush.try_send(());
         }
@@ -106,7 +106,7 @@ impl Write for VerifyingWriter<'_, '_> {
 }
 
 impl Sent<'_> {
-    /// What is in the file, for the journal: its sum and length. `None` where that is not what was sent.
+    /// Returns the checksum and size of the file; `None` if they are not those of the written bytes.
     pub(crate) fn sum_if_as_sent(self) -> io::Result<Option<(Sum, u64)>> {
         let Found { sum, len } = joined(self.reader)?;
         let found = sum.finish_128();
@@ -115,13 +115,13 @@ impl Sent<'_> {
     }
 }
 
-/// Reads a file as far as it is told to be written, and in the end whatever else it holds.
+/// Reads a file as far as it is reported to be written, and at the end whatever else it holds.
 fn follow(mut file: fs_err::File, told: &Receiver<u64>) -> io::Result<Found> {
     let mut found = Found {
         sum: XxHash3_128::new(),
         len: 0,
     };
-    let mut room = vec![0; NEEDS_FULL_PARSE];
+    let mut room = vec![0; CHUNK];
     let mut look = |most: u64, found: &mut Found| {
         let most = room.len().min(most as usize);
         let read = loop {
@@ -138,7 +138,7 @@ fn follow(mut file: fs_err::File, told: &Receiver<u64>) -> io::Result<Found> {
         while found.len < len {
             let left = len - found.len;
             if look(left, &mut found)? == 0 {
-                // It is shorter than what was written, as its length will tell.
+                // The file is too short, which its length shows.
                 return Ok(found);
             }
         }
@@ -151,7 +151,7 @@ fn follow(mut file: fs_err::File, told: &Receiver<u64>) -> io::Result<Found> {
 mod tests {
     use super::*;
 
-    /// Writes pieces, spoils the file, and reads it back.
+    /// Writes pieces, changes the file, and reads it back.
     fn is_found(pieces: &[Vec<u8>], spoil: impl FnOnce(&Path)) -> Option<(Sum, u64)> {
         let temp = tempfile::NamedTempFile::new().expect("a file");
         let (mut file, path) = temp.into_parts();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_what_was_sent() {
+    fn verifying_writer_returns_the_checksum() {
         let pieces = [vec![b'a'; 10], Vec::new(), vec![b'b'; 2 * STRIDE + 3]];
         let whole = pieces.concat();
         let sum = (Sum::of(&whole), whole.len() as u64);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_is_told() {
+    fn verifying_writer_detects_other_bytes() {
         let pieces = [vec![b'a'; 10]];
         let longer = |path: &Path| fs_err::write(path, [b'a'; 11]).expect("to be written");
         assert_eq!(is_found(&pieces, longer), None);
