@@ -444,8 +444,8 @@ mod as_another_user {
             return;
         };
         assert_snapshot!(run.stderr_seen(), @r"
-        Error: cannot use the journal in `[home]/state`: Permission denied (os error 13)
-        Hint: check who owns the folder and its mode. Nothing was changed
+        Refused: the journal's folder `[home]/state` is not private: it belongs to another user
+        Hint: own it and make it private (chmod 700 '[home]/state'), or set CCSURGERY_STATE_DIR
         ");
         assert_eq!(before, home.names(), "nothing half-written");
     }

@@ -1,4 +1,4 @@
-//! `--in-place`: asked for, confirmed, refused where it would do harm, and taken back to the byte.
+//! `--in-place`: it asks first, refuses where it would do harm, and can be undone to the byte.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn home() -> Home {
     home
 }
 
-/// What a file is, but for which one.
+/// Returns a file's bytes, time and mode.
 fn state(path: &Path) -> (Vec<u8>, SystemTime, u32) {
     let time = fs_err::metadata(path).expect("a file").modified();
     (
@@ -47,7 +47,7 @@ fn mode(_: &Path) -> u32 {
 const STRIP: [&str; 3] = ["strip-thinking", SESSION, "--in-place"];
 
 #[test]
-fn asks_first() {
+fn in_place_without_a_terminal_needs_yes() {
     let home = home();
     let before = home.everything();
     let run = home.run(&STRIP);
@@ -60,7 +60,7 @@ fn asks_first() {
 }
 
 #[test]
-fn ids_stay() {
+fn in_place_keeps_ids() {
     let home = home();
     let run = home.run(&[&STRIP[..], &["--yes"]].concat());
     assert_eq!(run.code, 0, "{run:?}");
@@ -79,7 +79,7 @@ fn ids_stay() {
 }
 
 #[test]
-fn undo_brings_back_bytes_mode_and_time() {
+fn undo_in_place_restores_bytes_mode_and_time() {
     let home = home();
     let path = home.transcript(SESSION);
     common::set_mode(&path, 0o640);
@@ -89,13 +89,13 @@ fn undo_brings_back_bytes_mode_and_time() {
     let undone = home.run(&["undo", "--yes"]);
     assert_eq!(undone.code, 0, "{undone:?}");
     assert_eq!(state(&path), before);
-    let again = home.run(&["redo"]);
+    let again = home.run(&["redo", "--yes"]);
     assert_eq!(again.code, 0, "{again:?}");
     assert_ne!(state(&path).0, before.0);
 }
 
 #[test]
-fn undo_of_a_clone_leaves_nothing_of_it() {
+fn undo_removes_all_files_of_a_clone() {
     let home = home();
     let before = home.names();
     home.clone(&[SESSION]);
@@ -105,7 +105,7 @@ fn undo_of_a_clone_leaves_nothing_of_it() {
 }
 
 #[test]
-fn undo_loses_nothing_that_came_after() {
+fn undo_keeps_messages_that_were_added_since() {
     let home = home();
     let path = home.transcript(SESSION);
     home.run(&[&STRIP[..], &["--yes"]].concat());
@@ -115,9 +115,11 @@ fn undo_loses_nothing_that_came_after() {
     fs_err::write(&path, &text).expect("appended as a client would");
     let refused = home.run(&["undo", "--yes"]);
     assert_eq!(refused.code, 3);
-    assert_snapshot!(refused.stderr_seen(), @r"
-    Refused: `[home]/.claude/projects/[slug]/5e551000-aaaa-4bbb-8ccc-0123456789ab.jsonl` has changed since: one entry was added
-    Hint: to keep them: ccsurgery undo --onto-current
+    let history = home.json(&["history"]);
+    let letters = history["operations"][0]["name"].as_str().expect("a name");
+    assert_snapshot!(refused.stderr_seen().replace(letters, "[op]"), @r"
+    Refused: `[home]/.claude/projects/[slug]/5e551000-aaaa-4bbb-8ccc-0123456789ab.jsonl` has changed since: 1 entry was added
+    Hint: to keep what was added: ccsurgery undo [op] --onto-current
     ");
     assert_eq!(fs_err::read_to_string(&path).expect("the session"), text);
     let kept = home.run(&["undo", "--yes", "--onto-current"]);
@@ -128,7 +130,7 @@ fn undo_loses_nothing_that_came_after() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn refuses_what_a_client_has_open() {
+fn in_place_and_undo_refuse_a_live_session() {
     let home = home();
     let mut client = std::process::Command::new("sleep")
         .arg("60")
@@ -161,7 +163,10 @@ fn refuses_what_a_client_has_open() {
             .code,
         0
     );
-    home.run(&["undo", "--yes"]);
+    let undo = home.run(&["undo", "--yes"]);
+    assert_eq!(undo.code, 3, "{undo:?}");
+    let undo = home.run(&["undo", "--yes", "--allow-live"]);
+    assert_eq!(undo.code, 0, "{undo:?}");
 
     // A note of a process that is gone, whose number another has now.
     note(Some("1".to_owned()));

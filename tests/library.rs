@@ -157,7 +157,7 @@ fn sessions_publish_a_copy_and_take_it_back() {
     let home = Home::new();
     let path = home.add(&transcript());
     let config = Config::new(home.config());
-    let journal = Journal::new(home.path("state"));
+    let journal = Journal::new(home.path("state"), &config, SystemTime::now);
     let project = home.project();
     let source = Locator::new(&config, &project)
         .find(SESSION)
@@ -185,8 +185,9 @@ fn sessions_publish_a_copy_and_take_it_back() {
         operation: "strip-thinking".to_owned(),
         command: Vec::new(),
         now: SystemTime::now(),
+        random: Uuid::new_v4(),
     };
-    let sessions = Sessions::new(&config, &journal);
+    let sessions = Sessions::new(&journal);
     let done = sessions
         .create(&source, &plan, &project, &provenance)
         .expect("a session");
@@ -214,7 +215,7 @@ fn sessions_rewrite_in_place_and_restore_the_old_bytes() {
     let path = home.add(&transcript());
     let before = fs_err::read(&path).expect("bytes");
     let config = Config::new(home.config());
-    let journal = Journal::new(home.path("state"));
+    let journal = Journal::new(home.path("state"), &config, SystemTime::now);
     let source = Locator::new(&config, &home.project())
         .find(SESSION)
         .expect("a session");
@@ -229,8 +230,9 @@ fn sessions_rewrite_in_place_and_restore_the_old_bytes() {
         operation: "strip-thinking".to_owned(),
         command: Vec::new(),
         now: SystemTime::now(),
+        random: Uuid::new_v4(),
     };
-    let sessions = Sessions::new(&config, &journal);
+    let sessions = Sessions::new(&journal);
     let done = sessions
         .replace(&source, stamp, &verified, &[], &provenance)
         .expect("a rewrite");

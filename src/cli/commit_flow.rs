@@ -452,11 +452,12 @@ fn publish(
         operation: task.operation.to_owned(),
         command: context.command_line.clone(),
         now: context.now,
+        random: Uuid::new_v4(),
     };
     if matches!(task.destination, Destination::New(_) | Destination::InPlace) {
         context.recover()?;
     }
-    let sessions = Sessions::new(&context.config, &context.journal);
+    let sessions = Sessions::new(&context.journal);
     match (&task.destination, &outcome.copy) {
         (Destination::Stdout, _) => {
             let mut out = BufWriter::with_capacity(STREAM_BUFFER, io::stdout());

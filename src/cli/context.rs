@@ -70,12 +70,14 @@ impl Context {
         } else {
             choice
         };
+        let config = Config::new(std::path::absolute(config)?);
+        let state = state_folder(home.as_deref())?;
         Ok(Self {
             out: AutoStream::new(io::stdout(), choice),
             err: AutoStream::new(io::stderr(), err_choice),
-            config: Config::new(std::path::absolute(config)?),
             project: real(&std::path::absolute(project)?),
-            journal: Journal::new(state_folder(home.as_deref())?),
+            journal: Journal::new(state, &config, SystemTime::now),
+            config,
             home,
             json: global.json,
             quiet: global.quiet,

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::render::{BOLD, RED, YELLOW, clean, json_text, paint};
 use crate::session::TurnError;
-use crate::store::{CommitError, JournalError, PublishError, SubagentError};
+use crate::store::{CommitError, JournalError, PublishError, RecordFault, SubagentError};
 use crate::surgery::{Fault, PlanError, Refusal, SurgeryError, Why};
 
 /// How a run ended, when not well.
@@ -189,11 +189,27 @@ impl From<JournalError> for CliError {
             JournalError::Io { ref source, .. } => {
                 Self::failed("journal", error.to_string(), io_hint(source))
             }
-            JournalError::Record { .. } => Self::failed(
-                "journal",
-                error.to_string(),
-                "move that folder away; the sessions themselves are not affected",
-            ),
+            JournalError::Write { .. } => {
+                Self::failed("journal", error.to_string(), "nothing was changed")
+            }
+            JournalError::Record { ref fault, .. } => {
+                let hint = match fault {
+                    RecordFault::Newer(_) => {
+                        "update ccsurgery, or name an operation: ccsurgery undo OP. Nothing was changed"
+                    }
+                    _ => {
+                        "move its folder away, or name another operation: ccsurgery undo OP. Nothing was changed, and no session is affected"
+                    }
+                };
+                Self::failed("unusable-record", error.to_string(), hint)
+            }
+            JournalError::NotPrivate { ref folder, .. } => {
+                let folder = folder.display().to_string();
+                let hint = format!(
+                    "own it and make it private (chmod 700 '{folder}'), or set CCSURGERY_STATE_DIR"
+                );
+                Self::refused("not-private", error.to_string(), hint)
+            }
         }
     }
 }

@@ -115,6 +115,11 @@ pub(super) fn explain(context: &Context, error: LocateError) -> CliError {
             message,
             "name a .jsonl file in it, or use --project DIR with @",
         ),
+        LocateError::Special { .. } => CliError::failed(
+            "not-a-session",
+            message,
+            "copy it to a .jsonl file first, and name that",
+        ),
         LocateError::Empty { .. } => {
             CliError::failed("empty", message, "there is nothing in it to operate on")
         }

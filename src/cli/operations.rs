@@ -1,57 +1,78 @@
 //! Operations of the journal, as people name and read them.
 
-use crate::render::{bytes, clean, short_path};
-use crate::store::{Operation, State};
+use crate::render::{age, bytes, clean, count, short_path};
+use crate::store::{JournalError, Operation, State, Step, UnusableRecord};
 
 use super::context::Context;
 use super::error::CliError;
 
-/// The operation that was named, or the last in this state.
+/// What is wanted of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Undo,
+    Redo,
+}
+
+impl Wanted {
+    /// Returns the command's name.
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Self::Undo => "undo",
+            Self::Redo => "redo",
+        }
+    }
+
+    fn state(self) -> State {
+        match self {
+            Self::Undo => State::Committed,
+            Self::Redo => State::Undone,
+        }
+    }
+}
+
+/// Returns the operation that was named; without a name, the newest one that can be undone, or the one undone last.
 pub(super) fn pick(
     context: &Context,
     name: Option<&str>,
-    state: State,
+    wanted: Wanted,
 ) -> Result<Operation, CliError> {
-    let all = context.journal.operations()?;
+    let records = context.journal.records()?;
+    let all = records.operations;
     let Some(name) = name else {
-        // What was undone last is the newest by the time of its undoing; among undone ones the
-        // oldest of the tail that follows the last committed one is next in line.
-        let found = match state {
-            State::Undone => all
-                .iter()
-                .filter(|o| o.state == State::Undone)
-                .max_by_key(|o| o.changed.clone()),
-            _ => all.iter().rfind(|o| o.state == state),
-        };
+        let found = next(&all, wanted);
+        refuse_unusable(records.unusable, found, wanted)?;
         return found.cloned().ok_or_else(|| {
-            let verb = if state == State::Undone {
-                "redo"
-            } else {
-                "undo"
-            };
             CliError::failed(
                 "nothing",
-                format!("there is nothing to {verb}"),
+                format!("there is nothing to {}", wanted.verb()),
                 "see what was done with: ccsurgery history",
             )
         });
     };
-    let matches: Vec<&Operation> = all.iter().filter(|o| o.id.starts_with(name)).collect();
-    match matches[..] {
-        [one] if one.state == state => Ok(one.clone()),
-        [one] => Err(CliError::refused(
-            "wrong-state",
-            format!(
-                "{} is {}",
-                one.id,
-                if one.state == State::Undone {
-                    "undone already"
-                } else {
-                    "not undone"
-                }
-            ),
-            "see: ccsurgery history",
-        )),
+    let named = named(&all, name);
+    if let ([], Some(unusable)) = (
+        &named[..],
+        records
+            .unusable
+            .into_iter()
+            .find(|u| u.id == name || u.id.ends_with(name)),
+    ) {
+        return Err(error_of(unusable));
+    }
+    match named[..] {
+        [one] if one.state == wanted.state() => Ok(one.clone()),
+        [one] => {
+            let state = match one.state {
+                State::Undone => "undone already",
+                State::Committed => "not undone",
+                _ => "not finished yet",
+            };
+            Err(CliError::refused(
+                "wrong-state",
+                format!("{} is {state}", one.id),
+                "see: ccsurgery history",
+            ))
+        }
         [] => Err(CliError::failed(
             "not-found",
             format!("no operation is called `{name}`"),
@@ -59,46 +80,147 @@ pub(super) fn pick(
         )),
         _ => Err(CliError::failed(
             "ambiguous",
-            format!("`{name}` could be any of {} operations", matches.len()),
+            format!("`{name}` could be any of {} operations", named.len()),
             "give more of its name",
         )),
     }
 }
 
-/// What an operation did, and so what undoing it does.
-pub(super) fn describe(context: &Context, operation: &Operation) -> String {
-    let mut lines = vec![format!(
-        "{}  {}  {}",
-        operation.id, operation.operation, operation.time
-    )];
-    let path = |p: &std::path::Path| {
-        short_path(
-            p,
-            context.home.as_deref(),
-            context.columns.saturating_sub(24),
-        )
+/// Returns the operation that is undone or redone if none is named.
+pub(super) fn next(all: &[Operation], wanted: Wanted) -> Option<&Operation> {
+    let mut fitting = all.iter().filter(|o| o.state == wanted.state());
+    match wanted {
+        Wanted::Undo => fitting.next_back(),
+        Wanted::Redo => fitting.max_by_key(|o| o.changed.as_str()),
+    }
+}
+
+/// Fails if a record that cannot be used may be the one that is meant.
+fn refuse_unusable(
+    unusable: Vec<UnusableRecord>,
+    found: Option<&Operation>,
+    wanted: Wanted,
+) -> Result<(), CliError> {
+    let is_newer = |u: &UnusableRecord| {
+        wanted == Wanted::Redo || found.is_none_or(|found| u.id.as_str() > found.id.as_str())
     };
-    for replaced in &operation.replaced {
-        let after = replaced.after.as_ref().map_or(0, |a| a.len);
-        lines.push(format!(
-            "  ~ {}  {} → {}",
-            path(&replaced.path),
-            bytes(replaced.before.len),
-            bytes(after)
-        ));
+    match unusable.into_iter().rfind(is_newer) {
+        Some(record) => Err(error_of(record)),
+        None => Ok(()),
     }
-    match operation.created.split_last() {
-        Some((transcript, [])) => lines.push(format!("  + {}", path(transcript))),
-        Some((transcript, rest)) => {
-            lines.push(format!("  + {}", path(transcript)));
-            let files = if rest.len() == 1 { "file" } else { "files" };
-            lines.push(format!("  + {} {files} beside it", rest.len()));
+}
+
+fn error_of(record: UnusableRecord) -> CliError {
+    let UnusableRecord { path, fault, .. } = record;
+    JournalError::Record { path, fault }.into()
+}
+
+/// Returns the operations that a name may mean: the beginning of the whole name, or its last letters.
+fn named<'o>(all: &'o [Operation], name: &str) -> Vec<&'o Operation> {
+    let exact: Vec<&Operation> = all.iter().filter(|o| o.id == name).collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let letters: Vec<&Operation> = all.iter().filter(|o| o.letters() == name).collect();
+    if !letters.is_empty() {
+        return letters;
+    }
+    all.iter().filter(|o| o.id.starts_with(name)).collect()
+}
+
+/// Returns the shortest name that means only this operation: its last letters, or all of it.
+pub(super) fn short_name<'o>(all: &[Operation], operation: &'o Operation) -> &'o str {
+    match named(all, operation.letters())[..] {
+        [_] => operation.letters(),
+        _ => &operation.id,
+    }
+}
+
+/// Returns when an operation began.
+pub(super) fn time_of(operation: &Operation) -> std::time::SystemTime {
+    operation.time.parse::<jiff::Timestamp>().map_or(
+        std::time::SystemTime::UNIX_EPOCH,
+        std::time::SystemTime::from,
+    )
+}
+
+/// Describes what undo or redo does, one line for each file that matters.
+pub(super) fn describe(
+    context: &Context,
+    wanted: Wanted,
+    operation: &Operation,
+    steps: &[Step],
+) -> String {
+    let mut lines = vec![format!(
+        "{} {}  {}  {}",
+        wanted.verb(),
+        clean(&operation.operation),
+        clean(operation.letters()),
+        age(time_of(operation), context.now),
+    )];
+    let (own, beside): (Vec<&Step>, Vec<&Step>) =
+        steps.iter().partition(|s| is_shown(operation, s));
+    lines.extend(own.iter().map(|step| line(context, wanted, step)));
+    lines.extend(sum_of(&beside));
+    lines.join("\n")
+}
+
+/// Returns whether a step gets a line of its own: what happens to transcripts, not to the files beside them.
+fn is_shown(operation: &Operation, step: &Step) -> bool {
+    let (Step::Replace { path, .. }
+    | Step::Create { path, .. }
+    | Step::Remove { path, .. }
+    | Step::Leave { path }) = step;
+    *path == operation.target || operation.replaced.iter().any(|r| r.path == *path)
+}
+
+fn line(context: &Context, wanted: Wanted, step: &Step) -> String {
+    let shown = |path: &std::path::Path| {
+        let room = context.columns.saturating_sub(36);
+        clean(&short_path(path, context.home.as_deref(), room))
+    };
+    match step {
+        Step::Replace { path, from, to } => {
+            let verb = if wanted == Wanted::Undo {
+                "restores"
+            } else {
+                "rewrites"
+            };
+            format!(
+                "  {verb}  {}  {} → {}",
+                shown(path),
+                bytes(*from),
+                bytes(*to)
+            )
         }
-        None => {}
+        Step::Create { path, len } if wanted == Wanted::Undo => {
+            format!(
+                "  restores  {}  {}, which was deleted",
+                shown(path),
+                bytes(*len)
+            )
+        }
+        Step::Create { path, len } => format!("  creates  {}  {}", shown(path), bytes(*len)),
+        Step::Remove { path, len } => format!("  removes  {}  {}", shown(path), bytes(*len)),
+        Step::Leave { path } => format!("  leaves  {}, which is as wanted already", shown(path)),
     }
-    lines
-        .iter()
-        .map(|l| l.split("  ").map(clean).collect::<Vec<_>>().join("  "))
-        .collect::<Vec<_>>()
-        .join("\n")
+}
+
+/// Describes what happens to the files beside a transcript.
+fn sum_of(steps: &[&Step]) -> Option<String> {
+    let changed = steps.iter().filter_map(|step| match step {
+        Step::Remove { len, .. } => Some(("removes", *len)),
+        Step::Create { len, .. } => Some(("creates", *len)),
+        Step::Replace { .. } | Step::Leave { .. } => None,
+    });
+    let (number, total, verb) = changed.fold((0, 0, ""), |(number, total, _), (verb, len)| {
+        (number + 1, total + len, verb)
+    });
+    let files = plural(number, "file", "files");
+    (number > 0).then(|| format!("  {verb}  {files} beside it  {}", bytes(total)))
+}
+
+/// Returns a number with the right form of its noun: `1 file`, `12,345 files`.
+pub(super) fn plural(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
 }

@@ -1,44 +1,30 @@
-//! The disk: finding sessions and all that belongs to one, publishing atomically, and the way back.
+//! The disk: finding sessions and everything that belongs to one, publishing results atomically, and undoing them.
+//!
+//! - `fs` writes files so that they appear whole or not at all. It does not know what is in them.
+//! - `sessions` knows where Claude Code keeps sessions, and reads them. It changes nothing but the session list.
+//! - `journal` keeps what each operation replaced and created, undoes it, redoes it, and cleans up after interrupted runs.
+//! - `publish` writes results: the only part that creates or replaces transcripts.
 
-mod atomic;
-mod config;
-mod copy_plan;
-mod disk;
-mod ends;
-mod fault;
-mod index_file;
+mod fs;
 mod journal;
-mod lease;
-mod list;
-mod live;
-mod locate;
 mod publish;
-mod publisher;
-mod quarantine;
-mod recover;
-mod replace;
-mod sidecars;
-mod subagents;
-mod sum;
-mod swap;
-mod undo;
-mod verifying_writer;
+mod sessions;
 
-pub use atomic::{
-    Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
-    write_private,
+pub use fs::{
+    Candidate, FileState, PublishError, Stamp, Sum, copy_private, create_private_dirs,
+    link_or_copy, process_start, sync_folder, write_private,
 };
-pub use config::{Config, slug};
-pub use copy_plan::{CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile};
-pub use ends::glance;
-pub use index_file::{IndexEntry, add_to_index, index_file, remove_from_index};
-pub use journal::{FileState, Journal, JournalError, Operation, Replaced, State, process_start};
-pub use list::{Depth, Listed, list};
-pub use live::{Live, Stamp, live, running};
-pub use locate::{LocateError, Located, Locator};
-pub use publish::CommitError;
-pub use publisher::{Provenance, Published, Sessions, write_file, write_stream};
-pub use sidecars::{Sidecar, SidecarKind, sidecars};
-pub use subagents::{ChangedSubagent, SubagentError, SubagentWork, changed_subagents};
-pub use sum::Sum;
-pub use undo::{UndoError, check_undo, redo, undo};
+pub use journal::{
+    Journal, JournalError, Operation, RecordFault, Records, Replaced, State, Step, UndoError,
+    UnusableRecord, check_redo, check_undo, redo, undo,
+};
+pub use publish::{
+    ChangedSubagent, CommitError, CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile,
+    Provenance, Published, Sessions, SubagentError, SubagentWork, changed_subagents, write_file,
+    write_stream,
+};
+pub use sessions::{
+    Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, SessionFiles,
+    SessionPlaces, Sidecar, SidecarKind, add_to_index, glance, index_file, list, live,
+    remove_from_index, running, sidecars, slug,
+};

@@ -28,7 +28,8 @@ const ALL: &[&str] = &[
 ];
 const CLONE: &[&str] = &["clone", SESSION];
 const UNDO: &[&str] = &["undo", "--yes"];
-const NEXT: &[&str] = &["undo", "--dry-run"];
+/// Cleans up after an interrupted run, and does nothing else.
+pub(crate) const CLEAN_UP: &[&str] = &["undo", "no-such-operation", "--yes"];
 const REPAIR: &[&str] = &["repair", TORN, "--in-place", "--yes"];
 const FILE: &[&str] = &["clone", SESSION, "-o", "../elsewhere/copy.jsonl"];
 
@@ -47,7 +48,7 @@ const fn case(
         used: false,
         command,
         back: Some(back),
-        next: NEXT,
+        next: CLEAN_UP,
     }
 }
 
@@ -57,12 +58,17 @@ pub(crate) const CASES: &[Case] = &[
     case("repair in place", &[], REPAIR, UNDO),
     case("clone", &[], CLONE, UNDO),
     case("repair to a new session", &[], &["repair", TORN], UNDO),
-    case("undo in place", &[STRIP], UNDO, &["redo"]),
-    case("undo with subagents", &[ALL], UNDO, &["redo"]),
-    case("undo a clone", &[CLONE], UNDO, &["redo"]),
-    case("redo in place", &[STRIP, UNDO], &["redo"], UNDO),
-    case("redo with subagents", &[ALL, UNDO], &["redo"], UNDO),
-    case("redo a clone", &[CLONE, UNDO], &["redo"], UNDO),
+    case("undo in place", &[STRIP], UNDO, &["redo", "--yes"]),
+    case("undo with subagents", &[ALL], UNDO, &["redo", "--yes"]),
+    case("undo a clone", &[CLONE], UNDO, &["redo", "--yes"]),
+    case("redo in place", &[STRIP, UNDO], &["redo", "--yes"], UNDO),
+    case(
+        "redo with subagents",
+        &[ALL, UNDO],
+        &["redo", "--yes"],
+        UNDO,
+    ),
+    case("redo a clone", &[CLONE, UNDO], &["redo", "--yes"], UNDO),
     Case {
         used: true,
         back: None,
@@ -78,7 +84,7 @@ pub(crate) const CASES: &[Case] = &[
         ..case(
             "forget",
             &[STRIP],
-            &["history", "gc", "--older-than", "0d"],
+            &["history", "gc", "--older-than", "0d", "--yes"],
             &[],
         )
     },

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::calls::{Call, Does, judged};
-use super::cases::{TORN, fill};
+use super::cases::{CLEAN_UP, TORN, fill};
 use super::common::{Home, Run, SESSION};
 use super::kernel::one_of;
 use super::world::assert_tidy;
@@ -203,7 +203,7 @@ fn a_file_system_that_is_shut_down() {
                 disk.unmount().expect("unmounted");
                 // What is there now is what was synced.
                 disk.mount().expect("mounted again");
-                disk.home.run(&["undo", "--dry-run"]);
+                disk.home.run(CLEAN_UP);
                 assert_tidy(&disk.home, &what);
                 let now = disk.state();
                 assert!(now == old || now == new, "{what}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::cases::fill;
+use super::cases::{CLEAN_UP, fill};
 use super::common::{Home, Run, SESSION, mode, set_mode};
 use super::world::assert_tidy;
 use super::writer::Halted;
@@ -129,7 +129,7 @@ fn files_that_may_not_grow() {
         assert_eq!(run.code, code, "{run:?}");
         if code == -1 {
             // The system's own answer is a signal; then the next run cleans up.
-            home.run(&["undo", "-n"]);
+            home.run(CLEAN_UP);
         }
         assert_tidy(&home, "files may not grow");
         let name = home.transcript(SESSION);
@@ -183,7 +183,7 @@ fn a_folder_that_vanishes() {
             let moved = fs_err::read(aside.join(format!("{SESSION}.jsonl")));
             assert!(moved.expect("the session") == before, "{what}");
             fs_err::remove_dir_all(&aside).expect("removed");
-            home.run(&["undo", "-n"]);
+            home.run(CLEAN_UP);
             assert_tidy(&home, &what);
         }
     }
@@ -254,14 +254,14 @@ fn a_journal_on_another_file_system() {
     let after = state(&path);
     for (command, wanted) in [
         (&["undo", "--yes"][..], &before),
-        (&["redo"], &after),
+        (&["redo", "--yes"], &after),
         (&["undo", "--yes"], &before),
     ] {
         assert_eq!(home.run(command).code, 0, "{command:?}");
         assert!(state(&path) == *wanted, "{command:?}");
     }
     let mut killed = 0;
-    for command in [&STRIP[..], &["undo", "--yes"], &["redo"]] {
+    for command in [&STRIP[..], &["undo", "--yes"], &["redo", "--yes"]] {
         for step in 1.. {
             // What the command needs to find.
             let old = state(&path).0 == before.0;
@@ -279,7 +279,7 @@ fn a_journal_on_another_file_system() {
             let fault = format!("kill@{step}");
             let run = home.command(command).env("CCSURGERY_FAULT", fault).run();
             let what = format!("{command:?} killed at step {step}");
-            home.run(&["undo", "-n"]);
+            home.run(CLEAN_UP);
             let now = state(&path).0;
             assert!(now == before.0 || now == after.0, "{what}");
             assert_tidy(&home, &what);

@@ -257,8 +257,8 @@ pub(crate) fn assert_tidy(home: &Home, what: &str) {
             "{what}: the journal says {state}"
         );
         for replaced in record["replaced"].as_array().into_iter().flatten() {
-            let backup = replaced["backup"].as_str().expect("a path");
-            let bytes = fs_err::read(backup).expect("the old bytes");
+            let backup = replaced["backup"].as_str().expect("a name");
+            let bytes = fs_err::read(folder.join(backup)).expect("the old bytes");
             let before: FileState =
                 serde_json::from_value(replaced["before"].clone()).expect("a state");
             let whole = before.sum.is_of(&bytes[..before.len as usize]);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::json;
 
-use super::cases::fill;
+use super::cases::{CLEAN_UP, fill};
 use super::common::{Home, SESSION};
 use super::world::assert_tidy;
 
@@ -108,7 +108,7 @@ type Way = (
 const WAYS: [Way; 4] = [
     ("in place", &[], &STRIP),
     ("undo", &[&STRIP], &["undo", "--yes"]),
-    ("redo", &[&STRIP, &["undo", "--yes"]], &["redo"]),
+    ("redo", &[&STRIP, &["undo", "--yes"]], &["redo", "--yes"]),
     ("undo onto", &[&STRIP], &["undo", "--yes", "--onto-current"]),
 ];
 
@@ -133,7 +133,7 @@ fn assert_kept_at(point: &str) {
             assert_eq!(code, 0, "{what}");
             assert!(!now.starts_with(&old), "{what}: done");
         }
-        home.run(&["undo", "--dry-run"]);
+        home.run(CLEAN_UP);
         assert_tidy(&home, &what);
     }
 }
@@ -223,7 +223,11 @@ fn a_client_at_work() {
     let (home, path) = home();
     let client = Client::start(&path);
     let begun = Instant::now();
-    let commands: [&[&str]; 3] = [&STRIP, &["undo", "--yes", "--onto-current"], &["redo"]];
+    let commands: [&[&str]; 3] = [
+        &STRIP,
+        &["undo", "--yes", "--onto-current"],
+        &["redo", "--yes"],
+    ];
     let (mut runs, mut done) = ([0; 3], [0; 3]);
     while client.written.load(Ordering::SeqCst) < wanted {
         for (n, command) in commands.iter().enumerate() {
@@ -252,6 +256,6 @@ fn a_client_at_work() {
         begun.elapsed()
     );
     assert_eq!((lost, twice), (0, 0));
-    home.run(&["undo", "--dry-run"]);
+    home.run(CLEAN_UP);
     assert_tidy(&home, "beside a client");
 }

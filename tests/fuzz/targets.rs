@@ -12,7 +12,7 @@ use ccsurgery::ops::{
 };
 use ccsurgery::render::{clean, clean_lines, mask, wrap};
 use ccsurgery::session::Session;
-use ccsurgery::store::{Journal, index_file, remove_from_index, write_stream};
+use ccsurgery::store::{Config, Journal, index_file, remove_from_index, write_stream};
 use ccsurgery::surgery::{CopyNames, FreshIds, Surgery, Transform};
 use ccsurgery::view::{Comparison, Overview, Status, entry_text, prompt_text, turn_items};
 use ccsurgery::window::{
@@ -206,16 +206,12 @@ pub(crate) fn repair(data: &[u8]) {
 /// A record of the journal, and the list that some clients keep.
 pub(crate) fn journal(data: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder");
-    let own = folder.path().join("ops/x");
+    let own = folder.path().join("ops/19700101-000000000-0000");
     fs_err::create_dir_all(&own).expect("a folder");
     fs_err::write(own.join("op.json"), data).expect("a record");
-    let journal = Journal::new(folder.path());
-    // Only read: a record may name any file, and what it says is believed.
-    black_box(
-        journal
-            .operations()
-            .expect("what cannot be read is passed over"),
-    );
+    let config = Config::new(folder.path().join("config"));
+    let journal = Journal::new(folder.path(), &config, std::time::SystemTime::now);
+    black_box(journal.records().expect("unusable records are listed"));
     fs_err::write(folder.path().join("sessions-index.json"), data).expect("a list");
     black_box(index_file(folder.path()));
     let known = "5e551000-aaaa-4bbb-8ccc-0123456789ab";

@@ -1,4 +1,4 @@
-//! Everything can be taken back, and done again.
+//! Undo, redo and history.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::common::{Home, SESSION, set_mode};
 use super::weather;
 
-/// What a file is, but for which one.
+/// Returns a file's bytes, time and mode.
 fn state(path: &Path) -> (Vec<u8>, SystemTime, u32) {
     let time = fs_err::metadata(path).expect("a file").modified();
     #[cfg(unix)]
@@ -39,24 +39,17 @@ fn ok(home: &Home, arguments: &[&str]) -> String {
     run.seen()
 }
 
-/// Names of operations differ from run to run, and so do sizes of what holds paths.
-fn without_names(text: &str) -> String {
-    let is_name = |word: &&str| word.len() == 23 && word.starts_with("20") && word.contains('-');
-    let name = text
-        .split_whitespace()
-        .find(is_name)
-        .unwrap_or("no name")
-        .to_owned();
-    let time = text
-        .split_whitespace()
-        .find(|w| w.ends_with('Z') && w.contains('T'))
-        .unwrap_or("no time")
-        .to_owned();
-    text.replace(&name, "[op]").replace(&time, "[time]")
+/// Replaces the letters of an operation's name, which differ from run to run.
+fn without_letters(home: &Home, text: &str) -> String {
+    let document = home.json(&["history"]);
+    let names = document["operations"].as_array().expect("a list");
+    names.iter().fold(text.to_owned(), |text, operation| {
+        text.replace(operation["name"].as_str().expect("a name"), "[op]")
+    })
 }
 
 #[test]
-fn in_place_and_back_to_the_byte() {
+fn undo_and_redo_restore_every_byte() {
     for way in WAYS {
         let home = weather::home();
         let path = weather::path(&home);
@@ -68,7 +61,7 @@ fn in_place_and_back_to_the_byte() {
         assert_eq!(after.2, before.2, "{way:?}");
         ok(&home, &["undo", "--yes"]);
         assert_eq!(state(&path), before, "{way:?}");
-        ok(&home, &["redo"]);
+        ok(&home, &["redo", "--yes"]);
         assert_eq!(state(&path), after, "{way:?}");
         ok(&home, &["undo", "--yes"]);
         assert_eq!(state(&path), before, "{way:?}");
@@ -76,7 +69,7 @@ fn in_place_and_back_to_the_byte() {
 }
 
 #[test]
-fn a_new_session_goes_with_all_its_files() {
+fn undo_removes_a_new_session_with_all_its_files() {
     for way in WAYS {
         let home = weather::home();
         let beside = home.folder().join(SESSION).join("tool-results");
@@ -93,29 +86,32 @@ fn a_new_session_goes_with_all_its_files() {
         assert!(home.names().len() > before.len(), "{way:?}");
         ok(&home, &["undo", "--yes"]);
         assert_eq!(home.names(), before, "{way:?}");
-        ok(&home, &["redo"]);
+        ok(&home, &["redo", "--yes"]);
         assert!(home.names().len() > before.len(), "{way:?}");
     }
 }
 
 #[test]
-fn undo_says_what_it_will_do() {
+fn undo_shows_what_it_will_do() {
     let home = weather::home();
     ok(
         &home,
         &["truncate", SESSION, "--at", "1", "--in-place", "--yes"],
     );
     let before = home.everything();
-    assert_snapshot!(without_names(&home.run(&["undo", "-n"]).seen()), @"
-    undo [op]  truncate  [time]
-      ~ ~/.claude/projects/[slug]/5e551000-aaaa-4bbb-8ccc-0123456789ab.jsonl  14.8 KB → 4.4 KB
+    assert_snapshot!(without_letters(&home, &home.run(&["undo", "-n"]).seen()), @"
+    undo truncate  [op]  just now
+      restores  ~/.claude/projects/[slug]/5e551000-aaaa-4bbb-8ccc-0123456789ab.jsonl  4.4 KB → 14.8 KB
     Dry run: nothing was changed.
     --- exit code 0
     ");
     assert!(before == home.everything(), "nothing is changed");
     let document = home.json(&["undo", "-n"]);
     assert_eq!(document["of"], "truncate");
-    assert_eq!(document["files"], json!([weather::path(&home)]));
+    let file = &document["files"][0];
+    assert_eq!(file["path"], json!(weather::path(&home)));
+    assert_eq!(file["action"], "write");
+    assert!(file["bytes_after"].as_u64() > file["bytes_before"].as_u64());
 }
 
 #[test]
@@ -134,9 +130,9 @@ fn undo_keeps_what_was_added() {
         .collect();
     let used = fs_err::read_to_string(&path).expect("the session") + &more;
     fs_err::write(&path, &used).expect("appended as a client would");
-    assert_snapshot!(home.run(&["undo", "--yes"]).stderr_seen(), @"
+    assert_snapshot!(without_letters(&home, &home.run(&["undo", "--yes"]).stderr_seen()), @"
     Refused: `[home]/.claude/projects/[slug]/5e551000-aaaa-4bbb-8ccc-0123456789ab.jsonl` has changed since: 2 entries were added
-    Hint: to keep them: ccsurgery undo --onto-current
+    Hint: to keep what was added: ccsurgery undo [op] --onto-current
     ");
     assert_eq!(fs_err::read_to_string(&path).expect("the session"), used);
     ok(&home, &["undo", "--yes", "--onto-current"]);
@@ -147,7 +143,7 @@ fn undo_keeps_what_was_added() {
 }
 
 #[test]
-fn what_was_added_to_a_compaction_cannot_follow_the_old_bytes() {
+fn undo_onto_current_refuses_messages_after_a_compaction() {
     let home = weather::home();
     let path = weather::path(&home);
     ok(
@@ -172,13 +168,13 @@ fn what_was_added_to_a_compaction_cannot_follow_the_old_bytes() {
     let run = home.run(&["undo", "--yes", "--onto-current"]);
     assert_eq!(run.code, 3, "{run:?}");
     assert_snapshot!(run.stderr_seen(), @"
-    Refused: entries that were added since hang on what the operation made: the parent [fresh] was not in the old transcript
-    Hint: the added entries cannot follow the old transcript; keep the session as it is
+    Refused: messages that were added since depend on what the operation changed: the parent [fresh] is not in the old transcript
+    Hint: the added messages cannot follow the old transcript; keep the session as it is
     ");
 }
 
 #[test]
-fn undo_of_a_new_session_that_was_used() {
+fn undo_refuses_a_new_session_that_was_used() {
     let home = weather::home();
     let document = home.json(&["strip-thinking", SESSION]);
     let path = document["target"]["path"].as_str().expect("a path");
@@ -189,7 +185,7 @@ fn undo_of_a_new_session_that_was_used() {
     assert_eq!(run.code, 3, "{run:?}");
     assert_snapshot!(run.stderr_seen(), @"
     Refused: `[home]/.claude/projects/[slug]/[fresh].jsonl` has changed since: 2 entries were added
-    Hint: the session was used after it was made; keep it, or remove it yourself once you do not need what was added
+    Hint: the session was used after it was created; keep it, or remove it yourself when you no longer need what was added
     ");
     assert_eq!(
         fs_err::read_to_string(path).expect("it is still there"),
@@ -200,7 +196,7 @@ fn undo_of_a_new_session_that_was_used() {
 #[test]
 fn history_lists_and_forgets() {
     let home = weather::home();
-    assert_eq!(home.run(&["history"]).stdout, "Nothing was done yet.\n");
+    assert_eq!(home.run(&["history"]).stdout, "The history is empty.\n");
     ok(&home, &["strip-thinking", SESSION, "--in-place", "--yes"]);
     ok(&home, &["drop-tools", SESSION, "--in-place", "--yes"]);
     ok(&home, &["undo", "--yes"]);
@@ -220,10 +216,10 @@ fn history_lists_and_forgets() {
     assert_eq!(nothing["forgotten"], 0, "nothing is a month old");
     let would = home.json(&["history", "gc", "--older-than", "0d", "-n"]);
     assert_eq!(would["forgotten"], 2);
-    let freed = home.json(&["history", "gc", "--older-than", "0d"]);
+    let freed = home.json(&["history", "gc", "--older-than", "0d", "--yes"]);
     assert_eq!(freed["forgotten"], 2);
     assert!(freed["bytes"].as_u64().is_some_and(|b| b > 0), "{freed}");
-    assert_eq!(home.run(&["history"]).stdout, "Nothing was done yet.\n");
+    assert_eq!(home.run(&["history"]).stdout, "The history is empty.\n");
     assert_snapshot!(home.run(&["undo"]).seen(), @"
     --- stderr
     Error: there is nothing to undo
@@ -233,7 +229,7 @@ fn history_lists_and_forgets() {
 }
 
 #[test]
-fn operations_go_by_name() {
+fn undo_and_redo_accept_names() {
     let home = weather::home();
     ok(&home, &["strip-thinking", SESSION, "--in-place", "--yes"]);
     let document = home.json(&["history"]);
@@ -242,5 +238,5 @@ fn operations_go_by_name() {
     let again = home.run(&["undo", name, "--yes"]);
     assert_eq!(again.code, 3, "{again:?}");
     assert_eq!(home.run(&["undo", "nonsense"]).code, 1);
-    ok(&home, &["redo", name]);
+    ok(&home, &["redo", name, "--yes"]);
 }

@@ -77,10 +77,10 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
     Ok(Context {
         out: AutoStream::new(io::stdout(), context.out.current_choice()),
         err: AutoStream::new(io::stderr(), context.err.current_choice()),
+        journal: Journal::new(home.join("state"), &config, std::time::SystemTime::now),
         config,
         project: PathBuf::from(PROJECT),
         home: Some(home.to_owned()),
-        journal: Journal::new(home.join("state")),
         json: false,
         quiet: false,
         verbose: false,

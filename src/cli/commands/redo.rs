@@ -1,34 +1,37 @@
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::store::{self, State};
+use crate::store;
 
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::operations::{describe, pick};
-use super::undo::{explain, finish};
+use super::super::operations::Wanted;
+use super::undo::{WayArgs, explain, prepare, report};
 
-/// Do again what was undone last
+/// Redo what was undone last, or a named operation
 #[derive(Debug, Args)]
 pub(crate) struct RedoArgs {
-    /// The operation, or a unique prefix of its name [default: the one undone last]
+    /// The operation: its letters in `ccsurgery history`, or the beginning of its full name [default: the one undone last]
     #[arg(value_name = "OP")]
     operation: Option<String>,
-    /// Do not ask; redo never does
-    #[arg(short, long, hide = true)]
-    yes: bool,
+    #[command(flatten)]
+    way: WayArgs,
 }
 
 pub(crate) fn run(args: &RedoArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    context.recover()?;
-    let operation = pick(context, args.operation.as_deref(), State::Undone)?;
-    if !context.json {
-        let text = format!("redo {}", describe(context, &operation));
-        writeln!(context.out, "{text}")?;
+    let name = args.operation.as_deref();
+    let (operation, steps) = prepare(
+        context,
+        &args.way,
+        name,
+        Wanted::Redo,
+        |context, operation| store::check_redo(&context.journal, operation),
+    )?;
+    if args.way.is_dry_run() {
+        return report(context, Wanted::Redo, &operation, &steps, true);
     }
-    let done =
-        store::redo(&context.journal, operation.clone()).map_err(|e| explain(e, &operation))?;
-    finish(context, "redo", &done, false)
+    let done = store::redo(&context.journal, operation.clone())
+        .map_err(|e| explain(e, &operation, Wanted::Redo))?;
+    report(context, Wanted::Redo, &done, &steps, false)
 }

@@ -2,153 +2,326 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::json;
+use serde::Serialize;
 
-use crate::store::{self, Operation, State, UndoError};
+use crate::store::{self, Operation, State, Step, UndoError};
 
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::operations::{describe, pick};
+use super::super::operations::{Wanted, describe, pick, plural};
 
-/// Take back the last operation, or a named one
+/// Undo the last operation, or a named one
 ///
-/// A session that was rewritten gets its old bytes, mode and time back; a session that was made goes,
-/// with all its files. `ccsurgery redo` does it again.
+/// A session that was rewritten gets its old bytes, mode and time back; a session that was created is removed with all its
+/// files. `ccsurgery redo` redoes it.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// The operation, or a unique prefix of its name; see `ccsurgery history` [default: the last]
+    /// The operation: its letters in `ccsurgery history`, or the beginning of its full name [default: the last]
     #[arg(value_name = "OP")]
     operation: Option<String>,
     /// Keep what was appended since, by appending it to the old transcript
     #[arg(long)]
     onto_current: bool,
+    #[command(flatten)]
+    way: WayArgs,
+}
+
+/// What undo and redo share.
+#[derive(Debug, Args)]
+pub(super) struct WayArgs {
     /// Show what would happen, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
+    /// Go ahead although Claude Code has the session open
+    #[arg(long)]
+    allow_live: bool,
+}
+
+impl WayArgs {
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
 }
 
 pub(crate) fn run(args: &UndoArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    context.recover()?;
-    let operation = pick(context, args.operation.as_deref(), State::Committed)?;
-    if !context.json {
-        let text = format!("undo {}", describe(context, &operation));
-        writeln!(context.out, "{text}")?;
-    }
-    if !args.onto_current {
-        store::check_undo(&operation).map_err(|e| explain(e, &operation))?;
-    }
-    if args.dry_run {
-        return finish(context, "undo", &operation, true);
-    }
-    if !args.yes && context.interactive && !context.confirm("Take it back?")? {
-        return Err(CliError::refused(
-            "not-confirmed",
-            "not confirmed; nothing was changed",
-            "",
-        ));
+    let name = args.operation.as_deref();
+    let (operation, steps) = prepare(
+        context,
+        &args.way,
+        name,
+        Wanted::Undo,
+        |context, operation| store::check_undo(&context.journal, operation, args.onto_current),
+    )?;
+    if args.way.dry_run {
+        return report(context, Wanted::Undo, &operation, &steps, true);
     }
     let done = store::undo(&context.journal, operation.clone(), args.onto_current)
-        .map_err(|e| explain(e, &operation))?;
-    finish(context, "undo", &done, false)
+        .map_err(|e| explain(e, &operation, Wanted::Undo))?;
+    report(context, Wanted::Undo, &done, &steps, false)
 }
 
-/// Says that it is done, or would be.
-pub(super) fn finish(
+/// Finds the operation, shows what will happen, and asks. A dry run writes nothing: it does not even clean up after an
+/// interrupted run.
+pub(super) fn prepare(
     context: &mut Context,
-    verb: &str,
+    args: &WayArgs,
+    name: Option<&str>,
+    wanted: Wanted,
+    check: impl FnOnce(&Context, &Operation) -> Result<Vec<Step>, UndoError>,
+) -> Result<(Operation, Vec<Step>), CliError> {
+    if args.dry_run {
+        note_interrupted(context)?;
+    } else {
+        context.recover()?;
+    }
+    let operation = pick(context, name, wanted)?;
+    let steps = check(context, &operation).map_err(|e| explain(e, &operation, wanted))?;
+    if !context.json && (!context.quiet || args.dry_run) {
+        let text = describe(context, wanted, &operation, &steps);
+        writeln!(context.out, "{text}")?;
+    }
+    if !args.dry_run {
+        if !args.allow_live {
+            refuse_live(context, &operation, wanted)?;
+        }
+        let question = format!("{} it?", capitalised(wanted.verb()));
+        confirm(context, args.yes, wanted.verb(), &question)?;
+    }
+    Ok((operation, steps))
+}
+
+/// Reports interrupted operations, which a dry run leaves alone.
+fn note_interrupted(context: &mut Context) -> Result<(), CliError> {
+    let operations = context.journal.records()?.operations;
+    let interrupted = operations
+        .iter()
+        .filter(|o| context.journal.is_interrupted(o));
+    let ids: Vec<String> = interrupted.map(|o| o.id.clone()).collect();
+    for id in ids {
+        context.tell(&format!(
+            "note: {id} was interrupted; the next command that writes cleans up after it"
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses to change a session that a running client has open: it would continue as if nothing had happened.
+fn refuse_live(context: &Context, operation: &Operation, wanted: Wanted) -> Result<(), CliError> {
+    match store::live(&context.config, &operation.target_id) {
+        Some(live) => Err(CliError::refused(
+            "live",
+            format!(
+                "session {} is open in Claude Code (process {})",
+                operation.target_id, live.pid
+            ),
+            format!(
+                "leave Claude Code first, or override with: ccsurgery {} {} --allow-live",
+                wanted.verb(),
+                operation.letters()
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Asks on a terminal; without one, refuses unless `--yes` was given.
+pub(super) fn confirm(
+    context: &mut Context,
+    yes: bool,
+    command: &str,
+    question: &str,
+) -> Result<(), CliError> {
+    if yes {
+        return Ok(());
+    }
+    if !context.interactive {
+        return Err(CliError::refused(
+            "not-confirmed",
+            format!(
+                "`{command}` asks before it changes anything, and there is no terminal to ask on"
+            ),
+            "give --yes to go ahead, or -n to see what would happen",
+        ));
+    }
+    if context.confirm(question)? {
+        return Ok(());
+    }
+    Err(CliError::refused(
+        "not-confirmed",
+        "cancelled; nothing was changed",
+        "",
+    ))
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    operation: &'static str,
+    dry_run: bool,
+    id: &'a str,
+    of: &'a str,
+    state: State,
+    session_id: &'a str,
+    path: String,
+    files: Vec<File>,
+}
+
+#[derive(Serialize)]
+struct File {
+    path: String,
+    action: &'static str,
+    bytes_before: u64,
+    bytes_after: u64,
+}
+
+impl File {
+    fn of(step: &Step) -> Self {
+        let (path, action, bytes_before, bytes_after) = match step {
+            Step::Replace { path, from, to } => (path, "write", *from, *to),
+            Step::Create { path, len } => (path, "create", 0, *len),
+            Step::Remove { path, len } => (path, "remove", *len, 0),
+            Step::Leave { path } => (path, "keep", 0, 0),
+        };
+        Self {
+            path: path.to_string_lossy().into_owned(),
+            action,
+            bytes_before,
+            bytes_after,
+        }
+    }
+}
+
+/// Reports that it is done, or would be.
+pub(super) fn report(
+    context: &mut Context,
+    wanted: Wanted,
     operation: &Operation,
+    steps: &[Step],
     dry_run: bool,
 ) -> Result<ExitCode, CliError> {
     if context.json {
-        let files: Vec<_> = operation
-            .replaced
-            .iter()
-            .map(|r| &r.path)
-            .chain(&operation.created)
-            .collect();
-        let document = json!({
-            "operation": verb, "dry_run": dry_run, "undone": operation.id, "of": operation.operation,
-            "session_id": operation.target_id, "path": operation.target, "files": files, "state": operation.state,
-        });
+        let document = Document {
+            schema: 1,
+            operation: wanted.verb(),
+            dry_run,
+            id: &operation.id,
+            of: &operation.operation,
+            state: operation.state,
+            session_id: &operation.target_id,
+            path: operation.target.to_string_lossy().into_owned(),
+            files: steps.iter().map(File::of).collect(),
+        };
+        let document = serde_json::to_value(document).map_err(std::io::Error::other)?;
         context.print_json(&document)?;
     } else if dry_run {
         writeln!(context.out, "Dry run: nothing was changed.")?;
+    } else if wanted == Wanted::Undo {
+        writeln!(context.out, "Undone. To redo it: ccsurgery redo")?;
     } else {
-        writeln!(
-            context.out,
-            "Done.{}",
-            if verb == "undo" {
-                " To do it again: ccsurgery redo"
-            } else {
-                ""
-            }
-        )?;
+        writeln!(context.out, "Redone. To undo it: ccsurgery undo")?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn entries_added(count: usize) -> String {
-    match count {
-        1 => "one entry was added".to_owned(),
-        n => format!("{n} entries were added"),
-    }
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
-/// An error of the way back, with a way on.
-pub(super) fn explain(error: UndoError, operation: &Operation) -> CliError {
+/// Words an error of undo or redo, with what to do next.
+pub(super) fn explain(error: UndoError, operation: &Operation, wanted: Wanted) -> CliError {
     let message = error.to_string();
     match error {
         UndoError::Changed {
             added: Some(added), ..
         } => {
-            let entries = memchr::memchr_iter(b'\n', &added).count().max(1);
-            let hint = if operation.replaced.is_empty() {
-                "the session was used after it was made; keep it, or remove it yourself once you do not need what was added".to_owned()
-            } else {
-                "to keep them: ccsurgery undo --onto-current".to_owned()
-            };
-            CliError::refused(
-                "changed",
-                format!("{message}: {}", entries_added(entries)),
-                hint,
-            )
+            let lines = memchr::memchr_iter(b'\n', &added).count().max(1);
+            let entries = plural(lines as u64, "entry was", "entries were");
+            let message = format!("{message}: {entries} added");
+            CliError::refused("changed", message, hint_for_added(operation, wanted))
         }
         UndoError::Changed { .. } => CliError::refused(
             "changed",
             message,
-            "the old bytes are safe in the journal; copy them by hand if you want them back (see SAFETY.md)",
+            "the old bytes are safe in the journal; to get them back by hand, see SAFETY.md",
         ),
         UndoError::Disturbed { .. } => CliError::refused(
             "changed",
             message,
-            "nothing was changed; run the command again when the session is at rest",
+            "nothing was changed; run the command again when nothing writes to the session",
         ),
         UndoError::Busy { .. } => CliError::refused(
             "busy",
             message,
-            "end what has it open, and run the command again. Nothing was changed",
+            "end the program that has it open, and run the command again. Nothing was changed",
         ),
         UndoError::Spoilt { .. } => CliError::failed(
             "spoilt",
             message,
-            "the session is left as it is; another program wrote to the journal's file",
+            "the session is left as it is; the file in the journal was damaged or changed",
         ),
-        UndoError::Gone { .. } => {
-            CliError::refused("gone", message, "there is nothing left to take back")
+        UndoError::NotKept { .. } => {
+            CliError::refused("not-kept", message, run_again(operation, wanted))
         }
+        UndoError::Gone { .. } => CliError::refused(
+            "gone",
+            message,
+            "restore the session first; nothing was changed",
+        ),
         UndoError::Exists { .. } => {
             CliError::refused("exists", message, "move that file away first")
         }
+        UndoError::Special { .. } => CliError::refused(
+            "not-a-file",
+            message,
+            "move it away, and run the command again. Nothing was changed",
+        ),
+        UndoError::Incomplete => CliError::refused(
+            "incomplete-record",
+            message,
+            "nothing was changed; remove the session's files by hand if you no longer need them",
+        ),
+        UndoError::Foreign { .. } => CliError::refused(
+            "other-config",
+            message,
+            "run the command with the config folder it was made in: --config-dir DIR. Nothing was changed",
+        ),
         UndoError::Orphans(_) => CliError::refused(
             "orphans",
             message,
-            "the added entries cannot follow the old transcript; keep the session as it is",
+            "the added messages cannot follow the old transcript; keep the session as it is",
         ),
         UndoError::Publish(error) => error.into(),
         UndoError::Journal(error) => error.into(),
         UndoError::Io(error) => error.into(),
+    }
+}
+
+/// Returns what to do if lines were appended to a session since.
+fn hint_for_added(operation: &Operation, wanted: Wanted) -> String {
+    match wanted {
+        Wanted::Redo => run_again(operation, wanted),
+        Wanted::Undo if operation.replaced.is_empty() => {
+            "the session was used after it was created; keep it, or remove it yourself when you no longer need what was added".to_owned()
+        }
+        Wanted::Undo => format!(
+            "to keep what was added: ccsurgery undo {} --onto-current",
+            operation.letters()
+        ),
+    }
+}
+
+/// Returns how to get the operation's result where redo cannot: by running it on the session as it is now.
+fn run_again(operation: &Operation, wanted: Wanted) -> String {
+    match wanted {
+        Wanted::Redo => format!(
+            "redo restores exactly the bytes that were there, so run the operation on the session as it is instead: ccsurgery {}",
+            operation.operation
+        ),
+        Wanted::Undo => "the journal no longer has the old bytes. Nothing was changed".to_owned(),
     }
 }

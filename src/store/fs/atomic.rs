@@ -1,0 +1,194 @@
+//! Files appear whole or not at all.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use super::disk::{self, folder_of};
+use super::fault::point;
+use super::regular::open_regular;
+
+/// A file that could not be published. The old one, if any, is untouched.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum PublishError {
+    #[error("`{}` exists already", path.display())]
+    Exists { path: PathBuf },
+    #[error("cannot write in `{}`: {source}", folder.display())]
+    Folder { folder: PathBuf, source: io::Error },
+    #[error("cannot write `{}`: {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+}
+
+/// A file that is written but not yet published: a temp file in the folder where it will be.
+#[derive(Debug)]
+pub struct Candidate {
+    file: std::fs::File,
+    temp: TempPath,
+    target: PathBuf,
+}
+
+impl Candidate {
+    /// Writes a private temp file beside `target`, which no client lists. `fill` gets the file and its path.
+    pub fn write(
+        target: &Path,
+        fill: impl FnOnce(&mut std::fs::File, &Path) -> io::Result<()>,
+    ) -> Result<Self, PublishError> {
+        let folder = folder_of(target);
+        let failed = |source| PublishError::Write {
+            path: target.to_owned(),
+            source,
+        };
+        let temp = disk::create_temp(folder).map_err(|source| PublishError::Folder {
+            folder: folder.to_owned(),
+            source,
+        })?;
+        let (mut file, temp) = temp.into_parts();
+        point("write")
+            .and_then(|()| fill(&mut file, &temp))
+            .map_err(failed)?;
+        Ok(Self {
+            file,
+            temp,
+            target: target.to_owned(),
+        })
+    }
+
+    /// Returns where the file is until it is published.
+    pub fn path(&self) -> &Path {
+        &self.temp
+    }
+
+    /// Gives the file the mode of another one, and its owner if that is another user.
+    pub fn mode_of(&self, other: &Path) -> Result<(), PublishError> {
+        let set = || {
+            let metadata = fs_err::metadata(other)?;
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::MetadataExt as _;
+                let own = self.file.metadata()?;
+                if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+                    // Only the superuser may give files away; others keep what they create.
+                    let owner = (Some(metadata.uid()), Some(metadata.gid()));
+                    let _ = std::os::unix::fs::fchown(&self.file, owner.0, owner.1);
+                }
+            }
+            point("mode")?;
+            self.file.set_permissions(metadata.permissions())
+        };
+        set().map_err(|source| self.failed(source))
+    }
+
+    /// Makes the file's bytes durable.
+    pub fn sync(&self) -> Result<(), PublishError> {
+        disk::sync(&self.file).map_err(|source| self.failed(source))
+    }
+
+    /// Returns the temp file, to be published in another way.
+    pub(crate) fn into_temp(self) -> TempPath {
+        self.temp
+    }
+
+    /// Publishes the file under a name that must not exist.
+    pub fn create(self) -> Result<(), PublishError> {
+        self.sync()?;
+        let target = self.target;
+        disk::persist_new(self.temp, &target).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => PublishError::Exists {
+                path: target.clone(),
+            },
+            _ => PublishError::Write {
+                path: target.clone(),
+                source,
+            },
+        })?;
+        // The file was created just now, and nobody knows of it yet.
+        sync_parent(&target).inspect_err(|_| drop(disk::remove_file(&target)))
+    }
+
+    /// Publishes the file, replacing the one that has its name.
+    pub fn replace(self) -> Result<(), PublishError> {
+        let target = self.target.clone();
+        self.put()?;
+        sync_parent(&target)
+    }
+
+    /// Publishes the file like [`Self::replace`], but after a crash the old file may have the name again.
+    pub(crate) fn put(self) -> Result<(), PublishError> {
+        self.sync()?;
+        let target = self.target;
+        disk::persist(self.temp, &target).map_err(|source| PublishError::Write {
+            path: target,
+            source,
+        })
+    }
+
+    fn failed(&self, source: io::Error) -> PublishError {
+        PublishError::Write {
+            path: self.target.clone(),
+            source,
+        }
+    }
+}
+
+/// Writes a small private file, replacing an existing one.
+pub fn write_private(target: &Path, bytes: &[u8]) -> Result<(), PublishError> {
+    Candidate::write(target, |out, _| out.write_all(bytes))?.replace()
+}
+
+/// Copies a file to a new, private one.
+pub fn copy_private(from: &Path, to: &Path) -> Result<(), PublishError> {
+    let mut source = open_regular(from).map_err(|source| PublishError::Write {
+        path: to.to_owned(),
+        source,
+    })?;
+    let candidate = Candidate::write(to, |out, _| io::copy(&mut source, out).map(drop))?;
+    candidate.create()
+}
+
+/// Links a file under a new name, or copies it where links are not possible. Returns whether it is a link.
+pub fn link_or_copy(from: &Path, to: &Path) -> Result<bool, PublishError> {
+    if disk::link(from, to).is_ok() {
+        return Ok(true);
+    }
+    copy_private(from, to).map(|()| false)
+}
+
+/// Creates a private folder and those above it. Returns the ones that did not exist, outermost first.
+pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> {
+    let missing: Vec<PathBuf> = folder
+        .ancestors()
+        .take_while(|a| !a.as_os_str().is_empty() && !a.exists())
+        .map(Path::to_owned)
+        .collect();
+    let mut made = Vec::new();
+    for dir in missing.into_iter().rev() {
+        // A folder is durable once the folder above it is synced.
+        let outcome = disk::create_dir(&dir).and_then(|()| sync_folder(folder_of(&dir)));
+        match outcome {
+            Ok(()) => made.push(dir),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => {
+                return Err(PublishError::Folder {
+                    folder: dir,
+                    source,
+                });
+            }
+        }
+    }
+    Ok(made)
+}
+
+/// Makes the names in a folder durable. Systems other than Unix cannot.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    disk::sync_folder(folder)
+}
+
+fn sync_parent(target: &Path) -> Result<(), PublishError> {
+    let folder = folder_of(target);
+    sync_folder(folder).map_err(|source| PublishError::Folder {
+        folder: folder.to_owned(),
+        source,
+    })
+}

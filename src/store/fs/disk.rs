@@ -1,0 +1,251 @@
+//! The steps that change the disk, one function each, so that a test can kill or fail a run at every one.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use tempfile::{NamedTempFile, TempPath};
+
+use super::fault::point;
+use super::process::process_start;
+use super::regular::open_regular;
+
+/// Begins and ends the name of every temp file.
+const PREFIX: &str = ".ccsurgery-";
+const SUFFIX: &str = ".tmp";
+
+/// Creates a private temp file in a folder.
+pub(crate) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
+    point("create-temp")?;
+    let prefix = own_prefix();
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600));
+    builder.tempfile_in(folder).map_err(without_path)
+}
+
+/// Begins the name of every temp file of this process, so that a later run can tell whose it is.
+fn own_prefix() -> String {
+    format!("{PREFIX}{}-", std::process::id())
+}
+
+/// Reserves disk space for a file that is about to be written. Other systems than Linux reserve nothing.
+///
+/// Writing then takes a quarter less time, and a full disk is reported before anything is written.
+pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
+    point("allocate")?;
+    #[cfg(target_os = "linux")]
+    if len > 0 {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        // File systems that cannot reserve space report another error.
+        let asked = fallocate(file, FallocateFlags::KEEP_SIZE, 0, len);
+        if let Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) = asked {
+            return Err(full.into());
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, len);
+    Ok(())
+}
+
+/// Gives a file a second, temporary name in a folder of the same file system.
+pub(crate) fn link_to_temp(from: &Path, folder: &Path) -> io::Result<TempPath> {
+    point("link")?;
+    named_temp(folder, |name| fs_err::hard_link(from, name))
+}
+
+/// Renames a file to a temporary name in its folder.
+pub(crate) fn rename_to_temp(from: &Path, folder: &Path) -> io::Result<TempPath> {
+    point("rename")?;
+    named_temp(folder, |name| {
+        if is_there(name)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs_err::rename(from, name)
+    })
+}
+
+/// Copies a file to a private temp file in a folder.
+pub(crate) fn copy_to_temp(from: &Path, folder: &Path) -> io::Result<TempPath> {
+    let mut source = open_regular(from)?;
+    let (mut file, temp) = create_temp(folder)?.into_parts();
+    point("write")?;
+    io::copy(&mut source, &mut file)?;
+    sync(&file)?;
+    Ok(temp)
+}
+
+fn named_temp(folder: &Path, make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<TempPath> {
+    let prefix = own_prefix();
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX);
+    let made = builder.make_in(folder, make).map_err(without_path)?;
+    Ok(made.into_temp_path())
+}
+
+/// Returns whether anything has this name, including a link that leads nowhere.
+pub(crate) fn is_there(path: &Path) -> io::Result<bool> {
+    match fs_err::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(e) if is_missing(&e) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Returns whether an error means that the file does not exist, rather than that it cannot be reached.
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+/// Returns whether a file's name is one of our temp files'.
+pub(crate) fn is_temp_name(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+}
+
+/// Returns whether removing a file frees its bytes. Only Unix tells; elsewhere every file counts as the only name.
+pub(crate) fn has_one_name(metadata: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::nlink(metadata) == 1;
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        true
+    }
+}
+
+/// Removes temp files of processes that have ended. Returns false if some may be left.
+pub(crate) fn sweep(folder: &Path) -> bool {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) => return is_missing(&e),
+    };
+    let mut clean = true;
+    for entry in entries {
+        let Ok(entry) = entry else {
+            return false;
+        };
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Some(rest) = name
+            .strip_prefix(PREFIX)
+            .and_then(|n| n.strip_suffix(SUFFIX))
+        else {
+            continue;
+        };
+        let owner = rest.split_once('-').and_then(|(pid, _)| pid.parse().ok());
+        let is_running =
+            owner.is_some_and(|pid: u32| pid != std::process::id() && process_start(pid).is_some());
+        if !is_running {
+            clean &= remove_file(&entry.path()).is_ok();
+        }
+    }
+    clean
+}
+
+/// Publishes a temp file under `to`, replacing the file that has that name.
+pub(crate) fn persist(temp: TempPath, to: &Path) -> io::Result<()> {
+    point("rename")?;
+    temp.persist(to).map_err(|e| e.error)
+}
+
+/// Publishes a temp file under `to`, which must not exist.
+pub(crate) fn persist_new(temp: TempPath, to: &Path) -> io::Result<()> {
+    point("rename-new")?;
+    temp.persist_noclobber(to).map_err(|e| e.error)
+}
+
+/// Gives a file a second name.
+pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
+    point("link")?;
+    fs_err::hard_link(from, to)
+}
+
+/// Removes a file.
+pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
+    point("remove")?;
+    fs_err::remove_file(path)
+}
+
+/// Removes an empty folder.
+pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
+    point("remove-folder")?;
+    fs_err::remove_dir(path)
+}
+
+/// Removes a folder and everything in it.
+pub(crate) fn remove_dir_all(path: &Path) -> io::Result<()> {
+    point("remove-tree")?;
+    fs_err::remove_dir_all(path)
+}
+
+/// Creates a private folder.
+pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
+    point("create-folder")?;
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Makes a file's bytes durable.
+pub(crate) fn sync(file: &File) -> io::Result<()> {
+    point("sync")?;
+    file.sync_all()
+}
+
+/// Makes the names in a folder durable. Systems other than Unix cannot.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    point("sync-folder")?;
+    #[cfg(unix)]
+    fs_err::File::open(folder)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}
+
+/// Returns the folder that a file is in; a bare name is in the working folder.
+pub(crate) fn folder_of(target: &Path) -> &Path {
+    let folder = target.parent().filter(|f| !f.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Removes the temp file's name from an error: it means nothing to a user.
+fn without_path(error: io::Error) -> io::Error {
+    let words = error.to_string();
+    match words.split_once(" at path ") {
+        Some((words, _)) => io::Error::new(error.kind(), words),
+        None => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_of_a_bare_name_is_the_working_folder() {
+        assert_eq!(folder_of(Path::new("x.jsonl")), Path::new("."));
+        assert_eq!(folder_of(Path::new("a/x.jsonl")), Path::new("a"));
+    }
+
+    #[test]
+    fn sweep_removes_temp_files_of_ended_processes_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = [
+            format!("{PREFIX}1-abc{SUFFIX}"),
+            format!("{PREFIX}4000000000-abc{SUFFIX}"),
+            format!("{PREFIX}old{SUFFIX}"),
+            "s.jsonl".to_owned(),
+        ];
+        for name in &names {
+            fs_err::write(folder.path().join(name), b"x").unwrap();
+        }
+        sweep(folder.path());
+        let left = names.map(|n| folder.path().join(n).exists());
+        // The first process of the system always runs.
+        assert_eq!(left, [cfg!(unix), !cfg!(unix), false, true]);
+    }
+}

@@ -1,0 +1,29 @@
+//! Files that appear whole or not at all: temp files, atomic renames, write leases, checksums and fault points.
+//!
+//! Knows nothing of sessions or of the journal. Every call that only some systems have is behind a function here,
+//! which states what the other systems do instead.
+
+pub(crate) mod atomic;
+pub(crate) mod disk;
+mod fault;
+mod file_state;
+mod lease;
+pub(crate) mod path_text;
+pub(crate) mod private;
+mod process;
+mod regular;
+mod stamp;
+mod sum;
+pub(crate) mod swap;
+mod verifying_writer;
+
+pub use atomic::{
+    Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
+    write_private,
+};
+pub use file_state::FileState;
+pub use process::process_start;
+pub(crate) use regular::{is_regular, open_followed, open_regular};
+pub use stamp::Stamp;
+pub use sum::Sum;
+pub(crate) use verifying_writer::VerifyingWriter;

@@ -1,0 +1,175 @@
+//! Redoes an operation that was undone, from the bytes that undo kept.
+
+use std::path::Path;
+
+use crate::session::Session;
+use crate::store::fs::atomic::create_private_dirs;
+use crate::store::fs::disk::{self, folder_of};
+use crate::store::fs::swap::{Swap, Swaps};
+use crate::store::fs::{FileState, Stamp};
+use crate::store::sessions::{IndexEntry, add_to_index, index_file};
+use crate::view::Overview;
+
+use super::error::UndoError;
+use super::journal::Journal;
+use super::kept::{beside, check_kept};
+use super::now::Now;
+use super::record::{Operation, State};
+use super::recover::remove_folders;
+use super::undo::{
+    Step, back_to, begin, check_places, check_undisturbed, remove_resume_cache, settle, stamp_of,
+};
+
+/// Returns what redo would do, or why it cannot. Writes nothing.
+pub fn check_redo(journal: &Journal, operation: &Operation) -> Result<Vec<Step>, UndoError> {
+    let stamps = stamps(journal, operation)?;
+    let mut steps = Vec::new();
+    for (file, stamp) in operation.replaced.iter().zip(stamps) {
+        let path = file.path.clone();
+        steps.push(match (stamp, &file.after) {
+            (Some(stamp), Some(after)) => Step::Replace {
+                path,
+                from: stamp.len,
+                to: after.len,
+            },
+            _ => Step::Leave { path },
+        });
+    }
+    let created = operation.created.iter().zip(&operation.created_states);
+    steps.extend(created.rev().map(|(path, state)| Step::Create {
+        path: path.clone(),
+        len: state.len,
+    }));
+    Ok(steps)
+}
+
+/// Checks that everything is as it was before the operation. Returns the stamp of each replaced file; `None` if it has
+/// the new bytes already.
+fn stamps(journal: &Journal, operation: &Operation) -> Result<Vec<Option<Stamp>>, UndoError> {
+    check_places(journal, operation)?;
+    let mut stamps = Vec::new();
+    for (n, file) in operation.replaced.iter().enumerate() {
+        let stamp = stamp_of(&file.path)?;
+        let path = file.path.clone();
+        stamps.push(match Now::of(file)? {
+            Now::New(_) => None,
+            Now::Old(added) if added.is_empty() => {
+                let after = file.after.as_ref().ok_or(UndoError::Incomplete)?;
+                check_kept(&journal.after(&operation.id, n), after)?;
+                stamp
+            }
+            Now::Old(added) => {
+                let added = Some(added);
+                return Err(UndoError::Changed { path, added });
+            }
+            Now::Neither => return Err(UndoError::Changed { path, added: None }),
+            Now::Missing => return Err(UndoError::Gone { path }),
+            Now::Special => return Err(UndoError::Special { path }),
+        });
+    }
+    for (n, path) in operation.created.iter().enumerate() {
+        if disk::is_there(path)? {
+            return Err(UndoError::Exists { path: path.clone() });
+        }
+        check_kept(&journal.created(&operation.id, n), state_of(operation, n)?)?;
+    }
+    Ok(stamps)
+}
+
+fn state_of(operation: &Operation, n: usize) -> Result<&FileState, UndoError> {
+    operation.created_states.get(n).ok_or(UndoError::Incomplete)
+}
+
+/// Redoes an operation that was undone.
+pub fn redo(journal: &Journal, mut operation: Operation) -> Result<Operation, UndoError> {
+    let _lock = journal.lock()?;
+    let stamps = stamps(journal, &operation)?;
+    let mut swaps = Swaps::default();
+    let outcome = begin(journal, &mut operation, State::Redoing)
+        .and_then(|()| do_again(journal, &operation, &stamps, &mut swaps))
+        .and_then(|()| check_undisturbed(&swaps))
+        .and_then(|()| {
+            enter_in_index(&operation);
+            settle(journal, &operation, State::Committed)
+        });
+    match outcome {
+        Ok(done) => {
+            swaps.finish();
+            Ok(done)
+        }
+        Err(error) => {
+            // None of the created files existed before.
+            for path in operation.created.iter().rev() {
+                let _ = disk::remove_file(path);
+            }
+            let tidy = remove_folders(&operation);
+            swaps.put_back();
+            back_to(journal, operation, tidy, State::Undone);
+            Err(error)
+        }
+    }
+}
+
+fn do_again(
+    journal: &Journal,
+    operation: &Operation,
+    stamps: &[Option<Stamp>],
+    swaps: &mut Swaps,
+) -> Result<(), UndoError> {
+    for (n, (file, stamp)) in operation.replaced.iter().zip(stamps).enumerate() {
+        let (Some(stamp), Some(after)) = (stamp, &file.after) else {
+            continue;
+        };
+        remove_resume_cache(&file.path);
+        let new = beside(&file.path, &journal.after(&operation.id, n), after)?;
+        let swap = Swap::put(&file.path, *stamp, new);
+        swaps.push(swap.map_err(|e| UndoError::at(&file.path, e))?);
+    }
+    for dir in &operation.created_dirs {
+        create_private_dirs(dir)?;
+    }
+    let Some((transcript, others)) = operation.created.split_last() else {
+        return Ok(());
+    };
+    for (n, path) in others.iter().enumerate() {
+        create_again(journal, operation, n, path)?;
+    }
+    let mut folders: Vec<&Path> = others.iter().map(|p| folder_of(p)).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    for folder in folders {
+        disk::sync_folder(folder)?;
+    }
+    // The transcript last: before it, no client lists the session.
+    create_again(journal, operation, others.len(), transcript)?;
+    Ok(disk::sync_folder(folder_of(transcript))?)
+}
+
+fn create_again(
+    journal: &Journal,
+    operation: &Operation,
+    n: usize,
+    path: &Path,
+) -> Result<(), UndoError> {
+    let kept = journal.created(&operation.id, n);
+    let new = beside(path, &kept, state_of(operation, n)?)?;
+    Ok(disk::persist_new(new, path)?)
+}
+
+/// Enters a session in the client's list again. A client that keeps such a list also finds the session by itself, so a
+/// failure does not matter.
+fn enter_in_index(operation: &Operation) {
+    let (false, Some(folder)) = (operation.created.is_empty(), operation.target.parent()) else {
+        return;
+    };
+    if index_file(folder).is_none() {
+        return;
+    }
+    let Ok(session) = Session::open(&operation.target) else {
+        return;
+    };
+    let project = Overview::of(&session).cwd.unwrap_or_default();
+    if let Ok(entry) = IndexEntry::new(&session, &operation.target, Path::new(&project)) {
+        let _ = add_to_index(folder, &entry);
+    }
+}

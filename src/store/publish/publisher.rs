@@ -1,0 +1,165 @@
+//! The only writer of sessions: takes what was verified, and publishes it so that it can be undone.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use uuid::Uuid;
+
+use crate::surgery::{FreshIds, Verified, emit};
+
+use crate::store::fs::Stamp;
+use crate::store::journal::{Journal, Operation};
+use crate::store::sessions::{IndexEntry, Located, add_to_index, index_file};
+
+use super::copy_plan::CopyPlan;
+use super::create::{NewSession, create};
+use super::error::CommitError;
+use super::export::export;
+use super::replace::{Replacement, replace};
+use super::subagents::ChangedSubagent;
+
+/// The sessions of a config folder, and the journal that takes changes to them back.
+#[derive(Debug)]
+pub struct Sessions<'a> {
+    journal: &'a Journal,
+}
+
+/// Who asked for an operation, and when: kept in the journal.
+#[derive(Debug, Clone)]
+pub struct Provenance {
+    /// The operation's name, such as `strip-thinking`.
+    pub operation: String,
+    /// The command line, if there is one.
+    pub command: Vec<String>,
+    /// The time.
+    pub now: SystemTime,
+    /// A random id, from which the operation gets a name of its own.
+    pub random: Uuid,
+}
+
+/// What was published.
+#[derive(Debug)]
+pub struct Published {
+    /// The journal's record.
+    pub operation: Operation,
+    /// Where bytes are kept that left the transcript without being a record.
+    pub quarantine: Option<PathBuf>,
+    /// Why the new session is not in `sessions-index.json`, if it should be. Clients that keep that list find
+    /// the session by themselves later.
+    pub not_in_index: Option<String>,
+}
+
+impl<'a> Sessions<'a> {
+    /// The sessions whose changes a journal keeps.
+    pub fn new(journal: &'a Journal) -> Self {
+        Self { journal }
+    }
+
+    /// Writes a copy of `source` as a new session. `project` is the folder it is listed under.
+    pub fn create(
+        &self,
+        source: &Located,
+        copy: &CopyPlan<'_>,
+        project: &Path,
+        provenance: &Provenance,
+    ) -> Result<Published, CommitError> {
+        let target = copy.target().transcript();
+        let operation = Operation {
+            renamed: copy.ids().len(),
+            ..record(provenance, source, &target, &copy.target().id.to_string())
+        };
+        let quarantine = &copy.transcript().operated().record().quarantine;
+        let mut not_in_index = None;
+        let files = copy.files();
+        let new = NewSession {
+            files: &files,
+            ids: copy.ids(),
+            quarantine,
+        };
+        let operation = create(self.journal, operation, &new, || {
+            not_in_index = enter_in_index(copy.transcript(), &target, project).err();
+        })?;
+        Ok(self.published(operation, quarantine.is_empty(), not_in_index))
+    }
+
+    /// Rewrites `source` in place, which was read when it had this stamp, and transcripts of its subagents with it.
+    pub fn replace(
+        &self,
+        source: &Located,
+        stamp: Stamp,
+        after: &Verified,
+        subagents: &[ChangedSubagent],
+        provenance: &Provenance,
+    ) -> Result<Published, CommitError> {
+        let main = Replacement {
+            path: &source.path,
+            stamp,
+            after,
+        };
+        let agents = subagents.iter().map(|agent| Replacement {
+            path: &agent.path,
+            stamp: agent.stamp,
+            after: &agent.after,
+        });
+        let files: Vec<Replacement<'_>> = agents.chain([main]).collect();
+        let quarantine = &after.operated().record().quarantine;
+        let operation = record(provenance, source, &source.path, &source.id);
+        let operation = replace(self.journal, operation, &files, quarantine)?;
+        Ok(self.published(operation, quarantine.is_empty(), None))
+    }
+
+    fn published(
+        &self,
+        operation: Operation,
+        nothing_kept: bool,
+        not_in_index: Option<String>,
+    ) -> Published {
+        let kept = (!nothing_kept).then(|| self.journal.quarantine(&operation.id));
+        Published {
+            operation,
+            quarantine: kept,
+            not_in_index,
+        }
+    }
+}
+
+/// Writes a result to a file, which must not exist yet. The ids are the copy's, if it is one.
+pub fn write_file(
+    path: &Path,
+    verified: &Verified,
+    ids: Option<&FreshIds<'_>>,
+) -> Result<(), CommitError> {
+    export(path, verified, ids)
+}
+
+/// Writes a result to a stream.
+pub fn write_stream(
+    out: &mut impl Write,
+    verified: &Verified,
+    ids: Option<&FreshIds<'_>>,
+) -> io::Result<()> {
+    emit(verified.session(), ids, out)
+}
+
+/// Enters a new session in the list that clients of about 2.1.9 to 2.1.30 keep, if its folder has one.
+fn enter_in_index(after: &Verified, target: &Path, project: &Path) -> Result<(), String> {
+    let Some(folder) = target.parent().filter(|f| index_file(f).is_some()) else {
+        return Ok(());
+    };
+    let entry = IndexEntry::new(after.session(), target, project).map_err(|e| e.to_string())?;
+    let added = add_to_index(folder, &entry);
+    added.map(drop).map_err(|e| e.to_string())
+}
+
+fn record(provenance: &Provenance, source: &Located, target: &Path, target_id: &str) -> Operation {
+    Operation {
+        operation: provenance.operation.clone(),
+        command: provenance.command.clone(),
+        source: source.path.clone(),
+        source_id: source.id.clone(),
+        target: target.to_owned(),
+        target_id: target_id.to_owned(),
+        ..Operation::new(provenance.now, provenance.random)
+    }
+}

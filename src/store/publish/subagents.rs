@@ -1,0 +1,137 @@
+//! Operations on the transcripts of a session's subagents.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::session::Session;
+use crate::surgery::{
+    Action, Change, CopyNames, Fault, Surgery, SurgeryError, Transform, Verified,
+};
+
+use crate::store::fs::Stamp;
+use crate::store::sessions::{Config, Located, SidecarKind, sidecars};
+
+/// A transform for the transcripts of subagents.
+pub struct SubagentWork<'a> {
+    /// What is done to each.
+    pub transform: Box<dyn Transform + 'a>,
+    /// The ids of the subagents it is done to; all if `None`.
+    pub only: Option<Vec<String>>,
+}
+
+impl SubagentWork<'_> {
+    fn is_for(&self, agent: &str) -> bool {
+        let only = self.only.as_ref();
+        only.is_none_or(|only| only.iter().any(|id| id == agent))
+    }
+}
+
+/// Why the transcript of a subagent could not be operated on.
+#[derive(Debug, thiserror::Error)]
+pub enum SubagentError {
+    /// It could not be read.
+    #[error("cannot read the subagent's transcript `{}`", path.display())]
+    Read {
+        /// The transcript.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The transform declined.
+    #[error(transparent)]
+    Surgery(#[from] SurgeryError),
+    /// The result is faulty, which is a bug.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// A subagent's transcript that changes in place.
+#[derive(Debug)]
+pub struct ChangedSubagent {
+    /// The transcript.
+    pub path: PathBuf,
+    /// The state of the file when it was read.
+    pub stamp: Stamp,
+    /// What it becomes.
+    pub after: Verified,
+    /// What was done to it.
+    pub change: Change,
+}
+
+/// Operates on the transcripts of a session's subagents, and returns those that change.
+pub fn changed_subagents(
+    config: &Config,
+    source: &Located,
+    work: &SubagentWork<'_>,
+) -> Result<Vec<ChangedSubagent>, SubagentError> {
+    let at = |source: io::Error, path: &Path| SubagentError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let all = sidecars(config, source.folder(), &source.id, &[]);
+    let all = all.map_err(|e| at(e, source.folder()))?;
+    let mut changed = Vec::new();
+    for sidecar in all.into_iter().filter(|s| s.kind.is_transcript()) {
+        if !work.is_for(&agent_of(&sidecar.path)) {
+            continue;
+        }
+        let stamp = Stamp::of(&sidecar.path).map_err(|e| at(e, &sidecar.path))?;
+        let (after, change) = operate_on(&sidecar.path, Some(work), None)?;
+        if let Some(change) = change {
+            changed.push(ChangedSubagent {
+                path: sidecar.path,
+                stamp,
+                after,
+                change,
+            });
+        }
+    }
+    Ok(changed)
+}
+
+/// Operates on one subagent's transcript; the change is `None` where the work has nothing to do in it.
+pub(crate) fn operate_on(
+    path: &Path,
+    work: Option<&SubagentWork<'_>>,
+    copy: Option<&CopyNames>,
+) -> Result<(Verified, Option<Change>), SubagentError> {
+    let session = Session::open(path).map_err(|source| SubagentError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let agent = agent_of(path);
+    let mut surgery = Surgery::on(session);
+    if let Some(work) = work.filter(|work| work.is_for(&agent)) {
+        surgery = surgery.then(&*work.transform);
+    }
+    if let Some(names) = copy {
+        surgery = surgery.as_copy(names.clone());
+    }
+    let operated = surgery.operate()?;
+    let change = operated.is_transformed().then(|| Change {
+        line: None,
+        uuid: None,
+        action: Action::Edit,
+        what: "subagent".into(),
+        bytes: operated.record().changes.iter().map(|c| c.bytes).sum(),
+        turn: None,
+        gist: agent.as_str().into(),
+        shown: 0,
+        count: 1,
+    });
+    Ok((operated.verify()?, change))
+}
+
+/// The id of the subagent whose transcript this is.
+pub(crate) fn agent_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_prefix("agent-").unwrap_or(&name);
+    name.strip_suffix(".jsonl").unwrap_or(name).to_owned()
+}
+
+impl SidecarKind {
+    /// Whether it is the transcript of a subagent.
+    pub fn is_transcript(self) -> bool {
+        matches!(self, SidecarKind::Subagent | SidecarKind::OldSubagent)
+    }
+}

@@ -1,0 +1,326 @@
+//! Finds a session by the name that a person gives: an id, a title, a path, or `@`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::view::Overview;
+
+use super::config::Config;
+use super::ends::glance;
+
+/// A session's transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// The file.
+    pub path: PathBuf,
+    /// Its id: the file's name without its ending.
+    pub id: String,
+    /// When it was last written.
+    pub modified: SystemTime,
+    /// Its size.
+    pub len: u64,
+}
+
+impl Located {
+    fn at(path: PathBuf) -> io::Result<Self> {
+        let metadata = fs_err::metadata(&path)?;
+        let id = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        Ok(Self {
+            id,
+            modified: metadata.modified()?,
+            len: metadata.len(),
+            path,
+        })
+    }
+
+    /// Returns the folder that it is in.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+}
+
+/// Why no session was found.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum LocateError {
+    #[error("no session is called `{name}`")]
+    NotFound {
+        name: String,
+        near: Vec<(Located, Overview)>,
+    },
+    #[error("this project has no sessions (looked in `{}`)", folder.display())]
+    NoneHere { folder: PathBuf },
+    #[error("this project has only {count} session{}", if *count == 1 { "" } else { "s" })]
+    TooFew { count: usize },
+    #[error("`{name}` could be any of {}", candidates.len())]
+    Ambiguous {
+        name: String,
+        candidates: Vec<(Located, Overview)>,
+    },
+    #[error("`{name}` is too short for an id: give at least 4 characters")]
+    TooShort { name: String },
+    #[error("there is no file `{}`", path.display())]
+    NoSuchFile { path: PathBuf },
+    #[error("`{}` is a directory, not a session", path.display())]
+    Directory { path: PathBuf },
+    #[error("`{}` is not a regular file", path.display())]
+    Special { path: PathBuf },
+    #[error("`{}` is empty", path.display())]
+    Empty { path: PathBuf },
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Looks for sessions in a config folder, in one project first.
+#[derive(Debug)]
+pub struct Locator<'a> {
+    config: &'a Config,
+    project: &'a Path,
+}
+
+impl<'a> Locator<'a> {
+    /// Looks in `config`, first for sessions of the project in `project`.
+    pub fn new(config: &'a Config, project: &'a Path) -> Self {
+        Self { config, project }
+    }
+
+    /// Returns the session that `name` names.
+    pub fn find(&self, name: &str) -> Result<Located, LocateError> {
+        if name.contains(['/', std::path::MAIN_SEPARATOR])
+            || Path::new(name).extension().is_some_and(|x| x == "jsonl")
+        {
+            return Self::by_path(Path::new(name));
+        }
+        if let Some(nth) = name.strip_prefix('@') {
+            if nth.is_empty() {
+                return self.nth(1);
+            }
+            if let Ok(n) = nth.parse::<usize>() {
+                return self.nth(n.max(1));
+            }
+        }
+        let here = self.here()?;
+        if let Some(found) = Self::by_id(&here, name)? {
+            return Ok(found);
+        }
+        let all = self.all()?;
+        if let Some(found) = Self::by_id(&all, name)? {
+            return Ok(found);
+        }
+        for scope in [&here, &all] {
+            if let Some(found) = Self::by_title(scope, name)? {
+                return Ok(found);
+            }
+        }
+        if name.chars().count() < 4 && all.iter().any(|f| f.id.starts_with(name)) {
+            return Err(LocateError::TooShort {
+                name: name.to_owned(),
+            });
+        }
+        Err(LocateError::NotFound {
+            name: name.to_owned(),
+            near: Self::near(&here, &all, name),
+        })
+    }
+
+    /// Returns the sessions of the current project, newest first.
+    ///
+    /// If the project has no folder of its own, because it was moved or is a worktree, these are the sessions whose
+    /// entries name the project's folder.
+    pub fn here(&self) -> Result<Vec<Located>, LocateError> {
+        let own = listed(&self.config.project(self.project))?;
+        if !own.is_empty() {
+            return Ok(own);
+        }
+        let project = self.project.to_string_lossy();
+        let moved = self
+            .all()?
+            .into_iter()
+            .filter(|f| glance(&f.path).is_ok_and(|g| g.cwd.as_deref() == Some(&*project)));
+        Ok(moved.collect())
+    }
+
+    /// Returns the sessions of all projects, newest first. Projects that cannot be listed are left out; see
+    /// [`Self::unreadable_projects`].
+    pub fn all(&self) -> Result<Vec<Located>, LocateError> {
+        let mut all = Vec::new();
+        for folder in self.projects()? {
+            all.extend(listed(&folder).unwrap_or_default());
+        }
+        sort(&mut all);
+        Ok(all)
+    }
+
+    /// Returns the projects' folders that cannot be listed, and why.
+    pub fn unreadable_projects(&self) -> Result<Vec<(PathBuf, io::Error)>, LocateError> {
+        let mut unreadable = Vec::new();
+        for folder in self.projects()? {
+            if let Err(error) = fs_err::read_dir(&folder) {
+                unreadable.push((folder, error));
+            }
+        }
+        Ok(unreadable)
+    }
+
+    fn projects(&self) -> Result<Vec<PathBuf>, LocateError> {
+        let folders = match fs_err::read_dir(self.config.projects()) {
+            Ok(folders) => folders,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(e.into()),
+        };
+        let mut all = Vec::new();
+        for folder in folders {
+            let path = folder?.path();
+            if path.is_dir() {
+                all.push(path);
+            }
+        }
+        all.sort();
+        Ok(all)
+    }
+
+    fn by_path(path: &Path) -> Result<Located, LocateError> {
+        if path.is_dir() {
+            return Err(LocateError::Directory {
+                path: path.to_owned(),
+            });
+        }
+        if fs_err::metadata(path).is_ok_and(|m| !m.is_file()) {
+            return Err(LocateError::Special {
+                path: path.to_owned(),
+            });
+        }
+        match Located::at(path.to_owned()) {
+            Ok(found) if found.len == 0 => Err(LocateError::Empty {
+                path: path.to_owned(),
+            }),
+            Ok(found) => Ok(Located {
+                path: std::path::absolute(&found.path)?,
+                ..found
+            }),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Err(LocateError::NoSuchFile {
+                path: path.to_owned(),
+            }),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn nth(&self, n: usize) -> Result<Located, LocateError> {
+        let mut seen = 0;
+        let mut unreadable = None;
+        for found in self.here()? {
+            match glance(&found.path) {
+                // Clients leave files without a conversation; nobody means those.
+                Ok(overview) if !overview.has_messages => {}
+                Ok(_) if seen + 1 == n => return Ok(found),
+                Ok(_) => seen += 1,
+                Err(error) => unreadable = unreadable.or(Some(error)),
+            }
+        }
+        if seen == 0 {
+            if let Some(error) = unreadable {
+                return Err(error.into());
+            }
+            return Err(LocateError::NoneHere {
+                folder: self.config.project(self.project),
+            });
+        }
+        Err(LocateError::TooFew { count: seen })
+    }
+
+    fn by_id(among: &[Located], name: &str) -> Result<Option<Located>, LocateError> {
+        if let Some(exact) = among.iter().find(|f| f.id == name) {
+            return Ok(Some(exact.clone()));
+        }
+        if name.chars().count() < 4 {
+            return Ok(None);
+        }
+        Self::only(
+            among
+                .iter()
+                .filter(|f| f.id.starts_with(name))
+                .cloned()
+                .collect(),
+            name,
+        )
+    }
+
+    fn by_title(among: &[Located], name: &str) -> Result<Option<Located>, LocateError> {
+        let titled = among
+            .iter()
+            .filter(|f| glance(&f.path).is_ok_and(|g| g.title.as_deref() == Some(name)));
+        Self::only(titled.cloned().collect(), name)
+    }
+
+    fn only(mut candidates: Vec<Located>, name: &str) -> Result<Option<Located>, LocateError> {
+        if candidates.len() > 1 {
+            let candidates = candidates
+                .into_iter()
+                .map(|f| (f.clone(), glance(&f.path).unwrap_or_default()))
+                .collect();
+            return Err(LocateError::Ambiguous {
+                name: name.to_owned(),
+                candidates,
+            });
+        }
+        Ok(candidates.pop())
+    }
+
+    /// Returns the sessions whose ids or titles are most like `name`.
+    fn near(here: &[Located], all: &[Located], name: &str) -> Vec<(Located, Overview)> {
+        let wanted = name.to_lowercase();
+        let pool = here
+            .iter()
+            .chain(all.iter().filter(|f| !here.contains(f)))
+            .take(200);
+        let mut scored: Vec<(f32, Located, Overview)> = pool
+            .map(|f| {
+                let seen = glance(&f.path).unwrap_or_default();
+                let title = seen.name().to_lowercase();
+                let alike = |a: &str| similar::TextDiff::from_chars(a, &wanted).ratio();
+                let head: String = f.id.chars().take(wanted.chars().count()).collect();
+                let contained = if title.contains(&wanted) { 1.0 } else { 0.0 };
+                let short: String = title.chars().take(80).collect();
+                (
+                    alike(&head).max(alike(&short)).max(contained),
+                    f.clone(),
+                    seen,
+                )
+            })
+            .filter(|(score, ..)| *score >= 0.5)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        scored.into_iter().take(5).map(|(_, f, g)| (f, g)).collect()
+    }
+}
+
+/// Returns the transcripts in one folder, newest first.
+fn listed(folder: &Path) -> Result<Vec<Located>, LocateError> {
+    let entries = match fs_err::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e.into()),
+    };
+    let mut out = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(".jsonl") && !name.starts_with("agent-") && !name.starts_with('.') {
+            // Pipes, devices and folders are not sessions, and a file may vanish meanwhile.
+            if std::fs::metadata(&path).is_ok_and(|m| m.is_file()) {
+                out.extend(Located::at(path).ok());
+            }
+        }
+    }
+    sort(&mut out);
+    Ok(out)
+}
+
+fn sort(found: &mut [Located]) {
+    found.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.id.cmp(&b.id)));
+}

@@ -1,0 +1,22 @@
+//! Where Claude Code keeps sessions: finding them by name, listing them, and everything that belongs to one.
+//!
+//! Reads only, except for the session list that some clients keep. Knows nothing of operations and undo.
+
+mod config;
+mod ends;
+mod index_file;
+mod list;
+mod live;
+mod locate;
+mod places;
+mod sidecars;
+
+pub use config::{Config, slug};
+pub use ends::glance;
+pub use index_file::{IndexEntry, add_to_index, index_file, remove_from_index};
+pub use list::{Depth, Listed, list};
+pub use live::{Live, live, running};
+pub use locate::{LocateError, Located, Locator};
+pub use places::CopyRule;
+pub(crate) use places::{is_place, resume_cache};
+pub use sidecars::{SessionFiles, SessionPlaces, Sidecar, SidecarKind, sidecars};

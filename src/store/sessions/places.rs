@@ -1,0 +1,201 @@
+//! One table of all places where Claude Code keeps something of a session.
+//!
+//! Finding, copying and removing a session's files all follow this table, so a new place needs one new row.
+
+use std::path::{Path, PathBuf};
+
+use super::config::Config;
+use super::sidecars::SidecarKind;
+
+/// How a copy of a session treats a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CopyRule {
+    /// Writes it anew, with fresh ids inside: transcripts.
+    Rewrite,
+    /// Copies it.
+    Copy,
+    /// Gives it a second name, because nobody ever rewrites it.
+    Link,
+    /// Leaves it out.
+    LeaveOut,
+}
+
+/// Which files of a folder a row is about. `C` is the config folder, `P` the project's folder of transcripts, `S` the id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// `P/S/NAME`
+    OwnFile(&'static str),
+    /// `P/S/NAME/**/*.jsonl`
+    OwnTranscripts(&'static str),
+    /// `P/S/**`
+    Own,
+    /// `P/agent-*.jsonl` whose entries name the session
+    AgentBeside,
+    /// `C/NAME/S/**`
+    Tree(&'static str),
+    /// `C/NAME/S-agent-*`
+    Prefixed(&'static str),
+    /// `C/NAME/SLUG.md` and `C/NAME/SLUG-agent-*`
+    Slug(&'static str),
+}
+
+/// A place where Claude Code keeps something of a session.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) shape: Shape,
+    pub(crate) kind: SidecarKind,
+    pub(crate) copy: CopyRule,
+}
+
+const fn place(shape: Shape, kind: SidecarKind, copy: CopyRule) -> Place {
+    Place { shape, kind, copy }
+}
+
+/// The client's cache of positions in a transcript: useless for any other transcript.
+const RESUME_CACHE: &str = "resume-head.jsonl";
+
+/// All places. For files in `P/S` the first row that fits counts.
+pub(crate) const PLACES: [Place; 10] = [
+    place(
+        Shape::OwnFile(RESUME_CACHE),
+        SidecarKind::Own,
+        CopyRule::LeaveOut,
+    ),
+    // A copy of an archived session is not archived.
+    place(
+        Shape::OwnFile("archived.json"),
+        SidecarKind::Own,
+        CopyRule::LeaveOut,
+    ),
+    place(
+        Shape::OwnTranscripts("subagents"),
+        SidecarKind::Subagent,
+        CopyRule::Rewrite,
+    ),
+    // Large outputs in `tool-results`, notes on subagents.
+    place(Shape::Own, SidecarKind::Own, CopyRule::Copy),
+    place(
+        Shape::AgentBeside,
+        SidecarKind::OldSubagent,
+        CopyRule::Rewrite,
+    ),
+    place(
+        Shape::Tree("file-history"),
+        SidecarKind::FileHistory,
+        CopyRule::Link,
+    ),
+    place(Shape::Tree("tasks"), SidecarKind::State, CopyRule::Copy),
+    place(
+        Shape::Tree("session-env"),
+        SidecarKind::State,
+        CopyRule::Copy,
+    ),
+    place(Shape::Prefixed("todos"), SidecarKind::State, CopyRule::Copy),
+    place(Shape::Slug("plans"), SidecarKind::Plan, CopyRule::Copy),
+];
+
+/// Returns whether a session id or a slug can be part of a path without leading anywhere else.
+pub(crate) fn is_name(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
+}
+
+/// Returns the row for a file at `rest` below `P/S`.
+pub(crate) fn own_place(rest: &Path) -> Option<&'static Place> {
+    PLACES.iter().find(|place| match place.shape {
+        Shape::OwnFile(name) => rest == Path::new(name),
+        Shape::OwnTranscripts(folder) => {
+            rest.starts_with(folder) && rest.extension().is_some_and(|x| x == "jsonl")
+        }
+        Shape::Own => true,
+        _ => false,
+    })
+}
+
+/// Returns whether a path is below a folder of the config folder in which Claude Code keeps sessions.
+pub(crate) fn is_place(config: &Config, path: &Path) -> bool {
+    let root = config.root();
+    if root.starts_with(path) {
+        // The config folder itself, or one above it; such a folder is only ever removed when it is empty.
+        return true;
+    }
+    let is_below = |root: &Path, path: &Path| {
+        path.strip_prefix(root)
+            .ok()
+            .and_then(|rest| rest.components().next())
+            .and_then(|first| first.as_os_str().to_str())
+            .is_some_and(is_top_folder)
+    };
+    is_below(root, path)
+        || fs_err::canonicalize(root).is_ok_and(|root| is_below(&root, &resolved(path)))
+}
+
+fn is_top_folder(name: &str) -> bool {
+    name == "projects"
+        || PLACES.iter().any(|place| match place.shape {
+            Shape::Tree(top) | Shape::Prefixed(top) | Shape::Slug(top) => top == name,
+            _ => false,
+        })
+}
+
+/// Returns a path with the links of its existing part resolved.
+fn resolved(path: &Path) -> PathBuf {
+    for ancestor in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (fs_err::canonicalize(ancestor), path.strip_prefix(ancestor))
+        {
+            return real.join(rest);
+        }
+    }
+    path.to_owned()
+}
+
+/// Returns the client's cache of a transcript, if there is one and no link leads to it.
+pub(crate) fn resume_cache(transcript: &Path) -> Option<PathBuf> {
+    let id = transcript.file_stem()?.to_str().filter(|id| is_name(id))?;
+    let folder = transcript.parent()?.join(id);
+    let cache = folder.join(RESUME_CACHE);
+    let is_real = std::fs::symlink_metadata(&folder).ok()?.is_dir()
+        && std::fs::symlink_metadata(&cache).ok()?.is_file();
+    is_real.then_some(cache)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_ids_that_lead_elsewhere_are_not_names() {
+        for bad in ["", ".", "..", "a/b", "/", r"a\b", "a\0b"] {
+            assert!(!is_name(bad), "{bad:?}");
+        }
+        assert!(is_name("5e551000") && is_name("...") && is_name("odd name"));
+    }
+
+    #[test]
+    fn places_below_the_config_folder_are_recognised() {
+        let config = Config::new("/home/u/.claude");
+        let at = |rest: &str| is_place(&config, &config.root().join(rest));
+        for rest in [
+            "projects/p/s.jsonl",
+            "todos/s-agent-s.json",
+            "plans/x.md",
+            "file-history/s/a",
+        ] {
+            assert!(at(rest), "{rest}");
+        }
+        for rest in ["settings.json", "sessions/1.json", "ide/x"] {
+            assert!(!at(rest), "{rest}");
+        }
+        assert!(!is_place(&config, Path::new("/home/u/notes.txt")));
+        assert!(!is_place(&config, Path::new("/etc/passwd")));
+    }
+
+    #[test]
+    fn files_of_the_session_folder_have_their_rule() {
+        let rule = |rest: &str| own_place(Path::new(rest)).map(|p| p.copy);
+        assert_eq!(rule("archived.json"), Some(CopyRule::LeaveOut));
+        assert_eq!(rule("resume-head.jsonl"), Some(CopyRule::LeaveOut));
+        assert_eq!(rule("subagents/agent-a.jsonl"), Some(CopyRule::Rewrite));
+        assert_eq!(rule("subagents/agent-a.meta.json"), Some(CopyRule::Copy));
+        assert_eq!(rule("tool-results/archived.json"), Some(CopyRule::Copy));
+    }
+}
