@@ -71,7 +71,7 @@ fn a_refusal_is_a_value_that_says_what_to_do() {
         .plan(&session, Detail::Full)
         .expect_err("no such turn");
     assert_eq!(refusal.kind, "no-such-turn");
-    assert!(!refusal.hint.is_empty());
+    assert!(!refusal.remedies.is_empty());
 }
 
 #[test]

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use crate::json::{encode, lookup};
 use crate::session::{Session, Standing, TurnSpec};
 use crate::surgery::{
-    Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, Transform, common_fields,
+    Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, RefusalKind, Remedy, Transform,
+    common_fields,
 };
 use crate::transcript::{BlockKind, Entry, Kind, format_timestamp};
 use crate::view::prompt_text;
@@ -46,11 +47,12 @@ impl Compact {
         match (&self.at, self.keep_last) {
             (Some(at), None) => Ok(at.resolve(session)?),
             (None, Some(keep)) => Ok(count.saturating_sub(keep)),
-            _ => Err(Refusal::usage(
-                "bad-options",
-                "say what is kept: either --at TURN or --keep-last N",
-                "--keep-last 3 keeps the last three turns as they are",
-            )),
+            _ => Err(Refusal::with(
+                RefusalKind::BadOptions,
+                "either the last turn to summarise or the number of turns to keep is needed",
+                [Remedy::KeepLast(3)],
+            )
+            .as_usage()),
         }
     }
 }
@@ -76,18 +78,19 @@ impl Transform for Compact {
         let summary = match &self.summary {
             Some(text) if text.trim().is_empty() => {
                 return Err(Refusal::usage(
-                    "empty-summary",
+                    RefusalKind::EmptySummary,
                     "the summary is empty",
                     "leave it out to get a digest of the transcript",
                 ));
             }
             Some(text) => text.clone(),
             None if self.max_tokens == Some(0) => {
-                return Err(Refusal::usage(
-                    "empty-summary",
+                return Err(Refusal::with(
+                    RefusalKind::EmptySummary,
                     "a summary of 0 tokens would be empty",
-                    "give it some room: --max-tokens 4000",
-                ));
+                    [Remedy::MaxTokens(DIGEST_TOKENS)],
+                )
+                .as_usage());
             }
             None => digest(session, upto, self.max_tokens.unwrap_or(DIGEST_TOKENS)),
         };
@@ -194,8 +197,8 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
         return Ok(());
     }
     let kept = session.turns().len() as u32 - session.turns().at_position(window);
-    Err(Refusal::new(
-        "already-compacted",
+    Err(Refusal::with(
+        RefusalKind::AlreadyCompacted,
         format!(
             "the session was compacted after that: only its last {} shown to the model",
             if kept == 1 {
@@ -204,11 +207,11 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
                 format!("{kept} turns are")
             }
         ),
-        if kept > 1 {
-            format!("keep fewer: --keep-last {}", kept - 1)
+        [if kept > 1 {
+            Remedy::KeepLast(kept - 1)
         } else {
-            "there is nothing left to compact".to_owned()
-        },
+            Remedy::Advice("there is nothing left to compact".to_owned())
+        }],
     ))
 }
 
@@ -217,12 +220,12 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
     if session.unfinished_turn() != Some(upto) || !is_unfinished(session, upto) {
         return Ok(());
     }
-    Err(Refusal::new(
-        "unfinished-turn",
+    Err(Refusal::with(
+        RefusalKind::UnfinishedTurn,
         format!(
-            "turn {upto} is unfinished: it has calls without results, of which nothing can be told"
+            "turn {upto} is unfinished: it has calls without results, which cannot be summarised"
         ),
-        "keep it as it is: --keep-last 1",
+        [Remedy::KeepLast(1)],
     ))
 }
 

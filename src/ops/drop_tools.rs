@@ -10,7 +10,9 @@ use serde::Deserialize;
 
 use crate::json::{decode, fields_around, lookup_around, remove_field};
 use crate::session::{At, Call, Session, Standing, TurnRange};
-use crate::surgery::{Action, ChangeKind, Detail, Excerpt, Plan, Refusal, Transform, Words};
+use crate::surgery::{
+    Action, ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Remedy, Transform, Words,
+};
 use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
 use super::agents::agents_gone;
@@ -145,11 +147,12 @@ impl DropTools {
                 .find(Id::of(i.as_bytes()))
                 .is_none_or(|c| c.uses.is_empty())
         }) {
-            return Err(Refusal::usage(
-                "no-such-call",
+            return Err(Refusal::with(
+                RefusalKind::NoSuchCall,
                 format!("the session has no call `{unknown}`"),
-                "ids of calls look like toolu_…; see them with: ccsurgery show --turns N",
-            ));
+                [Remedy::ListCalls],
+            )
+            .as_usage());
         }
         let unfinished = session.unfinished_turn();
         let kept = self
@@ -208,7 +211,7 @@ impl DropTools {
         for pattern in &self.tool {
             let bad = |e: globset::Error| {
                 Refusal::usage(
-                    "bad-glob",
+                    RefusalKind::BadGlob,
                     format!("`{pattern}`: {}", e.kind()),
                     "write a tool's name, or a pattern such as 'mcp__*'",
                 )
@@ -218,7 +221,7 @@ impl DropTools {
         builder
             .build()
             .map(Some)
-            .map_err(|e| Refusal::usage("bad-glob", e.to_string(), ""))
+            .map_err(|e| Refusal::usage(RefusalKind::BadGlob, e.to_string(), ""))
     }
 
     fn size(&self, session: &Session, call: &Call) -> u64 {
@@ -260,10 +263,10 @@ fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), 
                 && !chosen.iter().any(|c| c.id == other.id)
         });
         if running && call.results.iter().any(|r| has_words(r.entry)) {
-            return Err(Refusal::new(
-                "unfinished-turn",
-                "the last turn is unfinished, and words stand beside a result that would go: they would cut off the calls that still run",
-                "name the calls without results too, with --id",
+            return Err(Refusal::with(
+                RefusalKind::UnfinishedTurn,
+                "the last turn is unfinished, and there is text beside a result that would be removed: it would cut off the calls that still run",
+                [Remedy::NameOpenCalls],
             ));
         }
     }

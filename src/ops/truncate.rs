@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::session::{Session, Standing, TurnSpec, turn_end};
-use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, Transform};
+use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, RefusalKind, Remedy, Transform};
 use crate::transcript::{BlockKind, Entry, Kind, LineState, PromptKind};
 
 use super::agents::agents_gone;
@@ -133,21 +133,12 @@ fn refuse_unfinished(session: &Session, at: u32) -> Result<(), Refusal> {
     let count = session.turns().len() as u32;
     let before = (1..at).rev().find(|&n| !is_unfinished(session, n));
     let after = (at + 1..=count).find(|&n| !is_unfinished(session, n));
-    let near: Vec<String> = [before, after]
-        .into_iter()
-        .flatten()
-        .map(|n| format!("--at {n}"))
-        .collect();
-    Err(Refusal::new(
-        "unfinished-turn",
+    Err(Refusal::with(
+        RefusalKind::UnfinishedTurn,
         format!(
             "turn {at} is unfinished: it has calls without results, which the model cannot be shown"
         ),
-        if near.is_empty() {
-            "no turn of this session is finished".to_owned()
-        } else {
-            format!("nearest turns that work: {}", near.join(" or "))
-        },
+        [before, after].into_iter().flatten().map(Remedy::At),
     ))
 }
 

@@ -3,7 +3,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::plan::{Action, Detail, InsertAt, Plan, Refusal, Transform};
+use super::plan::{Action, Detail, InsertAt, Plan, Transform};
+use super::refusal::Refusal;
 use crate::human::tokens;
 use crate::json::{Edit, encode, lookup};
 use crate::session::Session;

@@ -7,6 +7,7 @@ mod finish;
 mod forecast;
 mod new_entry;
 mod plan;
+mod refusal;
 mod rename;
 mod reparent;
 mod verify;
@@ -17,9 +18,8 @@ pub use figures::Figures;
 pub use finish::{Finish, title_for};
 pub use forecast::Forecast;
 pub(crate) use new_entry::common_fields;
-pub use plan::{
-    Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Refusal, Transform, Why,
-};
+pub use plan::{Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Transform};
+pub use refusal::{Refusal, RefusalKind, Remedy, Why};
 pub use rename::{NotAsMeant, Renaming, emit, emitted_len, least_emitted};
 pub use reparent::{Relinked, reparent};
 pub use verify::{Fault, Faults, verify};
