@@ -410,7 +410,7 @@ Hint: a higher budget: --to 5k
     let run = home.run(100, &["trim", "--to", "lots"]);
     assert_snapshot!(seen(&run), @r#"
 exit 2
-error: invalid value 'lots' for '--to <TOKENS>': `lots` is no number of tokens; write 100k, 100000 or 0.5M
+error: invalid value 'lots' for '--to <TOKENS>': `lots` is not a number of tokens; write 100k, 100000 or 0.5M
 
 For more information, try '--help'.
 "#);

@@ -1,4 +1,4 @@
-//! A boundary and a summary in front of the turns that are kept.
+//! Puts a compaction boundary and a summary before the turns that are kept.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ pub struct Compact {
     pub summary: Option<String>,
     /// The size of the digest.
     pub max_tokens: Option<usize>,
-    /// Whether what is summarised leaves the file too.
+    /// Whether the summarised entries are removed from the file too.
     pub drop_history: bool,
     /// The tokens in the window, where they were counted already.
     #[serde(skip)]
@@ -190,7 +190,7 @@ fn drop_leaf_records(session: &Session, position: u32, spot: Spot, plan: &mut Pl
     }
 }
 
-/// Where a boundary stands after the cut already, a second one before it would change nothing.
+/// Refuses a boundary before the last one: it would change nothing.
 fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
     let window = session.graph().window_start();
     if window == 0 || window < position {
@@ -215,7 +215,7 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
     ))
 }
 
-/// A summary that follows calls without results would leave them open for good.
+/// Refuses to summarise calls that still run: they would never get their results.
 fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
     if session.unfinished_turn() != Some(upto) || !is_unfinished(session, upto) {
         return Ok(());
@@ -229,13 +229,13 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
     ))
 }
 
-/// The first line of the file that belongs to what is kept.
+/// Returns the first line of the file that belongs to the kept turns.
 pub(crate) fn first_line(session: &Session, position: u32) -> u32 {
     let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
     kept.map(|(_, e)| e.line).min().unwrap_or(0)
 }
 
-/// The two lines that are put in, as the client would have written them.
+/// The two new lines, as the client would have written them.
 struct Lines {
     boundary: String,
     summary: String,
@@ -292,7 +292,7 @@ impl Lines {
     }
 }
 
-/// Says what the model is no longer shown, turn by turn.
+/// Records what the model is no longer shown, turn by turn.
 fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     let mut hidden = vec![0; session.turns().len() + 1];
     for (i, e) in session.entries().iter().enumerate() {
@@ -375,7 +375,7 @@ pub(crate) fn drop_history(
     }
 }
 
-/// What a summarizer reads: the prompts, answers, calls and outputs of the turns up to and with `upto`.
+/// Returns the text for a summarizer: prompts, answers, calls and outputs of the turns up to and including `upto`.
 pub fn summarised_text(session: &Session, upto: u32) -> String {
     let mut out = String::new();
     for (i, e) in session.entries().iter().enumerate() {

@@ -117,7 +117,9 @@ fn adopt(session: &Session, plan: &mut Plan) -> Vec<usize> {
         .filter(lost)
         .filter(on_leaf)
         .collect();
-    found.iter().for_each(|&i| plan.set_parent(i, Some(&uuid)));
+    for &i in &found {
+        plan.set_parent(i, Some(&uuid));
+    }
     found
 }
 
