@@ -75,7 +75,7 @@ fn surgery_passes_a_refusal_on_as_a_value() {
         panic!("there is no such turn");
     };
     assert_eq!(refusal.kind, "no-such-turn");
-    assert!(!refusal.hint.is_empty());
+    assert!(!refusal.remedies.is_empty());
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn each_step_goes_only_as_far_as_it_has_to() {
     ] {
         out.push(match find(&session, to, 2) {
             Ok(found) => format!("--- {to}\n{}", said(&found)),
-            Err(no) => format!("--- {to}\n{}\n{}", no.message, no.hint),
+            Err(no) => format!("--- {to}\n{}\n{}", no.message, no.advice()),
         });
     }
     assert_snapshot!(out.join("\n"), @r#"
@@ -290,7 +290,7 @@ max-tokens = 1000
     let found = find(&session, 6_500, 2).unwrap();
     assert_snapshot!(said(&found), @r#"14068 → 6212: turns 1 to 4 become a digest"#);
     let no = find(&session, 3_000, 2).unwrap_err();
-    assert_snapshot!(format!("{}\n{}", no.message, no.hint), @r#"
+    assert_snapshot!(format!("{}\n{}", no.message, no.advice()), @r#"
 even with all turns but the last 2 compacted the window would take about 6.2k tokens, 3.2k more than 3.0k
 keep fewer turns: --keep-last 0 gets it to about 2.2k; or a higher budget: --to 8k
 "#);
@@ -401,7 +401,7 @@ Hint: a higher budget: --to 5k
     let run = home.run(100, &["trim", "--to", "lots"]);
     assert_snapshot!(seen(&run), @r#"
 exit 2
-error: invalid value 'lots' for '--to <TOKENS>': `lots` is no number of tokens; write 100k, 100000 or 0.5M
+error: invalid value 'lots' for '--to <TOKENS>': `lots` is not a number of tokens; write 100k, 100000 or 0.5M
 
 For more information, try '--help'.
 "#);
@@ -752,7 +752,7 @@ proptest! {
         let found = match trim.find(&session) {
             Ok(found) => found,
             Err(no) => {
-                prop_assert!(no.kind == "over-budget" && no.hint.contains("--to"), "{no:?}");
+                prop_assert!(no.kind == "over-budget" && no.advice().contains("--to"), "{no:?}");
                 return Ok(());
             }
         };

@@ -112,7 +112,11 @@ impl From<Refusal> for CliError {
         };
         Self {
             code,
-            ..Self::failed(refusal.kind, refusal.message, refusal.hint)
+            ..Self::failed(
+                refusal.kind.as_str(),
+                refusal.message,
+                super::remedy::hint(&refusal.remedies),
+            )
         }
     }
 }

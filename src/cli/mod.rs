@@ -15,6 +15,7 @@ mod plan_file;
 mod progress;
 mod prompt_history;
 mod reading;
+mod remedy;
 mod report;
 mod summary;
 mod word_diff;

@@ -1,4 +1,4 @@
-//! A boundary and a summary in front of the turns that are kept.
+//! Puts a compaction boundary and a summary before the turns that are kept.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,8 @@ use serde::Deserialize;
 use crate::json::{encode, lookup};
 use crate::session::{Session, Standing, TurnSpec};
 use crate::surgery::{
-    Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, Transform, common_fields,
+    Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, RefusalKind, Remedy, Transform,
+    common_fields,
 };
 use crate::transcript::{BlockKind, Entry, Kind, format_timestamp};
 use crate::view::prompt_text;
@@ -32,7 +33,7 @@ pub struct Compact {
     pub summary: Option<String>,
     /// The size of the digest.
     pub max_tokens: Option<usize>,
-    /// Whether what is summarised leaves the file too.
+    /// Whether the summarised entries are removed from the file too.
     pub drop_history: bool,
     /// The tokens in the window, where they were counted already.
     #[serde(skip)]
@@ -46,11 +47,12 @@ impl Compact {
         match (&self.at, self.keep_last) {
             (Some(at), None) => Ok(at.resolve(session)?),
             (None, Some(keep)) => Ok(count.saturating_sub(keep)),
-            _ => Err(Refusal::usage(
-                "bad-options",
-                "say what is kept: either --at TURN or --keep-last N",
-                "--keep-last 3 keeps the last three turns as they are",
-            )),
+            _ => Err(Refusal::with(
+                RefusalKind::BadOptions,
+                "either the last turn to summarise or the number of turns to keep is needed",
+                [Remedy::KeepLast(3)],
+            )
+            .as_usage()),
         }
     }
 }
@@ -76,18 +78,19 @@ impl Transform for Compact {
         let summary = match &self.summary {
             Some(text) if text.trim().is_empty() => {
                 return Err(Refusal::usage(
-                    "empty-summary",
+                    RefusalKind::EmptySummary,
                     "the summary is empty",
                     "leave it out to get a digest of the transcript",
                 ));
             }
             Some(text) => text.clone(),
             None if self.max_tokens == Some(0) => {
-                return Err(Refusal::usage(
-                    "empty-summary",
+                return Err(Refusal::with(
+                    RefusalKind::EmptySummary,
                     "a summary of 0 tokens would be empty",
-                    "give it some room: --max-tokens 4000",
-                ));
+                    [Remedy::MaxTokens(DIGEST_TOKENS)],
+                )
+                .as_usage());
             }
             None => digest(session, upto, self.max_tokens.unwrap_or(DIGEST_TOKENS)),
         };
@@ -188,7 +191,7 @@ fn drop_leaf_records(session: &Session, position: u32, spot: Spot, plan: &mut Pl
     }
 }
 
-/// Where a boundary stands after the cut already, a second one before it would change nothing.
+/// Refuses a boundary before the last one: it would change nothing.
 fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
     let graph = session.graph();
     let window = graph.window_start();
@@ -198,8 +201,8 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
         return Ok(());
     }
     let kept = session.turns().len() as u32 - session.turns().at_position(window);
-    Err(Refusal::new(
-        "already-compacted",
+    Err(Refusal::with(
+        RefusalKind::AlreadyCompacted,
         format!(
             "the session was compacted after that: only its last {} shown to the model",
             if kept == 1 {
@@ -208,25 +211,25 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
                 format!("{kept} turns are")
             }
         ),
-        if kept > 1 {
-            format!("keep fewer: --keep-last {}", kept - 1)
+        [if kept > 1 {
+            Remedy::KeepLast(kept - 1)
         } else {
-            "there is nothing left to compact".to_owned()
-        },
+            Remedy::Advice("there is nothing left to compact".to_owned())
+        }],
     ))
 }
 
-/// A summary that follows calls without results would leave them open for good.
+/// Refuses to summarise calls that still run: they would never get their results.
 fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
     if session.unfinished_turn() != Some(upto) || !is_unfinished(session, upto) {
         return Ok(());
     }
-    Err(Refusal::new(
-        "unfinished-turn",
+    Err(Refusal::with(
+        RefusalKind::UnfinishedTurn,
         format!(
-            "turn {upto} is unfinished: it has calls without results, of which nothing can be told"
+            "turn {upto} is unfinished: it has calls without results, which cannot be summarised"
         ),
-        "keep it as it is: --keep-last 1",
+        [Remedy::KeepLast(1)],
     ))
 }
 
@@ -240,13 +243,13 @@ fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
     }
 }
 
-/// The first line of the file that belongs to what is kept.
+/// Returns the first line of the file that belongs to the kept turns.
 pub(crate) fn first_line(session: &Session, position: u32) -> u32 {
     let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
     kept.map(|(_, e)| e.line).min().unwrap_or(0)
 }
 
-/// The two lines that are put in, as the client would have written them.
+/// The two new lines, as the client would have written them.
 struct Lines {
     boundary: String,
     summary: String,
@@ -303,7 +306,7 @@ impl Lines {
     }
 }
 
-/// Says what the model is no longer shown, turn by turn.
+/// Records what the model is no longer shown, turn by turn.
 fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     let mut hidden = vec![0; session.turns().len() + 1];
     for (i, e) in session.entries().iter().enumerate() {
@@ -386,7 +389,7 @@ pub(crate) fn drop_history(
     }
 }
 
-/// What a summarizer reads: the prompts, answers, calls and outputs of the turns up to and with `upto`.
+/// Returns the text for a summarizer: prompts, answers, calls and outputs of the turns up to and including `upto`.
 pub fn summarised_text(session: &Session, upto: u32) -> String {
     let mut out = String::new();
     for (i, e) in session.entries().iter().enumerate() {

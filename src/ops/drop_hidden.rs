@@ -1,4 +1,4 @@
-//! What the model is not shown goes.
+//! Removes what the model is not shown.
 
 use serde::Deserialize;
 
@@ -12,14 +12,14 @@ use super::agents::agents_gone;
 use super::compact::{drop_history, first_line};
 use super::drop_tools::drop_field;
 
-/// Removes what the model is not shown anyway: turns before the last compaction, paths that were left,
-/// progress, and the client's second copies of results.
+/// Removes what the model is not shown: turns before the last compaction, abandoned branches, progress records, and the
+/// client's second copies of results.
 ///
-/// The window stays as it is; the file gets smaller, and there is less to go back to.
+/// The context window stays as it is. The file gets smaller, and there is less to go back to.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct DropHidden {
-    /// Not in this many last turns.
+    /// Leaves this many last turns alone.
     pub keep_last: Option<u32>,
 }
 
@@ -124,7 +124,8 @@ impl AbandonedCompactions {
     }
 }
 
-/// Whether an entry holds a second copy of its result that nothing hangs on: a subagent's names it.
+/// Whether an entry holds a second copy of its result that nothing else needs. The copy of a subagent's result names the
+/// subagent.
 fn is_copied(session: &Session, e: &Entry) -> bool {
     let text = session.text(e);
     e.flags.tool_use_result() && lookup(text, &["toolUseResult", "agentId"]).is_none()

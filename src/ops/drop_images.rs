@@ -1,4 +1,4 @@
-//! Images and documents become notes.
+//! Replaces images and documents by notes.
 
 use serde::Deserialize;
 
@@ -14,13 +14,13 @@ use super::turn_filter::TurnFilter;
 /// How the note ends that replaces an image or a document.
 pub(crate) const NOTE_END: &str = " removed by ccsurgery]";
 
-/// Replaces images and documents by notes, in prompts and in what calls brought; the text stays.
+/// Replaces images and documents by notes, in prompts and in results; the text stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct DropImages {
     /// Only in these turns.
     pub turns: Option<TurnRange>,
-    /// Not in this many last turns.
+    /// Leaves this many last turns alone.
     pub keep_last: Option<u32>,
 }
 
@@ -34,7 +34,7 @@ impl Transform for DropImages {
         let unfinished = session.unfinished_turn();
         let mut plan = Plan::default();
         for (i, e) in session.entries().iter().enumerate() {
-            // What an unfinished turn waits to have looked at stays.
+            // The model has not seen the images of an unfinished turn yet.
             let awaited =
                 unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
             if e.kind != Kind::User || awaited || !scope.holds(session, i) {
@@ -64,7 +64,7 @@ impl Transform for DropImages {
     }
 }
 
-/// One image or document becomes a note, where that makes it smaller.
+/// Replaces an image or document by a note, if that makes it smaller.
 fn replace(session: &Session, index: usize, span: Span, plan: &mut Plan) {
     let e = &session.entries()[index];
     let raw = span.of(session.text(e));

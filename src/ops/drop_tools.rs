@@ -1,4 +1,4 @@
-//! Calls go with their results, or their output becomes a note.
+//! Removes tool calls with their results, or replaces their output by a note.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,7 +10,9 @@ use serde::Deserialize;
 
 use crate::json::{decode, fields_around, lookup_around, remove_field};
 use crate::session::{At, Call, Session, Standing, TurnRange};
-use crate::surgery::{Action, ChangeKind, Detail, Excerpt, Plan, Refusal, Transform, Words};
+use crate::surgery::{
+    Action, ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Remedy, Transform, Words,
+};
 use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
 use super::agents::agents_gone;
@@ -35,19 +37,19 @@ pub struct DropTools {
     pub larger_than: Option<SizeSpec>,
     /// Only calls that failed.
     pub errors: bool,
-    /// Only calls that brought no images or documents.
+    /// Only calls whose results have no images or documents.
     pub without_images: bool,
-    /// Not in this many last turns, nor calls of which something is there.
+    /// Leaves this many last turns alone, and earlier calls that have results or related entries in them.
     pub keep_last: Option<u32>,
     /// Keeps the pair, and replaces the output by a note.
     pub stub: bool,
     /// Lines of an output that stay before the note.
     pub head: usize,
-    /// Lines of an output that stay behind the note.
+    /// Lines of an output that stay after the note.
     pub tail: usize,
 }
 
-/// What stays of an output that becomes a note.
+/// How much of an output stays around the note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stub {
     /// Lines kept from the head.
@@ -86,7 +88,7 @@ impl std::str::FromStr for SizeSpec {
             .parse()
             .map_err(|_| format!("`{text}` is not a size; write 800, 10k or 1.5MB"))?;
         if number < 0.0 {
-            return Err(format!("`{text}` is less than nothing"));
+            return Err(format!("`{text}` is negative"));
         }
         Ok(Self((number * factor) as u64))
     }
@@ -96,13 +98,13 @@ impl<'de> Deserialize<'de> for SizeSpec {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum VerifyingWriter {
+        enum Written {
             Number(u64),
             Text(String),
         }
-        match VerifyingWriter::deserialize(deserializer)? {
-            VerifyingWriter::Number(n) => Ok(Self(n)),
-            VerifyingWriter::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        match Written::deserialize(deserializer)? {
+            Written::Number(n) => Ok(Self(n)),
+            Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
         }
     }
 }
@@ -134,7 +136,7 @@ impl Transform for DropTools {
 }
 
 impl DropTools {
-    /// The calls that match everything that was asked for.
+    /// Returns the calls that match all criteria.
     fn choose<'a>(&self, session: &'a Session, plan: &mut Plan) -> Result<Vec<&'a Call>, Refusal> {
         let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
         let globs = self.globs()?;
@@ -145,11 +147,12 @@ impl DropTools {
                 .find(Id::of(i.as_bytes()))
                 .is_none_or(|c| c.uses.is_empty())
         }) {
-            return Err(Refusal::usage(
-                "no-such-call",
+            return Err(Refusal::with(
+                RefusalKind::NoSuchCall,
                 format!("the session has no call `{unknown}`"),
-                "ids of calls look like toolu_…; see them with: ccsurgery show --turns N",
-            ));
+                [Remedy::ListCalls],
+            )
+            .as_usage());
         }
         let unfinished = session.unfinished_turn();
         let kept = self
@@ -208,7 +211,7 @@ impl DropTools {
         for pattern in &self.tool {
             let bad = |e: globset::Error| {
                 Refusal::usage(
-                    "bad-glob",
+                    RefusalKind::BadGlob,
                     format!("`{pattern}`: {}", e.kind()),
                     "write a tool's name, or a pattern such as 'mcp__*'",
                 )
@@ -218,7 +221,7 @@ impl DropTools {
         builder
             .build()
             .map(Some)
-            .map_err(|e| Refusal::usage("bad-glob", e.to_string(), ""))
+            .map_err(|e| Refusal::usage(RefusalKind::BadGlob, e.to_string(), ""))
     }
 
     fn size(&self, session: &Session, call: &Call) -> u64 {
@@ -236,8 +239,8 @@ impl DropTools {
     }
 }
 
-/// Words beside a result that goes are a prompt of their own then. Behind calls that still run, they would
-/// cut them off from their results.
+/// Refuses to remove a result if the text beside it would then be a prompt of its own after calls that still run: it would
+/// cut these off from their results.
 fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), Refusal> {
     let entries = session.entries();
     let message = |call: &Call| {
@@ -260,17 +263,17 @@ fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), 
                 && !chosen.iter().any(|c| c.id == other.id)
         });
         if running && call.results.iter().any(|r| has_words(r.entry)) {
-            return Err(Refusal::new(
-                "unfinished-turn",
-                "the last turn is unfinished, and words stand beside a result that would go: they would cut off the calls that still run",
-                "name the calls without results too, with --id",
+            return Err(Refusal::with(
+                RefusalKind::UnfinishedTurn,
+                "the last turn is unfinished, and there is text beside a result that would be removed: it would cut off the calls that still run",
+                [Remedy::NameOpenCalls],
             ));
         }
     }
     Ok(())
 }
 
-/// The name of the tool that a call is of.
+/// Returns the name of a call's tool.
 pub(crate) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
     call.uses.first().map_or(Cow::Borrowed(""), |made| {
         let entry = &session.entries()[made.entry as usize];
@@ -278,7 +281,7 @@ pub(crate) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
     })
 }
 
-/// What a call is about, in a few words.
+/// Returns what a call asks for, in a few words.
 pub(crate) fn call_gist(session: &Session, call: &Call) -> Excerpt {
     call.uses.first().map_or(Excerpt::None, |made| {
         let entry = &session.entries()[made.entry as usize];
@@ -323,7 +326,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
             (ChangeKind::Thinking, gist)
         }
     });
-    // A result that goes takes the client's own copy of it along, also from an entry that stays for its text.
+    // The client's own copy of a removed result is removed too, also from an entry that stays for its text.
     for i in losers {
         let e = &session.entries()[i];
         if e.flags.tool_use_result() && !plan.drops(e.line) {
@@ -337,12 +340,12 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     }
 }
 
-/// What the halves of a call are called, by its tool: of the thousands that go, nearly all are of a few.
+/// The kinds of change for calls and results, by tool: thousands of calls share a few tools.
 #[derive(Default)]
 struct Halves(FxHashMap<Vec<u8>, (ChangeKind, ChangeKind)>);
 
 impl Halves {
-    /// The words for a call, which this block of an entry makes, and for its result.
+    /// Returns the kinds for a call, which this block of an entry makes, and for its result.
     fn of(&mut self, session: &Session, entry: &Entry, made: &Block) -> (ChangeKind, ChangeKind) {
         let raw = session.tool_json(entry, made);
         if let Some(halves) = self.0.get(raw) {
@@ -356,7 +359,7 @@ impl Halves {
     }
 }
 
-/// Thinking in a message that loses a call goes too: its signature covers the call.
+/// Removes the thinking of messages that lose a call, because its signature covers the call. Returns what identifies it.
 fn doom_thinking(
     session: &Session,
     messages: &FxHashSet<Id>,
@@ -382,7 +385,7 @@ fn doom_thinking(
     ids
 }
 
-/// Takes a field out of an entry.
+/// Removes a field with a second copy from an entry.
 pub(crate) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name: &str) {
     let e = &session.entries()[index];
     let text = session.text(e);
@@ -395,7 +398,7 @@ pub(crate) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name:
     }
 }
 
-/// The calls to which an entry belongs, without being a half of them.
+/// Returns the calls that an entry belongs to without making or answering them.
 fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
     let paths: &[&[&str]] = match e.kind {
         _ if !e.flags.companion() => &[],
@@ -421,7 +424,7 @@ fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
     })
 }
 
-/// The calls of which something is in the last turns: a late result, or what came of them later.
+/// Returns the calls that have a result or a related entry in the last turns.
 fn told_of(session: &Session, keep_last: u32) -> FxHashSet<Id> {
     let limit = (session.turns().len() as u32).saturating_sub(keep_last);
     let from = session.turns().begin(limit + 1);
@@ -437,7 +440,7 @@ fn told_of(session: &Session, keep_last: u32) -> FxHashSet<Id> {
     out
 }
 
-/// The calls that brought images or documents.
+/// Returns the calls whose results have images or documents.
 fn pictured(session: &Session) -> FxHashSet<Id> {
     let mut out = FxHashSet::default();
     for e in session.entries().iter().filter(|e| e.kind == Kind::User) {
@@ -453,7 +456,7 @@ fn pictured(session: &Session) -> FxHashSet<Id> {
     out
 }
 
-/// Entries that belong to a call: its progress, its hooks, what it put into the conversation.
+/// Removes entries that belong to a call: its progress, its hooks, and messages that it injected.
 fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
     let named: Vec<bool> = session
         .entries()

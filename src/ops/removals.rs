@@ -1,4 +1,4 @@
-//! Takes blocks out of messages, and their second copies out of the lines that keep them.
+//! Removes blocks from messages, and their second copies from the lines that hold them.
 
 use rustc_hash::FxHashSet;
 
@@ -7,19 +7,19 @@ use crate::session::{At, Session};
 use crate::surgery::{Action, ChangeKind, Excerpt, Plan};
 use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
-/// Blocks that go.
+/// Blocks to remove.
 #[derive(Debug, Default)]
 pub(crate) struct BlockRemovals(Vec<At>);
 
 impl BlockRemovals {
-    /// Dooms one block.
+    /// Adds a block.
     pub(crate) fn add(&mut self, at: At) {
         self.0.push(at);
     }
 
-    /// Plans it: an entry left without content goes, another loses the blocks. Returns the entries that lose something.
+    /// Plans the removal: an entry that is left without blocks is removed. Returns the entries that lose blocks.
     ///
-    /// `what` names a block for the preview, and gives its gist.
+    /// `what` returns the kind of a block and its excerpt, for the preview.
     pub(crate) fn plan(
         mut self,
         session: &Session,
@@ -101,7 +101,7 @@ impl Copies {
     }
 }
 
-/// Whether there are lines that the client keeps second copies in.
+/// Whether the session may have lines with second copies.
 pub(crate) fn may_hold_copies(session: &Session) -> bool {
     let mut kinds = COPIED.into_iter();
     kinds.any(|kind| session.may_have(kind))
@@ -114,7 +114,7 @@ fn holds_copies(e: &Entry) -> bool {
     COPIED.contains(&e.kind)
 }
 
-/// Takes second copies of removed blocks out of the lines that the client keeps for itself.
+/// Removes second copies of removed blocks from the lines that the client keeps for itself.
 pub(crate) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies) {
     if !may_hold_copies(session) {
         return;
@@ -153,7 +153,7 @@ pub(crate) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies)
     }
 }
 
-/// Every list of blocks in a line: the arrays called `content`, at any depth, outermost only.
+/// Returns every list of blocks in a line: the outermost arrays called `content`, at any depth.
 fn content_lists(text: &[u8]) -> Vec<Span> {
     let mut out = Vec::new();
     let mut stack = vec![Span::new(0, text.len())];
@@ -183,7 +183,7 @@ fn content_lists(text: &[u8]) -> Vec<Span> {
     out
 }
 
-/// What tells one thinking block from another: its signature, or its data where it is redacted.
+/// Returns what identifies a thinking block: its signature, or its data if it is redacted.
 pub(crate) fn thinking_id(block: &Block, text: &[u8]) -> Option<Id> {
     let inner = block.span.of(text);
     let key = if block.kind == BlockKind::Thinking {

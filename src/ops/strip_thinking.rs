@@ -1,4 +1,4 @@
-//! Thinking goes.
+//! Removes thinking.
 
 use serde::Deserialize;
 
@@ -16,12 +16,12 @@ use super::turn_filter::TurnFilter;
 pub struct StripThinking {
     /// Only in these turns.
     pub turns: Option<TurnRange>,
-    /// Not in this many last turns.
+    /// Leaves this many last turns alone.
     pub keep_last: Option<u32>,
 }
 
 impl StripThinking {
-    /// The subagents that the chosen turns launched; `None` for all.
+    /// Returns the subagents that the chosen turns launched; `None` for all.
     pub fn agents(&self, session: &Session) -> Result<Option<Vec<String>>, Refusal> {
         if self.turns.is_none() && self.keep_last.is_none() {
             return Ok(None);

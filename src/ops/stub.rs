@@ -1,4 +1,4 @@
-//! Outputs that become a note.
+//! Replaces outputs by notes.
 
 use memchr::memmem;
 use rayon::prelude::*;
@@ -13,13 +13,13 @@ use crate::transcript::{BlockKind, Id, Kind};
 use super::drop_images::{is_image_note, is_media};
 use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
 
-/// How every note begins; by this a stub is known, and not stubbed again.
+/// How every note begins. An output that has one is not replaced again.
 pub(crate) const MARK: &str = "[ccsurgery removed ";
 
-/// What every note says, those on images too.
+/// What every note contains, including those on images.
 const SIGNED: &str = "ccsurgery";
 
-/// Replaces the outputs of calls by notes, where that makes them smaller.
+/// Replaces the outputs of calls by notes, if that makes them smaller.
 pub(crate) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: &mut Plan) {
     let companions = companions(session);
     let notes: Vec<Vec<Option<Note>>> = chosen
@@ -43,7 +43,7 @@ pub(crate) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: 
     }
 }
 
-/// Entries with images and documents that calls put into the conversation beside their results.
+/// Finds entries with images and documents that calls injected beside their results.
 fn companions(session: &Session) -> FxHashMap<Id, Vec<usize>> {
     let mut out: FxHashMap<Id, Vec<usize>> = FxHashMap::default();
     for (i, tag) in session.heads().iter().enumerate() {
@@ -65,11 +65,11 @@ struct Note {
     content: Span,
 }
 
-/// The note that would replace a result's output, where it is smaller.
+/// Returns the note for a result's output, if it is smaller.
 fn note_on(session: &Session, call: &Call, at: At, stub: Stub) -> Option<Note> {
     let block = session.block(at.block);
     if block.kind != BlockKind::ToolResult {
-        // A server's output is sealed; it can go with its call, but not be changed.
+        // The output of a server tool is encrypted: it can be removed with its call, but not changed.
         return None;
     }
     let entry = &session.entries()[at.entry as usize];
@@ -124,7 +124,7 @@ fn note_for(raw: &[u8], plain: bool, name: &str, stub: Stub) -> Option<String> {
     note_by_words(raw, name, stub)
 }
 
-/// The same for any output, by a look at its words.
+/// Returns the same for any output, by reading its text.
 fn note_by_words(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
     let (words, media) = words_of(raw);
     if words.lines().any(|l| l.starts_with(MARK)) || words.lines().all(is_image_note) {
@@ -190,7 +190,7 @@ fn words_of(raw: &[u8]) -> (String, Vec<String>) {
     (words.join("\n"), media)
 }
 
-/// Images and documents beside a result become notes too.
+/// Replaces images and documents beside a result by notes too.
 fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan) {
     let e = &session.entries()[index];
     for block in session.blocks(e).iter().filter(|b| is_media(b)) {

@@ -10,7 +10,7 @@ impl FromStr for TokenCount {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is no number of tokens; write 100k, 100000 or 0.5M");
+        let bad = || format!("`{text}` is not a number of tokens; write 100k, 100000 or 0.5M");
         let plain = text.trim().replace(['_', ','], "").to_lowercase();
         let (digits, factor) = match plain.as_bytes().last() {
             Some(b'k') => (&plain[..plain.len() - 1], 1e3),

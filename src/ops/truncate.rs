@@ -1,9 +1,9 @@
-//! Everything after a turn goes.
+//! Removes everything after a turn.
 
 use serde::Deserialize;
 
 use crate::session::{Session, Standing, TurnSpec, turn_end};
-use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, Transform};
+use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, RefusalKind, Remedy, Transform};
 use crate::transcript::{BlockKind, Entry, Kind, LineState, PromptKind};
 
 use super::agents::agents_gone;
@@ -44,7 +44,7 @@ impl Transform for Truncate {
                         note(session, &mut plan, *i as usize, e);
                     }
                 }
-                // What cannot be read belongs to where it stands.
+                // Lines that cannot be read belong to the lines around them.
                 LineState::Blank | LineState::Opaque => {
                     if line > cut.line {
                         plan.drop_line(line);
@@ -59,9 +59,9 @@ impl Transform for Truncate {
 
 /// Where a session is cut.
 struct Cut {
-    /// The first position of the path that goes.
+    /// The first position of the path that is removed.
     position: u32,
-    /// The first line of the file that goes.
+    /// The first line of the file that is removed.
     line: u32,
     /// The position, line and time of the last message that stays.
     leaf: (u32, u32, i64),
@@ -92,8 +92,7 @@ impl Cut {
         let (leaf_position, leaf_line, leaf_time) = self.leaf;
         match session.graph().place(index) {
             Standing::Path(p) | Standing::Beside(p) => p < self.position,
-            // A branch that is older than where we cut is history; one that is newer would be taken
-            // for the conversation itself.
+            // Clients would take a branch that is newer than the cut for the conversation.
             Standing::Branch(p) => p < leaf_position && e.line < leaf_line && e.time < leaf_time,
             Standing::Apart => e.line < self.line && (e.flags.sidechain() || e.time < leaf_time),
             Standing::Metadata => self.keeps_metadata(session, e),
@@ -107,7 +106,7 @@ impl Cut {
             return self.keeps(session, named, target);
         }
         match e.kind {
-            // Given by a person, not made from what was said.
+            // A person chose it.
             Kind::CustomTitle => true,
             // Between the last answer and the next prompt only that prompt is queued.
             Kind::QueueOperation => e.line < self.leaf.1,
@@ -117,7 +116,7 @@ impl Cut {
     }
 }
 
-/// Whether an entry names the session rather than telling of it.
+/// Whether an entry names the session instead of describing its contents.
 fn is_name(session: &Session, e: &Entry) -> bool {
     matches!(
         session.string(e, &["type"]).as_deref(),
@@ -125,7 +124,7 @@ fn is_name(session: &Session, e: &Entry) -> bool {
     )
 }
 
-/// A cut behind calls that have no results would leave the model waiting for them.
+/// Refuses to cut after calls without results: the API does not accept them.
 fn refuse_unfinished(session: &Session, at: u32) -> Result<(), Refusal> {
     if !is_unfinished(session, at) {
         return Ok(());
@@ -133,25 +132,16 @@ fn refuse_unfinished(session: &Session, at: u32) -> Result<(), Refusal> {
     let count = session.turns().len() as u32;
     let before = (1..at).rev().find(|&n| !is_unfinished(session, n));
     let after = (at + 1..=count).find(|&n| !is_unfinished(session, n));
-    let near: Vec<String> = [before, after]
-        .into_iter()
-        .flatten()
-        .map(|n| format!("--at {n}"))
-        .collect();
-    Err(Refusal::new(
-        "unfinished-turn",
+    Err(Refusal::with(
+        RefusalKind::UnfinishedTurn,
         format!(
             "turn {at} is unfinished: it has calls without results, which the model cannot be shown"
         ),
-        if near.is_empty() {
-            "no turn of this session is finished".to_owned()
-        } else {
-            format!("nearest turns that work: {}", near.join(" or "))
-        },
+        [before, after].into_iter().flatten().map(Remedy::At),
     ))
 }
 
-/// Whether a turn has calls that nobody answered.
+/// Whether a turn has calls without results.
 pub(crate) fn is_unfinished(session: &Session, number: u32) -> bool {
     session.calls().iter().any(|call| {
         let Some(made) = call.uses.first() else {
@@ -163,7 +153,7 @@ pub(crate) fn is_unfinished(session: &Session, number: u32) -> bool {
     })
 }
 
-/// Says what goes: messages by name, the rest is counted where it is shown.
+/// Records what is removed; messages with an excerpt.
 fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
     let bytes = -(session.text(e).len() as i64 + 1);
     let shown = session.graph().is_shown(index) && e.is_message();

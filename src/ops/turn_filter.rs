@@ -1,4 +1,4 @@
-//! Which turns an operation is about.
+//! Selects the turns that an operation applies to.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::surgery::Refusal;
 pub(crate) struct TurnFilter {
     /// The positions of the path that they take.
     positions: Range<u32>,
-    /// Whether nothing was left out by asking.
+    /// Whether all turns are selected.
     everything: bool,
 }
 
@@ -32,12 +32,12 @@ impl TurnFilter {
         })
     }
 
-    /// Whether an entry is in one of the turns. What is on no turn counts only where everything was asked for.
+    /// Whether an entry is in one of the turns. Entries outside of all turns count only if all turns are selected.
     pub(crate) fn holds(&self, session: &Session, entry: usize) -> bool {
         if self.everything {
             return true;
         }
-        // A copy of an entry is where the one is that clients know; left behind, it would take its place.
+        // A copy of an entry counts as the one that clients know: if it stayed, it would take its place.
         let entry = session.graph().known_as(session.entries(), entry);
         match session.graph().place(entry) {
             // A branch goes with the turn that it leaves.

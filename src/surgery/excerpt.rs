@@ -1,45 +1,45 @@
-//! The words by which a person knows what a change is about, read only where they are shown.
+//! Short excerpts that show people what a change concerns, read only when they are shown.
 
 use crate::json::{decode_head, lookup};
 use crate::session::Session;
 use crate::transcript::{Block, Entry};
 use crate::view::CallSummary;
 
-/// How many characters are ever shown.
+/// The most characters that are shown.
 const LONGEST: usize = 120;
 
-/// The words that a change concerns.
+/// An excerpt of what a change concerns.
 ///
-/// Most of the tens of thousands of changes of a large session are only counted. So a gist is a place in the
-/// file, and not looked at until somebody wants to read it.
+/// Most of the tens of thousands of changes of a large session are only counted, so an excerpt is a place in the file that
+/// is read when it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Excerpt {
-    /// There is nothing to be said.
+    /// There is nothing to show.
     #[default]
     None,
-    /// These words.
+    /// This text.
     Words(Box<str>),
-    /// The words of a block.
+    /// A part of a block.
     Block {
         /// Where in the file it begins.
         start: u64,
         /// How many bytes it has.
         len: u32,
-        /// Which of its words.
+        /// Which part.
         of: Words,
     },
 }
 
-/// Which words of a block tell what it is.
+/// Which part of a block shows what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
-    /// What was thought.
+    /// The text of thinking.
     Thinking,
     /// The name of a tool.
     Name,
-    /// What a call brought.
+    /// The content of a result.
     Content,
-    /// What is asked of a tool.
+    /// The input of a call.
     Call,
 }
 
@@ -59,14 +59,14 @@ impl Words {
 }
 
 impl Excerpt {
-    /// The words of a block of an entry.
+    /// Returns the excerpt of an entry's block.
     pub fn of(session: &Session, entry: &Entry, block: &Block, of: Words) -> Self {
         if of == Words::Thinking && !block.has_readable_thinking() {
             return Excerpt::None;
         }
         let line = entry.line as usize;
         if !session.document().is_original(line) {
-            // It was made by an earlier step, and is gone when the change is shown.
+            // An earlier step made the line, and it no longer exists when the change is shown.
             return of.read(block.span.of(session.text(entry))).into();
         }
         Excerpt::Block {
@@ -76,12 +76,12 @@ impl Excerpt {
         }
     }
 
-    /// Whether there is surely nothing to be said.
+    /// Whether there is nothing to show.
     pub fn is_none(&self) -> bool {
         *self == Excerpt::None
     }
 
-    /// Whether there may turn out to be nothing to be said. What is long says something, and sealed thinking has none.
+    /// Whether the text may turn out to be empty. Long blocks have text, and encrypted thinking never gets an excerpt.
     pub(crate) fn may_be_empty(&self) -> bool {
         match self {
             Excerpt::None => true,
@@ -90,7 +90,7 @@ impl Excerpt {
         }
     }
 
-    /// The words, of a session that was read from `source`; raw, neither cleaned nor masked.
+    /// Returns the text, given the bytes that the session was read from; raw, neither cleaned nor masked.
     pub fn read(&self, source: &[u8]) -> String {
         match self {
             Excerpt::None => String::new(),

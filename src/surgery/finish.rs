@@ -5,7 +5,8 @@ use rustc_hash::FxHashSet;
 
 use super::copy_names::CopyNames;
 use super::move_paths::move_paths;
-use super::plan::{Action, Detail, InsertAt, Plan, Refusal, Transform};
+use super::plan::{Action, Detail, InsertAt, Plan, Transform};
+use super::refusal::Refusal;
 use crate::human::tokens;
 use crate::json::{Edit, encode, lookup};
 use crate::session::Session;
@@ -130,7 +131,9 @@ fn adopt(session: &Session, plan: &mut Plan) -> Vec<usize> {
         .filter(lost)
         .filter(on_leaf)
         .collect();
-    found.iter().for_each(|&i| plan.set_parent(i, Some(&uuid)));
+    for &i in &found {
+        plan.set_parent(i, Some(&uuid));
+    }
     found
 }
 

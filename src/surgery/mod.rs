@@ -12,6 +12,7 @@ mod move_paths;
 mod new_entry;
 mod plan;
 mod record;
+mod refusal;
 mod reparent;
 mod surgery;
 mod verify;
@@ -26,10 +27,9 @@ pub use forecast::Forecast;
 pub use fresh_ids::{FreshIds, NotAsMeant};
 pub(crate) use fresh_ids::{emit, emitted_len, least_emitted};
 pub(crate) use new_entry::common_fields;
-pub use plan::{
-    Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Reach, Refusal, Transform, Why,
-};
+pub use plan::{Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Reach, Transform};
 pub use record::Record;
+pub use refusal::{Refusal, RefusalKind, Remedy, Why};
 pub use reparent::{Relinked, reparent};
 pub use surgery::{Operated, Surgery, SurgeryError};
 pub use verify::{Fault, Faults, Verified};

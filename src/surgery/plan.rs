@@ -7,11 +7,12 @@ use uuid::Uuid;
 
 use crate::document::Document;
 use crate::json::{Edit, Edits, OverlapError, Span};
-use crate::session::{Session, TurnError};
+use crate::session::Session;
 use crate::transcript::{Entry, LineState};
 
 use super::change_kind::ChangeKind;
 use super::excerpt::Excerpt;
+use super::refusal::Refusal;
 use super::reparent::reparent;
 
 /// An operation that yields a plan.
@@ -64,57 +65,6 @@ pub enum Detail {
     Grouped,
     /// Nothing: only what comes of it is asked for.
     None,
-}
-
-/// What is declined on purpose, with a way out.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Refusal {
-    /// A word for scripts.
-    pub kind: &'static str,
-    /// What is declined, and why.
-    pub message: String,
-    /// What to do instead.
-    pub hint: String,
-    /// What sort of no it is.
-    pub why: Why,
-}
-
-/// Why something is not done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// It would do harm.
-    Declined,
-    /// It cannot be meant as it was asked for.
-    Usage,
-    /// Something that it needs failed.
-    Failed,
-}
-
-impl Refusal {
-    /// Declines.
-    pub fn new(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            hint: hint.into(),
-            why: Why::Declined,
-        }
-    }
-
-    /// Declines what cannot be meant.
-    pub fn usage(kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            why: Why::Usage,
-            ..Self::new(kind, message, hint)
-        }
-    }
-}
-
-impl From<TurnError> for Refusal {
-    fn from(error: TurnError) -> Self {
-        Self::usage("no-such-turn", error.message, error.hint)
-    }
 }
 
 /// What becomes of a line.

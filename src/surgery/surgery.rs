@@ -10,8 +10,9 @@ use super::conversation::{Expected, Intent};
 use super::copy_names::CopyNames;
 use super::figures::Figures;
 use super::finish::Finish;
-use super::plan::{Detail, PlanError, Reach, Refusal, Transform};
+use super::plan::{Detail, PlanError, Reach, Transform};
 use super::record::Record;
+use super::refusal::Refusal;
 use super::verify::Faults;
 
 /// An operation on one session, before it is carried out.

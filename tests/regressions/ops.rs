@@ -21,7 +21,7 @@ fn shown(home: &Home, session: &str) -> Vec<String> {
     let run = home.run(&["payload", session]);
     assert_eq!(run.code, 0, "{run:?}");
     let messages: Vec<Value> = serde_json::from_str(&run.stdout).expect("messages");
-    let blocks = messages.iter().flat_map(|m| m["content"].as_array());
+    let blocks = messages.iter().filter_map(|m| m["content"].as_array());
     let texts = blocks.flatten().filter_map(|b| b["text"].as_str());
     texts.map(|t| t.trim_end().to_owned()).collect()
 }

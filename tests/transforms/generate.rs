@@ -334,7 +334,11 @@ impl Writer {
                 self.leaf = Some(made_in[n].clone());
             }
             // Text stands beside the first result of an even number of calls, and beside the last of an odd one.
-            let beside = if ids.len() % 2 == 0 { 0 } else { answered - 1 };
+            let beside = if ids.len().is_multiple_of(2) {
+                0
+            } else {
+                answered - 1
+            };
             let aside = aside.clone().filter(|_| n == beside);
             let blocks: Vec<Value> = [result(id)].into_iter().chain(aside).collect();
             self.grow(json!({

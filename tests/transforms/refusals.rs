@@ -89,8 +89,8 @@ fn a_summary_of_calls_that_still_run() {
     let run = home.run(&["compact", SESSION, "--keep-last", "0"]);
     assert_snapshot!(run.seen(), @"
     --- stderr
-    Refused: turn 4 is unfinished: it has calls without results, of which nothing can be told
-    Hint: keep it as it is: --keep-last 1
+    Refused: turn 4 is unfinished: it has calls without results, which cannot be summarised
+    Hint: keep the last turn as it is: --keep-last 1
     --- exit code 3
     ");
     assert_eq!(
@@ -116,7 +116,7 @@ fn words_that_would_cut_off_calls_that_still_run() {
     let run = home.run(&["drop-tools", SESSION, "--id", "toolu_done"]);
     assert_snapshot!(run.seen(), @"
     --- stderr
-    Refused: the last turn is unfinished, and words stand beside a result that would go: they would cut off the calls that still run
+    Refused: the last turn is unfinished, and there is text beside a result that would be removed: it would cut off the calls that still run
     Hint: name the calls without results too, with --id
     --- exit code 3
     ");

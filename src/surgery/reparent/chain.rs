@@ -162,8 +162,26 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
         }
         m.loose.iter().for_each(|&i| join(last, 2, i));
     }
+    let from = preserved_before(session);
+    out.retain(|j| j.position >= from);
     out.sort_by_key(|j| (j.position, j.rank, j.entry));
     out
+}
+
+/// Returns the position before which no entry may join the path.
+///
+/// A preserved segment is the way up from its tail to its head, so what joined that way would be shown to the model.
+fn preserved_before(session: &Session) -> u32 {
+    let graph = session.graph();
+    let window = graph.window_start();
+    let boundary = graph
+        .path()
+        .get(window as usize)
+        .map(|&i| &session.entries()[i as usize]);
+    let segment = boundary
+        .filter(|e| e.is_boundary())
+        .and_then(|e| session.lookup(e, &["compactMetadata", "preservedSegment"]));
+    segment.map_or(0, |_| window)
 }
 
 /// Gathers the lines and results beside the path that stay, by message.
