@@ -58,9 +58,10 @@ impl<'a> PayloadBlock<'a> {
             call: block.call,
             newline: false,
             media: block.may_hold_media(),
-            content: match block.kind.is_result() {
-                true => block.content(line).map_or(0, |c| c.len() as u32),
-                false => 0,
+            content: if block.kind.is_result() {
+                block.content(line).map_or(0, |c| c.len() as u32)
+            } else {
+                0
             },
             wordy: block.has_words(),
             form: Form::Raw(block.span.of(line)),
@@ -118,10 +119,9 @@ impl<'a> PayloadBlock<'a> {
     /// The bytes of the file that it is made of.
     pub fn len(&self) -> usize {
         match &self.form {
-            Form::Raw(raw) | Form::Words(raw) => raw.len(),
+            Form::Raw(raw) | Form::Words(raw) | Form::Media(AttachedMedia::Block(raw)) => raw.len(),
             Form::Reminders(all) => all.iter().map(|r| r.len()).sum(),
             Form::Made(made) => made.len(),
-            Form::Media(AttachedMedia::Block(raw)) => raw.len(),
             Form::Media(AttachedMedia::File { data, .. }) => data.len(),
         }
     }

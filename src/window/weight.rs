@@ -1,7 +1,7 @@
 //! The weight of content in the context window, before it is scaled to a session's own records.
 
 use super::image::{Picture, heavy};
-use crate::json::lookup;
+use crate::json::{Span, lookup};
 use crate::transcript::{
     AttachedMedia, Block, BlockKind, Entry, Kind, NEEDS_FULL_PARSE, Subtype, attached, parse,
 };
@@ -124,9 +124,6 @@ pub(crate) fn text_bytes_per_token(scale: f64) -> f64 {
 /// `media` tells whether pictures or documents may be in it.
 pub(crate) fn block_weight(kind: BlockKind, raw: &[u8], content: usize, media: bool) -> Weight {
     match kind {
-        BlockKind::Text | BlockKind::Other => {
-            Weight::of_text(raw.len().saturating_sub(AROUND_TEXT))
-        }
         BlockKind::Thinking => Weight::of_signature(signature_length(raw)),
         BlockKind::RedactedThinking => {
             Weight::of_signature(raw.len().saturating_sub(AROUND_SIGNATURE))
@@ -143,7 +140,7 @@ pub(crate) fn block_weight(kind: BlockKind, raw: &[u8], content: usize, media: b
         }
         BlockKind::ToolResult | BlockKind::ServerToolResult => Weight::of_result(content),
         BlockKind::Image | BlockKind::Document if !heavy(raw).is_empty() => Weight::of_media(raw),
-        BlockKind::Image | BlockKind::Document => {
+        BlockKind::Text | BlockKind::Other | BlockKind::Image | BlockKind::Document => {
             Weight::of_text(raw.len().saturating_sub(AROUND_TEXT))
         }
     }
@@ -166,9 +163,10 @@ pub(crate) fn weigh<'a>(line: impl Fn() -> &'a [u8], blocks: &[Block], e: &Entry
         Kind::User | Kind::Assistant => {
             let line = line();
             let weigh = |block: &Block| {
-                let content = match block.kind.is_result() {
-                    true => block.content(line).map_or(0, |c| c.len()),
-                    false => 0,
+                let content = if block.kind.is_result() {
+                    block.content(line).map_or(0, Span::len)
+                } else {
+                    0
                 };
                 let raw = block.span.of(line);
                 block_weight(block.kind, raw, content, block.may_hold_media())
