@@ -132,7 +132,9 @@ impl<'a> PathFinder<'a> {
     /// messages.
     fn is_beside(&self, entry: usize, path: &[u32]) -> bool {
         let mut on_path = vec![false; self.entries.len()];
-        path.iter().for_each(|&i| on_path[i as usize] = true);
+        for &i in path {
+            on_path[i as usize] = true;
+        }
         let ids = path.iter().map(|&i| self.entries[i as usize].message_id);
         let messages: FxHashMap<Id, u32> =
             ids.filter(|id| id.is_some()).map(|id| (id, 0)).collect();

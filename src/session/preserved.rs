@@ -87,7 +87,9 @@ impl PreservedEntries {
         }
         let by_boundary: FxHashMap<u32, &Preserved> = all.iter().map(|p| (p.boundary, p)).collect();
         let mut on_path = vec![false; entries.len()];
-        path.iter().for_each(|&i| on_path[i as usize] = true);
+        for &i in path {
+            on_path[i as usize] = true;
+        }
         // Chains of a damaged file may overlap without end.
         let mut steps = entries.len() * 4;
         for preserved in path.iter().filter_map(|i| by_boundary.get(i)) {

@@ -50,10 +50,33 @@ const WORDS: [(&str, &[&str]); 6] = [
     ("message", &[]),
 ];
 
-/// An attachment's texts: in whose name, and each as a JSON string of the line.
+/// What an attachment shows to the model.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attached<'a> {
-    pub(crate) role: Role,
+    /// The role that the client recorded; without one, the client chooses it by the model.
+    pub(crate) role: Option<Role>,
+    /// The texts, each a JSON string of the line.
     pub(crate) texts: Vec<&'a [u8]>,
+    /// The pictures and documents.
+    pub(crate) media: Vec<AttachedMedia<'a>>,
+}
+
+/// A picture or document of an attachment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AttachedMedia<'a> {
+    /// A content block, as in a prompt.
+    Block(&'a [u8]),
+    /// A file that a person mentioned: its data in base64 and its media type, both JSON strings.
+    File {
+        data: &'a [u8],
+        media_type: &'a [u8],
+    },
+}
+
+impl Attached<'_> {
+    fn is_empty(&self) -> bool {
+        self.texts.is_empty() && self.media.is_empty()
+    }
 }
 
 /// What an attachment says to the model; `line` is its entry's.
@@ -67,8 +90,8 @@ pub(crate) fn attached<'a>(line: &'a [u8], e: &Entry) -> Option<Attached<'a>> {
     if e.window != NEEDS_FULL_PARSE {
         let text = content(line, e.window as usize)?;
         return Some(Attached {
-            role: Role::User,
             texts: vec![text],
+            ..Attached::default()
         });
     }
     let (all, own) = fields_with_attachment(line).ok()?;
@@ -83,33 +106,48 @@ pub(crate) fn attached<'a>(line: &'a [u8], e: &Entry) -> Option<Attached<'a>> {
         Role::User
     };
     if let Some(rendered) = value(line, &all, "rendered").filter(|r| r.starts_with(b"[")) {
-        let mut texts = Vec::new();
+        let mut out = Attached {
+            role: Some(role),
+            ..Attached::default()
+        };
         for element in elements(rendered).ok()? {
             let element = element.of(rendered);
             let content = lookup(element, &["content"])
                 .map(|s| s.of(element))
                 .unwrap_or_default();
-            gather(content, &mut texts);
+            gather(content, &mut out);
         }
-        return (!texts.is_empty()).then_some(Attached { role, texts });
+        return (!out.is_empty()).then_some(out);
     }
     if HIDDEN.contains(&kind) {
         return None;
     }
-    let mut texts = Vec::new();
+    let mut out = Attached::default();
+    out.media.extend(mentioned(line, &own));
     for (key, path) in WORDS {
         let found = value(line, &own, key)
             // Only an object has more in it.
             .filter(|v| path.is_empty() || v.starts_with(b"{"))
             .and_then(|v| lookup(v, path).map(|s| s.of(v)));
-        gather(found.unwrap_or_default(), &mut texts);
-        if !texts.is_empty() {
+        gather(found.unwrap_or_default(), &mut out);
+        if !out.is_empty() {
             break;
         }
     }
-    (!texts.is_empty()).then_some(Attached {
-        role: Role::User,
-        texts,
+    (!out.is_empty()).then_some(out)
+}
+
+/// The picture that an attachment has because a person mentioned its file.
+fn mentioned<'a>(line: &'a [u8], own: &[Field]) -> Option<AttachedMedia<'a>> {
+    let content = value(line, own, "content").filter(|c| c.starts_with(b"{"))?;
+    let field = |path: &[&str]| {
+        let value = lookup(content, path)?.of(content);
+        value.starts_with(b"\"").then_some(value)
+    };
+    (field(&["type"])? == b"\"image\"").then_some(())?;
+    Some(AttachedMedia::File {
+        data: field(&["file", "base64"])?,
+        media_type: field(&["file", "type"])?,
     })
 }
 
@@ -165,14 +203,19 @@ fn value<'a>(line: &'a [u8], fields: &[Field], key: &str) -> Option<&'a [u8]> {
     fields.iter().rfind(named).map(|f| f.value.of(line))
 }
 
-/// A string, or the texts of a list of blocks.
-fn gather<'a>(content: &'a [u8], texts: &mut Vec<&'a [u8]>) {
+/// Adds a string, or the texts and pictures of a list of blocks.
+fn gather<'a>(content: &'a [u8], out: &mut Attached<'a>) {
     match content.first() {
-        Some(b'"') if content.len() > 2 => texts.push(content),
+        Some(b'"') if content.len() > 2 => out.texts.push(content),
         Some(b'[') => {
             for block in elements(content).unwrap_or_default() {
                 let block = block.of(content);
-                texts.extend(
+                let kind = lookup(block, &["type"]).map(|s| s.of(block));
+                if let Some(b"\"image\"" | b"\"document\"") = kind {
+                    out.media.push(AttachedMedia::Block(block));
+                    continue;
+                }
+                out.texts.extend(
                     lookup(block, &["text"])
                         .map(|s| s.of(block))
                         .filter(|t| t.starts_with(b"\"")),
@@ -200,6 +243,8 @@ mod tests {
             r#"{"type":"todo_reminder","content":"hidden"}"#,
             r#"{"type":"hook_success","content":"hidden unless rendered"}"#,
             r#"{"type":"queued_command","prompt":"typed meanwhile"}"#,
+            r#"{"type":"queued_command","prompt":[{"type":"text","text":"look"},{"type":"image","source":{}}]}"#,
+            r#"{"type":"file","content":{"type":"image","file":{"base64":"iVBO","type":"image/png"}}}"#,
             r#"{"type":"edited","snippet":"a piece","content":5}"#,
             "null",
         ];
@@ -215,7 +260,7 @@ mod tests {
                     window: NEEDS_FULL_PARSE,
                     ..known
                 };
-                let said = |e: &Entry| attached(line.as_bytes(), e).map(|a| (a.role, a.texts));
+                let said = |e: &Entry| attached(line.as_bytes(), e);
                 assert_eq!(said(&known), said(&unknown), "{line}");
             }
         }

@@ -14,7 +14,7 @@ mod role;
 mod timestamp;
 mod usage;
 
-pub(crate) use attachment::attached;
+pub(crate) use attachment::{AttachedMedia, attached};
 pub use entry::{
     Block, BlockKind, Entry, EntryHead, Flags, ID_LEN, IdsAt, Kind, LEADING_PARENT, LineState,
     Subtype,

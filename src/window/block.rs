@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::json::{Edit, apply_edits, begins_with_text, encode, lookup};
 
-use super::calibration::Weight;
-use crate::transcript::{Block, BlockKind, Id, NO_CALL};
+use super::weight::{Weight, block_weight, media_block};
+use crate::transcript::{AttachedMedia, Block, BlockKind, Id, NO_CALL};
 
 /// How the client wraps a reminder that it sends in the user's name, as it stands in JSON.
 const OPEN: &[u8] = br"<system-reminder>\n";
@@ -26,6 +26,8 @@ pub struct PayloadBlock<'a> {
     pub(crate) newline: bool,
     /// Whether pictures or documents may be in it.
     pub(crate) media: bool,
+    /// The length of a result's `content`.
+    content: u32,
     /// Whether it is known that it says something.
     wordy: bool,
     pub(crate) form: Form<'a>,
@@ -42,6 +44,8 @@ pub(crate) enum Form<'a> {
     Reminders(Vec<&'a [u8]>),
     /// A block that the client makes up.
     Made(Vec<u8>),
+    /// A picture or document of an attachment.
+    Media(AttachedMedia<'a>),
 }
 
 impl<'a> PayloadBlock<'a> {
@@ -54,6 +58,11 @@ impl<'a> PayloadBlock<'a> {
             call: block.call,
             newline: false,
             media: block.may_hold_media(),
+            content: if block.kind.is_result() {
+                block.content(line).map_or(0, |c| c.len() as u32)
+            } else {
+                0
+            },
             wordy: block.has_words(),
             form: Form::Raw(block.span.of(line)),
         }
@@ -77,8 +86,28 @@ impl<'a> PayloadBlock<'a> {
             call: NO_CALL,
             newline: false,
             media: false,
+            content: 0,
             wordy,
             form,
+        }
+    }
+
+    /// A picture or document of an attachment.
+    pub(crate) fn attached(entry: u32, media: AttachedMedia<'a>) -> Self {
+        let is_document = match media {
+            AttachedMedia::Block(raw) => {
+                lookup(raw, &["type"]).is_some_and(|s| s.of(raw) == b"\"document\"")
+            }
+            AttachedMedia::File { .. } => false,
+        };
+        Self {
+            kind: if is_document {
+                BlockKind::Document
+            } else {
+                BlockKind::Image
+            },
+            media: true,
+            ..Self::text(entry, false, Form::Media(media))
         }
     }
 
@@ -90,9 +119,10 @@ impl<'a> PayloadBlock<'a> {
     /// The bytes of the file that it is made of.
     pub fn len(&self) -> usize {
         match &self.form {
-            Form::Raw(raw) | Form::Words(raw) => raw.len(),
+            Form::Raw(raw) | Form::Words(raw) | Form::Media(AttachedMedia::Block(raw)) => raw.len(),
             Form::Reminders(all) => all.iter().map(|r| r.len()).sum(),
             Form::Made(made) => made.len(),
+            Form::Media(AttachedMedia::File { data, .. }) => data.len(),
         }
     }
 
@@ -123,35 +153,21 @@ impl<'a> PayloadBlock<'a> {
                 Cow::Owned(out)
             }
             Form::Made(made) => Cow::Owned(made.clone()),
+            Form::Media(media) => media_block(media),
         }
     }
 
-    /// What it adds to the window.
+    /// Its weight in the context window.
     pub fn weight(&self) -> Weight {
-        let text = |inner: usize| Weight {
-            bytes: (br#"{"type":"text","text":""}"#.len() + inner) as f64,
-            images: 0.0,
-        };
-        let newline = if self.newline { br"\n".len() } else { 0 };
         match &self.form {
-            Form::Raw(raw) => {
-                let mut weight = if self.media {
-                    Weight::of(raw)
-                } else {
-                    Weight {
-                        bytes: raw.len() as f64,
-                        images: 0.0,
-                    }
-                };
-                weight.bytes += newline as f64;
-                weight
-            }
-            Form::Words(raw) => text(raw.len().saturating_sub(2) + newline),
-            Form::Reminders(all) => {
-                let between = all.len().saturating_sub(1) * br"\n\n".len();
-                text(between + all.iter().map(|r| unwrapped(r).len()).sum::<usize>())
-            }
-            Form::Made(made) => Weight::of(made),
+            Form::Raw(raw) => block_weight(self.kind, raw, self.content as usize, self.media),
+            Form::Words(raw) => Weight::of_text(raw.len().saturating_sub(2)),
+            Form::Reminders(all) => all
+                .iter()
+                .map(|r| Weight::of_text(unwrapped(r).len()))
+                .sum(),
+            Form::Media(media) => Weight::of_media(&media_block(media)),
+            Form::Made(made) => Weight::of_result(made.len()),
         }
     }
 
@@ -163,7 +179,7 @@ impl<'a> PayloadBlock<'a> {
         let words = match &self.form {
             Form::Raw(raw) => lookup(raw, &["text"]).map(|s| s.of(raw)),
             Form::Words(raw) => Some(*raw),
-            Form::Reminders(_) | Form::Made(_) => return false,
+            Form::Reminders(_) | Form::Made(_) | Form::Media(_) => return false,
         };
         // Anything longer than this is hardly blank, and not worth decoding.
         words.is_none_or(|w| w.len() < 4096 && crate::json::decode(w).trim().is_empty())
@@ -194,6 +210,7 @@ pub(crate) fn made_up_result(
         call: block.call,
         newline: false,
         media: false,
+        content: 0,
         wordy: false,
         form: Form::Made(made),
     })

@@ -7,13 +7,15 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::calibration::{Calibration, Weight};
+use super::calibration::Calibration;
+use super::dropped_thinking::DroppedThinking;
+use super::entry_weights::EntryWeights;
 use super::image::heavy;
 use super::payload::each_message;
-use super::weights::EntryWeights;
+use super::weight::Weight;
 use crate::session::Session;
 use crate::transcript::Role;
-use crate::transcript::{BlockKind, Entry, Kind, LineState, NO_CALL, PromptKind};
+use crate::transcript::{BlockKind, Entry, Kind, LineState, NO_CALL, PromptKind, Subtype};
 
 /// What something is, for a person who wonders where it all goes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -167,9 +169,17 @@ impl WindowBreakdown {
     /// Weighs what the model is shown.
     pub fn of(session: &Session, tools: &Tools) -> Self {
         let mut sums = Sums::<Weight>::default();
+        let dropped = if DroppedThinking::is_possible(session) {
+            EntryWeights::of(session).dropped_thinking()
+        } else {
+            DroppedThinking::default()
+        };
         each_message(session, None, |message| {
             for block in &message.blocks {
                 let e = &session.entries()[block.entry as usize];
+                if block.kind.is_thinking() && dropped.is_dropped(session, block.entry as usize) {
+                    continue;
+                }
                 let part = if message.role == Role::System {
                     Named::Category(Category::Reminders)
                 } else {
@@ -178,8 +188,8 @@ impl WindowBreakdown {
                 let mut weight = block.weight();
                 if weight.images > 0.0 {
                     let image = Weight {
-                        bytes: 0.0,
                         images: weight.images,
+                        ..Weight::default()
                     };
                     sums.add(Named::Category(Category::Images), image);
                     weight.images = 0.0;
@@ -287,6 +297,11 @@ fn part_of(kind: BlockKind, call: u32, e: &Entry, tools: &Tools) -> Named {
             (Kind::Assistant, _) => Category::Answers,
             (Kind::User, _) if e.flags.compact_summary() => Category::Summaries,
             (Kind::User, PromptKind::Words | PromptKind::Command) => Category::Prompts,
+            (Kind::Attachment, _)
+                if e.subtype == Subtype::QueuedCommand && !e.flags.not_by_person() =>
+            {
+                Category::Prompts
+            }
             _ => Category::Reminders,
         },
     })
@@ -355,17 +370,12 @@ pub fn largest(
         let part = main
             .filter(|m| m.1 * 2 >= len(i) - known)
             .map_or(Category::Metadata, |m| m.0);
-        let weight = if session.graph().is_shown(i as usize) {
-            ledger.weight(i as usize)
-        } else {
-            Weight::default()
-        };
         Large {
             entry: i,
             turn: session.turns().of(session.graph(), i as usize),
             part,
             bytes: len(i),
-            tokens: calibration.tokens(weight) as u64,
+            tokens: calibration.tokens(ledger.shown(session, i as usize)) as u64,
         }
     };
     order.into_iter().map(tell).collect()

@@ -3,18 +3,22 @@
 mod block;
 mod breakdown;
 mod calibration;
-
+mod dropped_thinking;
+mod entry_weights;
+mod fit;
 mod image;
 mod payload;
+mod records;
 mod shown_order;
 mod usage;
-mod weights;
+mod weight;
 
 pub use block::PayloadBlock;
 pub use breakdown::{Category, Large, Tools, WindowBreakdown, file_parts, largest};
-pub use calibration::{Calibration, Overstated, Weight};
+pub use calibration::{Calibration, Overstated};
+pub use entry_weights::EntryWeights;
 pub use image::{Picture, images};
 pub use payload::{Message, payload};
 pub(crate) use shown_order::shown_entries;
 pub(crate) use usage::{lower_usage, recorded_window};
-pub use weights::{EntryWeights, line_weight};
+pub use weight::{Weight, line_weight};

@@ -82,10 +82,28 @@ struct Assembly<'a, 'r> {
     firsts: Firsts,
     /// The model in use, as JSON: thinking of another one's is left out.
     model: Option<&'a [u8]>,
-    /// It is known that no other has said anything.
+    /// Whether it is known that all answers are of this model.
     one_model: bool,
+    /// Whether clients send attachments to this model as messages of the system.
+    has_system_messages: bool,
     /// Calls at the very end whose results the client makes up.
     open_end: FxHashSet<u32>,
+}
+
+/// Models to which 2.1.325 sends attachments as reminders in the user's name, by how their names begin;
+/// to others it sends them as messages of the system, after the prompt.
+const WITHOUT_SYSTEM_MESSAGES: [&[u8]; 6] = [
+    b"\"claude-opus-4-5",
+    b"\"claude-opus-4-6",
+    b"\"claude-opus-4-7",
+    b"\"claude-sonnet-4",
+    b"\"claude-sonnet-5",
+    b"\"claude-haiku-4",
+];
+
+fn takes_system_messages(model: &[u8]) -> bool {
+    let mut others = WITHOUT_SYSTEM_MESSAGES.iter();
+    !others.any(|name| model.starts_with(name))
 }
 
 /// The first block among the rows that makes each call, and the first that answers it.
@@ -171,6 +189,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             firsts,
             model,
             one_model: model.is_some_and(|m| session.is_all_by(m)),
+            has_system_messages: model.is_none_or(takes_system_messages),
             open_end,
         }
     }
@@ -299,17 +318,18 @@ impl<'a, 'r> Assembly<'a, 'r> {
                 let Some(found) = attached(text, e) else {
                     return;
                 };
-                if found.role == Role::System {
-                    user.system
-                        .extend(found.texts.into_iter().map(|t| (row, t)));
+                let by_system = self.has_system_messages && found.media.is_empty();
+                let by_system = found.role.map_or(by_system, |role| role == Role::System);
+                let media = found.media.into_iter();
+                let media = media.map(|m| PayloadBlock::attached(row, m));
+                if by_system {
+                    let texts = found.texts.into_iter();
+                    user.system.extend(texts.map(|t| (row, t)));
+                    user.reminders.push(media.collect());
                 } else {
-                    user.reminders.push(
-                        found
-                            .texts
-                            .into_iter()
-                            .map(|t| PayloadBlock::words(row, t))
-                            .collect(),
-                    );
+                    let texts = found.texts.into_iter();
+                    let texts = texts.map(|t| PayloadBlock::words(row, t));
+                    user.reminders.push(texts.chain(media).collect());
                 }
             }
             _ => {}

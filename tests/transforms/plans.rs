@@ -97,7 +97,7 @@ fn one_preview_one_write_one_undo() {
       turns          3 →      3
       entries       16 →     17  +1
       size     14.8 KB → 9.7 KB  −5.1 KB
-      window     ~2.4k →  ~1.6k  −848 tokens
+      window     ~2.4k →  ~1.0k  −1.4k tokens
 
       − turn 1    hidden from the model      ±0 B   ~121 tokens  “which sensors are there?”
       − turn 1    thinking                  −84 B    ~23 tokens  “I should look at the folder.”
@@ -112,7 +112,7 @@ fn one_preview_one_write_one_undo() {
       ~ 16 fresh ids
 
       write transcript    9.7 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.6k, so that the client does not compact at once
+    note: the last answer's usage is set to about 1.0k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0

@@ -22,7 +22,7 @@ fn strip_thinking() {
       turns          3 →       3
       entries       16 →      15  −1
       size     14.8 KB → 15.2 KB  +468 B
-      window     ~2.4k →   ~2.4k  −35 tokens
+      window     ~2.4k →   ~2.4k
 
       − turn 1    thinking     −84 B    ~23 tokens  “I should look at the folder.”
       − turn 2    thinking     −83 B    ~23 tokens  “Tests first, then the rest.”
@@ -31,7 +31,6 @@ fn strip_thinking() {
       ~ 14 fresh ids
 
       write transcript   15.2 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 2.4k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -47,7 +46,7 @@ fn drop_tools() {
       turns          3 →      3
       entries       16 →     11  −5
       size     14.8 KB → 5.8 KB  −9.0 KB
-      window     ~2.4k →  ~1.6k  −782 tokens
+      window     ~2.4k →  ~1.2k  −1.3k tokens
 
       − turn 1    thinking        −84 B    ~23 tokens  “I should look at the folder.”
       − turn 1    Bash call       −82 B    ~22 tokens  “ls sensors”
@@ -60,7 +59,7 @@ fn drop_tools() {
       ~ 10 fresh ids
 
       write transcript    5.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.6k, so that the client does not compact at once
+    note: the last answer's usage is set to about 1.1k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -76,7 +75,7 @@ fn drop_tools_by_size() {
       turns          3 →      3
       entries       16 →     14  −2
       size     14.8 KB → 7.8 KB  −6.9 KB
-      window     ~2.4k →  ~1.7k  −733 tokens
+      window     ~2.4k →  ~1.2k  −1.2k tokens
 
       − turn 2    thinking        −83 B    ~23 tokens  “Tests first, then the rest.”
       − turn 2    Bash call       −82 B    ~22 tokens  “npm test”
@@ -86,7 +85,7 @@ fn drop_tools_by_size() {
       ~ 13 fresh ids
 
       write transcript    7.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.7k, so that the client does not compact at once
+    note: the last answer's usage is set to about 1.2k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -102,7 +101,7 @@ fn stubs() {
       turns          3 →      3
       entries       16 →     17  +1
       size     14.8 KB → 9.9 KB  −4.8 KB
-      window     ~2.4k →  ~1.7k  −661 tokens
+      window     ~2.4k →  ~1.4k  −1.1k tokens
 
       ~ turn 2    Bash result   −3.3 KB   ~914 tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
@@ -110,7 +109,7 @@ fn stubs() {
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.7k, so that the client does not compact at once
+    note: the last answer's usage is set to about 1.3k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -126,7 +125,7 @@ fn truncate() {
       turns          3 →      1  −2
       entries       16 →     10  −6
       size     14.8 KB → 5.5 KB  −9.3 KB
-      window     ~2.4k →  ~1.7k  −696 tokens
+      window     ~2.4k →  ~1.7k  −699 tokens
 
       − turn 2    prompt    −365 B     ~4 tokens  “run the tests”
       − turn 2    answer    −601 B    ~23 tokens
@@ -154,7 +153,7 @@ fn compact() {
       turns          3 →       3
       entries       16 →      19  +3
       size     14.8 KB → 17.9 KB  +3.1 KB
-      window     ~2.4k →   ~1.6k  −848 tokens
+      window     ~2.4k →   ~1.0k  −1.4k tokens
 
       − turn 1    hidden from the model      ±0 B   ~145 tokens  “which sensors are there?”
       − turn 2    hidden from the model      ±0 B  ~1.0k tokens  “run the tests”
@@ -165,7 +164,7 @@ fn compact() {
       ~ 18 fresh ids
 
       write transcript   17.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.6k, so that the client does not compact at once
+    note: the last answer's usage is set to about 1.0k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -181,7 +180,7 @@ fn compact_without_history() {
       turns          3 →      1  −2
       entries       16 →      6  −10
       size     14.8 KB → 2.9 KB  −11.9 KB
-      window     ~2.4k →  ~1.6k  −786 tokens
+      window     ~2.4k →  ~1.1k  −1.3k tokens
 
       − turn 1    8 earlier entries   −4.3 KB   ~145 tokens  “which sensors are there?”
       − turn 2    5 earlier entries   −9.4 KB  ~1.0k tokens  “run the tests”
@@ -192,7 +191,7 @@ fn compact_without_history() {
       ~ 5 fresh ids
 
       write transcript    2.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.6k, so that the client does not compact at once
+    note: the last answer's usage is set to about 1.1k, so that the client does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -208,7 +207,7 @@ fn the_words_that_go() {
       turns          3 →      3
       entries       16 →     17  +1
       size     14.8 KB → 9.9 KB  −4.8 KB
-      window     ~2.4k →  ~1.7k  −668 tokens
+      window     ~2.4k →  ~1.3k  −1.1k tokens
 
       ~ turn 2    Bash result   −3.3 KB   ~923 tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
@@ -216,7 +215,7 @@ fn the_words_that_go() {
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.7k, so that the client does not compact at once
+    note: the last answer's usage is set to about 1.3k, so that the client does not compact at once
 
     ~ turn 2, line 12, user
       - not ok: the wind is from nowhere
@@ -235,7 +234,7 @@ fn the_words_that_go() {
       + [ccsurgery removed 3.3 KB of Bash output]
     ~ turn 3, line 15, assistant
       - usage: 2,400 tokens
-      + usage: 1,731 tokens
+      + usage: 1,334 tokens
 
     Dry run: nothing was written.
     --- exit code 0
@@ -251,7 +250,7 @@ fn the_json_that_goes() {
       turns          3 →       3
       entries       16 →      16
       size     14.8 KB → 15.9 KB  +1.2 KB
-      window     ~2.4k →   ~2.4k  −18 tokens
+      window     ~2.4k →   ~2.4k
 
       − turn 1    thinking     −84 B    ~23 tokens  “I should look at the folder.”
       +           title       +124 B  “Weather station (strip-thinking)”
