@@ -556,7 +556,7 @@ fn nothing_to_do(
         context.print_json(&document)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let title = crate::render::fit(&crate::render::clean(glance.name()), 60);
+    let title = crate::render::fit(&context.words(glance.name()), 60);
     let id = crate::render::clean(&job.found.id);
     let why = match &job.idle {
         Some(idle) => format!("in {id} “{title}” {idle}"),

@@ -2,7 +2,6 @@
 
 mod advice;
 mod args;
-mod branches;
 mod commands;
 mod commit_flow;
 mod context;
@@ -15,10 +14,8 @@ mod pager;
 mod plan_file;
 mod progress;
 mod prompt_history;
-mod reading;
 mod report;
 mod summary;
-mod word_diff;
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -39,7 +39,7 @@ pub(super) fn show_preview(context: &mut Context, report: &Report<'_>) -> Result
     let text = Preview {
         operation: report.job.operation,
         session_id: &report.job.found.id,
-        title: report.glance.name(),
+        title: &report.glance.name(),
         project: &project.unwrap_or(Path::new("")).to_string_lossy(),
         before: report.figures.0,
         after: report.figures.1,

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 
 use crate::doctor::{Finding, Severity};
 use crate::human::count;
+use crate::view::SessionText;
 
+use super::presenter::Presenter;
 use super::style::{BOLD, DIM, RED, YELLOW, paint};
 use super::text::{clean, fit, pad, width};
 
@@ -18,11 +20,13 @@ pub struct FindingList<'a> {
     /// The session's id.
     pub session_id: &'a str,
     /// Its title or first prompt.
-    pub title: &'a str,
+    pub title: &'a SessionText,
     /// What matters.
     pub findings: &'a [Finding],
     /// What the clients in question heal by themselves.
     pub healed: &'a [Finding],
+    /// Makes text of the session safe to show.
+    pub presenter: Presenter,
     /// Columns of the terminal.
     pub columns: usize,
 }
@@ -37,7 +41,7 @@ impl FindingList<'_> {
             out,
             "{}  “{}”",
             paint(BOLD, clean(&id)),
-            fit(&clean(self.title), room)
+            fit(&self.presenter.line(self.title), room)
         );
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         let mut rows = Vec::new();

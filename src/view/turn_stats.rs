@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::overview::{prompt_as_typed, prompt_text};
+use super::session_text::SessionText;
 use crate::session::{Session, Standing, Turn};
 use crate::transcript::{BlockKind, Kind, PromptKind, Subtype};
 use crate::window::{EntryWeights, Weight};
@@ -16,9 +17,9 @@ pub struct TurnStats {
     /// When it began, in milliseconds of the epoch.
     pub time: Option<i64>,
     /// The words of its prompt.
-    pub words: String,
+    pub prompt: SessionText,
     /// Calls by tool, in the order of their first use.
-    pub calls: Vec<(String, u32)>,
+    pub calls: Vec<(SessionText, u32)>,
     /// Entries on and beside the path.
     pub entries: u32,
     /// Bytes of its lines.
@@ -93,7 +94,7 @@ impl TurnStats {
             let time = entries[turn.prompt as usize].time;
             let facts = &mut out[turn.number as usize];
             facts.time = Some(time).filter(|&t| t != i64::MIN);
-            facts.words = words;
+            facts.prompt = words.into();
         }
         for (i, e) in entries.iter().enumerate() {
             let (Standing::Path(position) | Standing::Beside(position)) = graph.place(i) else {
@@ -141,9 +142,9 @@ impl TurnStats {
             match block.kind {
                 kind if kind.is_call() => {
                     let tool = session.tool_name(e, block);
-                    match self.calls.iter_mut().find(|(t, _)| *t == *tool) {
+                    match self.calls.iter_mut().find(|(t, _)| t.raw() == &*tool) {
                         Some((_, n)) => *n += 1,
-                        None => self.calls.push((tool.into_owned(), 1)),
+                        None => self.calls.push((tool.into_owned().into(), 1)),
                     }
                     let results = session.calls().of(block).map_or(0, |c| c.results.len());
                     self.unfinished |= kind == BlockKind::ToolUse && results == 0;

@@ -286,6 +286,6 @@ proptest! {
         let made = clone["target"]["session_id"].as_str().unwrap_or_else(|| panic!("{clone}"));
         prop_assert_eq!(before, home.run(100, &["payload", made]).json());
         let diff = home.run(100, &["diff", id, made]);
-        prop_assert!(diff.out.ends_with("No differences but ids.\n"), "{}", diff.seen());
+        prop_assert!(diff.out.ends_with("No differences except ids.\n"), "{}", diff.seen());
     }
 }

@@ -13,7 +13,7 @@ use crate::doctor::{Finding, Severity};
 use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint};
 use crate::session::Session;
 use crate::store::{Located, Locator, slug};
-use crate::view::Overview;
+use crate::view::{Overview, SessionText};
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
@@ -43,7 +43,7 @@ pub(crate) struct DoctorArgs {
 /// What was found in one session.
 struct Examined {
     found: Located,
-    title: String,
+    title: SessionText,
     judgement: Judgement,
     findings: Vec<Finding>,
     healed: Vec<Finding>,
@@ -122,7 +122,7 @@ fn examine(
     let at_home = found.path.starts_with(context.config.projects());
     let (findings, healed) = all.into_iter().partition(|f| judgement.concerns(f));
     Ok(Examined {
-        title: Overview::of(&session).name().to_owned(),
+        title: Overview::of(&session).name(),
         found,
         judgement,
         findings,
@@ -173,6 +173,7 @@ fn tell(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
         let list = FindingList {
             session_id: &seen.found.id,
             title: &seen.title,
+            presenter: context.presenter(),
             findings: &seen.findings,
             healed: &seen.healed,
             columns: context.columns,

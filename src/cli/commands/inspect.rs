@@ -377,7 +377,7 @@ fn document(context: &Context, found: &Located, session: &Session, xray: &Xray) 
         .iter()
         .map(|l| {
             let e = &session.entries()[l.entry as usize];
-            json!({"line": e.line + 1, "uuid": session.uuid(e), "turn": l.turn, "part": l.part, "bytes": l.bytes, "tokens": l.tokens, "gist": context.masked(&entry_label(session, e))})
+            json!({"line": e.line + 1, "uuid": session.uuid(e), "turn": l.turn, "part": l.part, "bytes": l.bytes, "tokens": l.tokens, "gist": context.presenter().json(&entry_label(session, e))})
         })
         .collect();
     let growth: Vec<Value> = xray
