@@ -70,9 +70,9 @@ impl<'a> ComparisonText<'a> {
     }
 
     fn title(&self, title: &Option<SessionText>) -> String {
-        title.as_ref().map_or("none".to_owned(), |t| {
-            format!("“{}”", self.screen.line(t))
-        })
+        title
+            .as_ref()
+            .map_or("none".to_owned(), |t| format!("“{}”", self.screen.line(t)))
     }
 
     fn summary(&self) -> String {
@@ -94,9 +94,8 @@ impl<'a> ComparisonText<'a> {
 
     /// Groups what differs by turn: by the turn of the first session where the entry is in it.
     fn by_turn(&self) -> Vec<(Option<u32>, Vec<Row<'a>>)> {
-        let turn = |side: &Compared<'_>, i: u32| {
-            side.session.turns().of(side.session.graph(), i as usize)
-        };
+        let turn =
+            |side: &Compared<'_>, i: u32| side.session.turns().of(side.session.graph(), i as usize);
         let mut rows: BTreeMap<u32, Vec<(u32, Row<'a>)>> = BTreeMap::new();
         // Entries that are in no turn come last.
         let mut add = |turn: Option<u32>, line: u32, row: Row<'a>| {
@@ -133,14 +132,7 @@ impl<'a> ComparisonText<'a> {
         self.tally(tally, out);
     }
 
-    fn only(
-        &self,
-        side: &Compared<'_>,
-        i: u32,
-        in_a: bool,
-        tally: &mut Tally,
-        out: &mut String,
-    ) {
+    fn only(&self, side: &Compared<'_>, i: u32, in_a: bool, tally: &mut Tally, out: &mut String) {
         let e = &side.session.entries()[i as usize];
         let (what, gist) = entry_summary(side.session, e);
         let what = self.screen.line(what);

@@ -75,10 +75,9 @@ impl SessionDiff<'_> {
         for fate in self.fates() {
             let (old, new) = match fate {
                 Fate::Dropped(line) => (self.pretty(self.before, line), String::new()),
-                Fate::Edited(old, new) => (
-                    self.pretty(self.before, old),
-                    self.pretty(self.after, new),
-                ),
+                Fate::Edited(old, new) => {
+                    (self.pretty(self.before, old), self.pretty(self.after, new))
+                }
                 Fate::Inserted(line) => (String::new(), self.pretty(self.after, line)),
             };
             let _ = writeln!(out, "{}", paint(BOLD, self.heading(&fate)));

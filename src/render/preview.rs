@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::surgery::{Action, Change, Figures};
 
 use super::presenter::{Presenter, Untrusted};
-use super::table::counted as counted_noun;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
+use super::table::counted as counted_noun;
 use super::text::{clean, fit, pad, short_path, width, wrap};
 use crate::human::{bytes, count, signed_bytes, tokens};
 use crate::view::SessionText;
@@ -224,13 +224,17 @@ impl Preview<'_> {
         if named.len() > shown.len() {
             let rest = (named.len() - shown.len()) as u64;
             let sum = |all: &mut dyn Iterator<Item = i64>| all.sum::<i64>();
-            let bytes = sum(&mut named.iter().map(|c| c.bytes))
-                - sum(&mut shown.iter().map(|c| c.bytes));
-            let window = sum(&mut named.iter().map(|c| c.shown))
-                - sum(&mut shown.iter().map(|c| c.shown));
+            let bytes =
+                sum(&mut named.iter().map(|c| c.bytes)) - sum(&mut shown.iter().map(|c| c.bytes));
+            let window =
+                sum(&mut named.iter().map(|c| c.shown)) - sum(&mut shown.iter().map(|c| c.shown));
             let tokens = layout.weight(window);
             let gap = if tokens.is_empty() { "" } else { "  " };
-            let line = format!("… and {} more, {}{gap}{tokens}", count(rest), signed_bytes(bytes));
+            let line = format!(
+                "… and {} more, {}{gap}{tokens}",
+                count(rest),
+                signed_bytes(bytes)
+            );
             let _ = writeln!(out, "  {}", paint(DIM, line));
         }
     }

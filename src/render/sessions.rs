@@ -43,9 +43,8 @@ pub fn session_table(screen: &Screen<'_>, rows: &[&SessionRow]) -> String {
 
 fn cells(screen: &Screen<'_>, row: &SessionRow) -> Vec<Cell> {
     let unknown = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
-    let optional = |text: Option<&crate::view::SessionText>| {
-        text.map(|t| screen.line(t)).unwrap_or_default()
-    };
+    let optional =
+        |text: Option<&crate::view::SessionText>| text.map(|t| screen.line(t)).unwrap_or_default();
     let estimate = if row.tokens_recorded { "" } else { "~" };
     let compactions = match row.compactions {
         Some(0) | None => String::new(),

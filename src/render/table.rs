@@ -217,7 +217,6 @@ pub fn counted(n: u64, one: &str, many: &str) -> String {
     )
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,6 +261,10 @@ mod tests {
 
     #[test]
     fn table_cuts_nothing_when_unlimited() {
-        assert!(table().render(usize::MAX / 2).contains("Fix the flaky test"));
+        assert!(
+            table()
+                .render(usize::MAX / 2)
+                .contains("Fix the flaky test")
+        );
     }
 }

@@ -155,7 +155,12 @@ mod tests {
 
     #[test]
     fn clean_leaves_nothing_hostile() {
-        assert_eq!(clean("a\u{61c}b\u{200b}c\u{ad}d\u{2060}e\u{180e}f").matches('\u{fffd}').count(), 5);
+        assert_eq!(
+            clean("a\u{61c}b\u{200b}c\u{ad}d\u{2060}e\u{180e}f")
+                .matches('\u{fffd}')
+                .count(),
+            5
+        );
         assert_eq!(
             clean("\x1b[31mred\x07\u{202e}x\r\n y"),
             "\u{fffd}[31mred\u{fffd}\u{fffd}x y"

@@ -20,7 +20,11 @@ const ROWS: usize = 12;
 const FEW_LINES: usize = 3;
 
 /// Returns the changes between two texts: words of short texts, lines of longer ones.
-pub(super) fn changed_lines(screen: &Screen<'_>, old: &SessionText, new: &SessionText) -> Vec<String> {
+pub(super) fn changed_lines(
+    screen: &Screen<'_>,
+    old: &SessionText,
+    new: &SessionText,
+) -> Vec<String> {
     // Masked whole: a secret that is cut into pieces is not recognised.
     let (old, new) = (screen.presenter.lines(old), screen.presenter.lines(new));
     let columns = screen.columns.saturating_sub(6).max(20);

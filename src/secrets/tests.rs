@@ -100,22 +100,33 @@ fn known_formats() -> Vec<(String, &'static str)> {
         at("https://h/?apikey=", "q7w8e9"),
         at("a=b&client_secret=", "q7w8e9"),
         at("Server=db;User=a;Password=", "hunter2"),
-        at("AWS_SECRET_ACCESS_KEY=", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        at(
+            "AWS_SECRET_ACCESS_KEY=",
+            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        ),
         at(
             "https://hooks.slack.com/services/",
             "T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
         ),
     ];
     out.push((r#"{"password":"hunter2x"}"#.to_owned(), "hunter2x"));
-    out.push((
-        r#"{\"password\":\"hunter2x\"}"#.to_owned(),
-        "hunter2x",
-    ));
+    out.push((r#"{\"password\":\"hunter2x\"}"#.to_owned(), "hunter2x"));
     out.push(("redis://u:pa/ss$w0rd@h".to_owned(), "pa/ss$w0rd"));
     out.push(("redis://u:pa@ss@h".to_owned(), "pa@ss"));
     for prefix in [
-        "sk_live_", "sk_test_", "rk_live_", "whsec_", "xapp-", "ya29.", "GOCSPX-", "glrt-", "gldt-",
-        "hf_", "hvs.", "gsk_", "dckr_pat_",
+        "sk_live_",
+        "sk_test_",
+        "rk_live_",
+        "whsec_",
+        "xapp-",
+        "ya29.",
+        "GOCSPX-",
+        "glrt-",
+        "gldt-",
+        "hf_",
+        "hvs.",
+        "gsk_",
+        "dckr_pat_",
     ] {
         out.push((format!("x {prefix}{mixed} y"), mixed));
     }
@@ -123,10 +134,7 @@ fn known_formats() -> Vec<(String, &'static str)> {
     out.push((format!("x dop_v1_{hex} y"), hex));
     out.push((format!("x shpat_{} y", &hex[..32]), &hex[..32]));
     out.push((format!("x dapi{} y", &hex[..32]), &hex[..32]));
-    out.push((
-        format!("x SG.{}.{mixed} y", &mixed[..22]),
-        &mixed[..22],
-    ));
+    out.push((format!("x SG.{}.{mixed} y", &mixed[..22]), &mixed[..22]));
     out.push((
         format!("-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n{mixed}\n{mixed}\n-----END PGP PRIVATE KEY BLOCK-----"),
         mixed,

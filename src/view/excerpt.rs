@@ -34,10 +34,7 @@ fn summary(session: &Session, e: &Entry) -> (String, String) {
             } else {
                 "result"
             };
-            return (
-                format!("{} {half}", call.tool.raw()),
-                call.gist.into_raw(),
-            );
+            return (format!("{} {half}", call.tool.raw()), call.gist.into_raw());
         }
         if block.kind.is_result() {
             return ("result without a call".to_owned(), result_words(raw));

@@ -45,7 +45,10 @@ pub enum TurnItem {
         bytes: u64,
     },
     /// Something that the client added: a summary, the output of a command, a reminder.
-    Note { what: SessionText, text: SessionText },
+    Note {
+        what: SessionText,
+        text: SessionText,
+    },
 }
 
 /// A turn with everything in it that a person reads.

@@ -17,7 +17,11 @@ fn write_lines(home: &Home, lines: &[Value]) {
     let folder = home.config().join("projects").join("-odd");
     fs_err::create_dir_all(&folder).unwrap();
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
-    fs_err::write(folder.join(format!("{SESSION}.jsonl")), text.join("\n") + "\n").unwrap();
+    fs_err::write(
+        folder.join(format!("{SESSION}.jsonl")),
+        text.join("\n") + "\n",
+    )
+    .unwrap();
 }
 
 fn entry(n: usize, kind: &str, content: &Value) -> Value {
@@ -47,7 +51,8 @@ fn titles_are_masked_where_nothing_is_to_do_and_by_the_doctor() {
 fn payload_and_show_stay_valid_json_with_a_quoted_pem_heading() {
     let home = Home::new();
     let heading = "if \"-----BEGIN PRIVATE KEY-----\" in text";
-    let call = json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": heading}}]);
+    let call =
+        json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": heading}}]);
     let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]);
     write_lines(
         &home,
@@ -59,10 +64,17 @@ fn payload_and_show_stay_valid_json_with_a_quoted_pem_heading() {
         ],
     );
     let payload = home.run(&["payload", SESSION]);
-    assert!(serde_json::from_str::<Value>(&payload.stdout).is_ok(), "{}", payload.seen());
+    assert!(
+        serde_json::from_str::<Value>(&payload.stdout).is_ok(),
+        "{}",
+        payload.seen()
+    );
     let shown = home.run(&["show", SESSION, "--turns", "1", "--json"]);
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-    assert_eq!(shown["turn_contents"][0]["items"][1]["input"]["command"], heading);
+    assert_eq!(
+        shown["turn_contents"][0]["items"][1]["input"]["command"],
+        heading
+    );
     assert_eq!(shown["turn_contents"][0]["items"][2]["call_id"], "t1");
 }
 
@@ -98,8 +110,13 @@ fn tool_names_of_hidden_calls_cannot_drive_the_terminal() {
     ] {
         let run = home.run(args);
         let text = run.seen();
-        assert!(!text.contains("\u{1b}]") && !text.contains('\u{7}'), "{args:?}");
-        let hidden = text.chars().find(|c| "\u{9b}\u{202e}\u{61c}\u{200b}\u{ad}\u{2060}\u{180e}".contains(*c));
+        assert!(
+            !text.contains("\u{1b}]") && !text.contains('\u{7}'),
+            "{args:?}"
+        );
+        let hidden = text
+            .chars()
+            .find(|c| "\u{9b}\u{202e}\u{61c}\u{200b}\u{ad}\u{2060}\u{180e}".contains(*c));
         assert_eq!(hidden, None, "{args:?}");
     }
 }
@@ -108,7 +125,8 @@ fn tool_names_of_hidden_calls_cannot_drive_the_terminal() {
 fn diff_masks_a_private_key_that_spans_lines() {
     let home = Home::new();
     let body = "MIIEowIBAAKCAQEAabcdefghijklmnopqrstuvwxyz0123456789";
-    let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{body}\n{body}\n-----END RSA PRIVATE KEY-----");
+    let key =
+        format!("-----BEGIN RSA PRIVATE KEY-----\n{body}\n{body}\n-----END RSA PRIVATE KEY-----");
     home.add(&prompt(&home, "one").answer("x").prompt(&key).answer("y"));
     for form in ["--diff", "--diff=raw"] {
         let run = home.run(&["truncate", SESSION, "--at", "1", "-n", form]);
@@ -125,7 +143,12 @@ fn ls_as_json_accepts_file_names_that_are_not_utf8() {
     fs_err::copy(&path, path.with_file_name(odd)).unwrap();
     let run = home.run(&["ls", "--json"]);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(document["sessions"].as_array().map(Vec::len), Some(2), "{}", run.seen());
+    assert_eq!(
+        document["sessions"].as_array().map(Vec::len),
+        Some(2),
+        "{}",
+        run.seen()
+    );
 }
 
 #[test]

@@ -16,12 +16,12 @@ fn home() -> Home {
 #[test]
 fn at_three_widths() {
     let home = home();
-    insta::assert_snapshot!(home.run(60, &["inspect"]).seen(), @"
+    insta::assert_snapshot!(home.run(60, &["inspect"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    The window: 12.5k tokens
+    Context window: 12.5k tokens
       system prompt and tools      11.0k   87%  █████████████
       Bash results                   631    5%  ▊
       images, documents              409    3%  ▌
@@ -33,10 +33,10 @@ fn at_three_widths() {
       Screenshot results              35   <1%  ▏
       summaries                       31   <1%  ▏
       attachments, reminders          26   <1%  ▏
-      measured on 6 requests: 2.1 bytes a token; at the last one
-      the record says 12.5k, the estimate is 1.0% off
+      measured on 6 requests: 2.1 bytes per token; at the last
+      one 12.5k tokens were recorded, the estimate is 1.0% off
 
-    The file: 12.8 KB
+    File: 12.8 KB
       metadata                   7.4 KB   58%  ██████████████
       duplicates for client      2.1 KB   17%  ████▏
       Bash results               1.2 KB   10%  ██▍
@@ -50,34 +50,34 @@ fn at_three_widths() {
       attachments, reminders       54 B   <1%  ▏
       summaries                    42 B   <1%  ▏
       905 B of it in lines that the model is not shown: before
-      the last compaction, or the client's own
+      the last compaction, or metadata
 
-    Its growth, turn by turn: at most 12.5k tokens
+    Growth by turn: at most 12.5k tokens
       ████
       ▲  ▲ compacted
 
-    The largest entries
-      turn 2       2.7 KB       ~574  Bash results  cargo test …
-      turn 3       2.2 KB       ~445  duplicates …  Screenshot …
-      turn 2        539 B        ~51  metadata      cargo test …
-      turn 2        526 B        ~45  metadata      The test de…
-      turn 4        522 B        ~43  metadata      git push or…
-      turn 2        520 B        ~42  metadata      /w/src/pars…
-      turn 2        510 B        ~58  metadata      /w/src/pars…
-      turn 2        501 B        ~33  metadata      The map's o…
+    Largest entries
+      turn 2  2.7 KB  ~574  cargo test parser
+      turn 3  2.2 KB  ~445  Screenshot result
+      turn 2   539 B   ~51  cargo test parser
+      turn 2   526 B   ~45  The test depends on the order of a …
+      turn 4   522 B   ~43  git push origin main
+      turn 2   520 B   ~42  /w/src/parser.rs
+      turn 2   510 B   ~58  /w/src/parser.rs
+      turn 2   501 B   ~33  The map's order is random; **sort t…
 
-    What would save some
+    How to free some of it
       ccsurgery strip-thinking 5e551011
-        window −45 (0%), file −527 B: all thinking goes
+        context −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −671 (5%), file −3.8 KB: calls that failed go
-    ");
-    insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @"
+        context −671 (5%), file −3.8 KB: calls that failed go
+    "#);
+    insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    The window: 12.5k tokens
+    Context window: 12.5k tokens
       system prompt and tools      11.0k   87%  █████████████████████████████████████████████████████
       Bash results                   631    5%  ███
       images, documents              409    3%  ██
@@ -89,10 +89,10 @@ fn at_three_widths() {
       Screenshot results              35   <1%  ▏
       summaries                       31   <1%  ▏
       attachments, reminders          26   <1%  ▏
-      measured on 6 requests: 2.1 bytes a token; at the last one the record says 12.5k, the estimate is
-      1.0% off
+      measured on 6 requests: 2.1 bytes per token; at the last one 12.5k tokens were recorded, the
+      estimate is 1.0% off
 
-    The file: 12.8 KB
+    File: 12.8 KB
       metadata                   7.4 KB   58%  ██████████████████████████████████████████████████████
       duplicates for client      2.1 KB   17%  ███████████████▋
       Bash results               1.2 KB   10%  █████████
@@ -105,34 +105,34 @@ fn at_three_widths() {
       Screenshot results           76 B   <1%  ▌
       attachments, reminders       54 B   <1%  ▍
       summaries                    42 B   <1%  ▎
-      905 B of it in lines that the model is not shown: before the last compaction, or the client's own
+      905 B of it in lines that the model is not shown: before the last compaction, or metadata
 
-    Its growth, turn by turn: at most 12.5k tokens
+    Growth by turn: at most 12.5k tokens
       ████
       ▲  ▲ compacted
 
-    The largest entries
-      turn 2       2.7 KB       ~574  Bash results            cargo test parser
-      turn 3       2.2 KB       ~445  duplicates for client   Screenshot result
-      turn 2        539 B        ~51  metadata                cargo test parser
-      turn 2        526 B        ~45  metadata                The test depends on the order of a map.
-      turn 4        522 B        ~43  metadata                git push origin main
-      turn 2        520 B        ~42  metadata                /w/src/parser.rs
-      turn 2        510 B        ~58  metadata                /w/src/parser.rs
-      turn 2        501 B        ~33  metadata                The map's order is random; **sort the key…
+    Largest entries
+      turn 2  2.7 KB  ~574  Bash results           cargo test parser
+      turn 3  2.2 KB  ~445  duplicates for client  Screenshot result
+      turn 2   539 B   ~51  metadata               cargo test parser
+      turn 2   526 B   ~45  metadata               The test depends on the order of a map.
+      turn 4   522 B   ~43  metadata               git push origin main
+      turn 2   520 B   ~42  metadata               /w/src/parser.rs
+      turn 2   510 B   ~58  metadata               /w/src/parser.rs
+      turn 2   501 B   ~33  metadata               The map's order is random; **sort the keys**.
 
-    What would save some
+    How to free some of it
       ccsurgery strip-thinking 5e551011
-        window −45 (0%), file −527 B: all thinking goes
+        context −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −671 (5%), file −3.8 KB: calls that failed go
-    ");
-    insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @"
+        context −671 (5%), file −3.8 KB: calls that failed go
+    "#);
+    insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    The window: 12.5k tokens
+    Context window: 12.5k tokens
       system prompt and tools      11.0k   87%  ████████████████████████████████████████████████████████████
       Bash results                   631    5%  ███▌
       images, documents              409    3%  ██▎
@@ -144,9 +144,9 @@ fn at_three_widths() {
       Screenshot results              35   <1%  ▎
       summaries                       31   <1%  ▏
       attachments, reminders          26   <1%  ▏
-      measured on 6 requests: 2.1 bytes a token; at the last one the record says 12.5k, the estimate is 1.0% off
+      measured on 6 requests: 2.1 bytes per token; at the last one 12.5k tokens were recorded, the estimate is 1.0% off
 
-    The file: 12.8 KB
+    File: 12.8 KB
       metadata                   7.4 KB   58%  ████████████████████████████████████████████████████████████
       duplicates for client      2.1 KB   17%  █████████████████▍
       Bash results               1.2 KB   10%  ██████████
@@ -159,28 +159,28 @@ fn at_three_widths() {
       Screenshot results           76 B   <1%  ▋
       attachments, reminders       54 B   <1%  ▌
       summaries                    42 B   <1%  ▍
-      905 B of it in lines that the model is not shown: before the last compaction, or the client's own
+      905 B of it in lines that the model is not shown: before the last compaction, or metadata
 
-    Its growth, turn by turn: at most 12.5k tokens
+    Growth by turn: at most 12.5k tokens
       ████
       ▲  ▲ compacted
 
-    The largest entries
-      turn 2       2.7 KB       ~574  Bash results            cargo test parser
-      turn 3       2.2 KB       ~445  duplicates for client   Screenshot result
-      turn 2        539 B        ~51  metadata                cargo test parser
-      turn 2        526 B        ~45  metadata                The test depends on the order of a map.
-      turn 4        522 B        ~43  metadata                git push origin main
-      turn 2        520 B        ~42  metadata                /w/src/parser.rs
-      turn 2        510 B        ~58  metadata                /w/src/parser.rs
-      turn 2        501 B        ~33  metadata                The map's order is random; **sort the keys**.
+    Largest entries
+      turn 2  2.7 KB  ~574  Bash results           cargo test parser
+      turn 3  2.2 KB  ~445  duplicates for client  Screenshot result
+      turn 2   539 B   ~51  metadata               cargo test parser
+      turn 2   526 B   ~45  metadata               The test depends on the order of a map.
+      turn 4   522 B   ~43  metadata               git push origin main
+      turn 2   520 B   ~42  metadata               /w/src/parser.rs
+      turn 2   510 B   ~58  metadata               /w/src/parser.rs
+      turn 2   501 B   ~33  metadata               The map's order is random; **sort the keys**.
 
-    What would save some
+    How to free some of it
       ccsurgery strip-thinking 5e551011
-        window −45 (0%), file −527 B: all thinking goes
+        context −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −671 (5%), file −3.8 KB: calls that failed go
-    ");
+        context −671 (5%), file −3.8 KB: calls that failed go
+    "#);
 }
 
 #[test]

@@ -44,10 +44,10 @@ fn at_three_widths() {
     "#);
     insta::assert_snapshot!(home.run(160, &["ls"]).seen(), @r#"
     exit 0
-      id             age  turns   window      size  compact  state     branch  model          title or first prompt
-      5e551011        2h      4    12.5k   12.8 KB        1  idle      main    claude-test-1  Flaky parser �[2J test
-                unanswered call: Bash git push origin main
-      0dd00001        3d      1      ~16     789 B           idle      main    claude-test-1  Explain the build
+      id        age  turns  context     size  compacted  branch  model          title or first prompt
+      5e551011   2h      4    12.5k  12.8 KB         1×  main    claude-test-1  Flaky parser �[2J test
+       waits for a result of: Bash  git push origin main
+      0dd00001   3d      1      ~16    789 B             main    claude-test-1  Explain the build
     "#);
 }
 

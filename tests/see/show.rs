@@ -40,13 +40,13 @@ fn the_table_at_three_widths() {
     insta::assert_snapshot!(home.run(160, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.5k tokens in the window
+    4 turns, 12.8 KB, 12.5k tokens in the context window
 
-    turn       age       size   tokens  calls                    prompt
-       1        1d     1.6 KB      ~44              compacted    Set up the project
-       2        1d     6.2 KB     ~851  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why it fails
-       3        3h     4.0 KB     ~569  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[masked]
-       4        2h      870 B      ~47  Bash        unfinished   Push it
+    turn  age    size  tokens  calls       notes        prompt
+       1   1d  1.6 KB     ~44              compacted    Set up the project
+       2   1d  6.2 KB    ~851  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why it fails
+       3   3h  4.0 KB    ~569  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[masked]
+       4   2h   870 B     ~47  Bash        unfinished   Push it
     "#);
 }
 
@@ -168,8 +168,14 @@ fn parts_alone() {
         .run(60, &["show", "--only", "calls", "--turns", "-1", "--json"])
         .json();
     let item = json!({"kind": "call", "id": "toolu_d", "tool": "Bash", "gist": "git push origin main", "input": {"command": "git push origin main"}});
-    assert_eq!(document["turn_contents"], json!([{"turn": 4, "items": [item]}]));
-    assert_eq!((&document["turns"], &document["schema"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        document["turn_contents"],
+        json!([{"turn": 4, "items": [item]}])
+    );
+    assert_eq!(
+        (&document["turns"], &document["schema"]),
+        (&json!(1), &json!(1))
+    );
 }
 
 #[test]
