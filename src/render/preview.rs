@@ -393,6 +393,7 @@ impl RowLayout {
     fn weight(&self, bytes: i64) -> String {
         match (bytes as f64 * self.tokens_per_byte).abs().round() as u64 {
             0 => String::new(),
+            1 => "~1 token".to_owned(),
             n => format!("~{} tokens", tokens(n)),
         }
     }

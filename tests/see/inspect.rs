@@ -16,7 +16,7 @@ fn home() -> Home {
 #[test]
 fn at_three_widths() {
     let home = home();
-    insta::assert_snapshot!(home.run(60, &["inspect"]).seen(), @r#"
+    insta::assert_snapshot!(home.run(60, &["inspect"]).seen(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -71,8 +71,8 @@ fn at_three_widths() {
         context −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
         context −671 (5%), file −3.8 KB: calls that failed go
-    "#);
-    insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @r#"
+    ");
+    insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -126,8 +126,8 @@ fn at_three_widths() {
         context −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
         context −671 (5%), file −3.8 KB: calls that failed go
-    "#);
-    insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @r#"
+    ");
+    insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -180,7 +180,7 @@ fn at_three_widths() {
         context −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
         context −671 (5%), file −3.8 KB: calls that failed go
-    "#);
+    ");
 }
 
 #[test]
