@@ -108,11 +108,6 @@ impl Context {
         self.presenter().line(text)
     }
 
-    /// A session's text with its lines: masked, and safe for a terminal.
-    pub(super) fn lines(&self, text: impl Untrusted) -> String {
-        self.presenter().lines(text)
-    }
-
     /// The screen that results are laid out for.
     pub(super) fn screen(&self) -> Screen<'_> {
         Screen {

@@ -10,13 +10,14 @@ use ccsurgery::ops::{
     Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, Trim, Truncate,
     passes,
 };
-use ccsurgery::render::{clean, clean_lines, mask, wrap};
+use ccsurgery::render::{clean, clean_lines, wrap};
+use ccsurgery::secrets::mask;
 use ccsurgery::session::Session;
 use ccsurgery::store::{Journal, index_file, remove_from_index};
 use ccsurgery::surgery::Finish;
 use ccsurgery::surgery::{Detail, Plan, Renaming, Transform, emit, emitted_len};
 use ccsurgery::transcript::Kind;
-use ccsurgery::view::{Comparison, Overview, Status, entry_text, prompt_text, turn_items};
+use ccsurgery::view::{Comparison, Overview, Status, TurnContent, entry_text, prompt_text};
 use ccsurgery::window::{
     Calibration, EntryWeights, Tools, WindowBreakdown, file_parts, largest, payload,
 };
@@ -66,7 +67,10 @@ pub(crate) fn index(data: &[u8]) {
         }
     }
     for turn in 1..=session.turns().len().min(8) as u32 {
-        black_box((payload(&session, Some(turn)), turn_items(&session, turn)));
+        black_box((
+            payload(&session, Some(turn)),
+            TurnContent::of(&session, turn, turn),
+        ));
     }
     for entry in session.entries() {
         let words = prompt_text(&session, entry).unwrap_or_default();
