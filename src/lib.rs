@@ -7,6 +7,7 @@ pub mod human;
 pub mod json;
 pub mod ops;
 pub mod render;
+pub mod secrets;
 pub mod session;
 pub mod store;
 pub mod surgery;

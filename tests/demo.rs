@@ -30,8 +30,8 @@ fn shows_a_list_a_preview_and_a_copy() {
     when the demo is over; your own sessions are not touched.
 
     $ ccsurgery ls
-      id             age  turns   window      size  state     title or first prompt
-      3f9c2a71        3h      4    11.9k   33.7 KB  idle      Hot nights
+      id        age  turns  context     size  branch  title or first prompt
+      3f9c2a71   3h      4    11.9k  33.7 KB  main    Hot nights
 
     What would it be without the model's thinking? Ask first: -n shows everything
     and writes nothing.
@@ -45,11 +45,11 @@ fn shows_a_list_a_preview_and_a_copy() {
       size     33.7 KB → 31.3 KB  −2.4 KB
       window    ~11.9k →  ~11.4k  −460 tokens
 
-      − turn 1    thinking    −472 B   ~131 tokens  “A value like 4999 smells of …”
-      − turn 1    thinking    −442 B   ~122 tokens  “Every night row before 05:00…”
-      − turn 2    thinking    −380 B   ~105 tokens  “Change the signature, then t…”
-      − turn 3    thinking    −342 B    ~95 tokens  “A gap in the line, not a zer…”
-      − turn 4    thinking    −356 B    ~98 tokens  “That is a big detour; still,…”
+      − turn 1    thinking    −472 B   ~109 tokens  “A value like 4999 smells of …”
+      − turn 1    thinking    −442 B   ~102 tokens  “Every night row before 05:00…”
+      − turn 2    thinking    −380 B    ~88 tokens  “Change the signature, then t…”
+      − turn 3    thinking    −342 B    ~79 tokens  “A gap in the line, not a zer…”
+      − turn 4    thinking    −356 B    ~82 tokens  “That is a big detour; still,…”
       +           title       +119 B  “Hot nights (strip-thinking)”
       ~ 5 messages re-linked
       ~ 20 fresh ids
@@ -69,9 +69,9 @@ fn shows_a_list_a_preview_and_a_copy() {
     The original is as it was, and both are there:
 
     $ ccsurgery ls
-      id             age  turns   window      size  state     title or first prompt
-      [fresh8]  just now      3    11.7k   34.0 KB  input     Hot nights (clone)
-      3f9c2a71        3h      4    11.9k   33.7 KB  idle      Hot nights
+      id             age  turns  context     size  state  title or first prompt
+      [fresh8]  just now      3    11.7k  34.0 KB  input  Hot nights (clone)
+      3f9c2a71        3h      4    11.9k  33.7 KB         Hot nights
 
     Your turn: go to a project in which you have used Claude Code, and try
 

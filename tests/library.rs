@@ -298,7 +298,7 @@ fn sums_are_shown_as_what_they_sum_up() {
             let preview = Preview {
                 operation: "strip-thinking",
                 session_id: "s",
-                title: "",
+                title: &ccsurgery::view::SessionText::default(),
                 project: "",
                 before: measure,
                 after: measure,

@@ -323,7 +323,7 @@ fn people_see_what_was_chosen() {
     let home = Home::new();
     home.put(ID, varied(true).text(), 60);
     let run = home.run(100, &["trim", "--to", "6k", "--keep-last", "2", "-n"]);
-    assert_snapshot!(seen(&run), @"
+    assert_snapshot!(seen(&run), @r#"
     exit 0
     trim  5e551011  “Look at the parser”
     project  /w
@@ -333,10 +333,10 @@ fn people_see_what_was_chosen() {
       size     65.8 KB → 31.6 KB  −34.1 KB
       window     ~9.7k →   ~5.8k  −3.9k tokens
 
-      − turn 1    thinking      −2.9 KB   ~818 tokens  “line 0 of what was printed line 1 of what was…”
-      ~ turn 1    Read result   −4.3 KB  ~1.2k tokens  “/w/parser.rs”
-      ~ turn 2    Bash result  −11.3 KB  ~3.1k tokens  “cargo test”
-      − turn 4    thinking      −1.2 KB   ~335 tokens  “line 0 of what was printed line 1 of what was…”
+      − turn 1    thinking      −2.9 KB   ~718 tokens  “line 0 of what was printed line 1 of what was…”
+      ~ turn 1    Read result   −4.3 KB  ~1.1k tokens  “/w/parser.rs”
+      ~ turn 2    Bash result  −11.3 KB  ~2.7k tokens  “cargo test”
+      − turn 4    thinking      −1.2 KB   ~294 tokens  “line 0 of what was printed line 1 of what was…”
       +           title          +117 B  “Look at the parser (trim)”
       ~ 2 messages re-linked
       ~ 2 duplicate outputs  −16.3 KB
@@ -350,9 +350,9 @@ fn people_see_what_was_chosen() {
       outputs over 6.0 KB of turns 1 to 2 keep 10 lines at head and tail   −2.8k → ~5.8k
 
     Dry run: nothing was written.
-    ");
+    "#);
     let run = home.run(60, &["trim", "--to", "3k", "--keep-last", "2", "-n"]);
-    assert_snapshot!(seen(&run), @"
+    assert_snapshot!(seen(&run), @r#"
     exit 0
     trim  5e551011  “Look at the parser”
     project  /w
@@ -362,20 +362,15 @@ fn people_see_what_was_chosen() {
       size     65.8 KB → 7.0 KB  −58.8 KB
       window     ~9.7k →  ~2.9k  −6.8k tokens
 
-      − turn 1    thinking            −2.9 KB   ~818 tokens
-      ~ turn 1    Read result         −4.3 KB  ~1.2k tokens
-      − turn 1    Read result          −118 B    ~32 tokens
-      − turn 2    2 × Bash call        −166 B    ~46 tokens
-      ~ turn 2    2 × Bash result    −14.7 KB  ~4.1k tokens
-      − turn 2    2 × Bash result      −817 B   ~226 tokens
-      ~ turn 3    image                −848 B   ~235 tokens
-      − turn 3    Screenshot result    −139 B    ~38 tokens
-      ~ turn 4    Read result         −4.6 KB  ~1.3k tokens
-      − turn 4    Read result          −118 B    ~32 tokens
-      − turn 4    thinking            −1.2 KB   ~335 tokens
-      +           title                +117 B
-      … and 3 more, −238 B
-      ~ 6 re-parented
+      − turn 1    thinking      −2.9 KB   ~738 tokens
+      ~ turn 1    Read result   −4.3 KB  ~1.1k tokens
+      ~ turn 2    Bash result  −11.3 KB  ~2.8k tokens
+      ~ turn 2    Bash result   −3.4 KB   ~863 tokens
+      ~ turn 3    image          −848 B   ~212 tokens
+      ~ turn 4    Read result   −4.6 KB  ~1.2k tokens
+      − turn 4    thinking      −1.2 KB   ~302 tokens
+      +           title          +117 B
+      ~ 2 re-parented
       ~ 5 second copy  −25.5 KB
       ~ 14 fresh ids
 
@@ -396,7 +391,7 @@ fn people_see_what_was_chosen() {
       outputs
 
     Dry run: nothing was written.
-    ");
+    "#);
     let run = home.run(100, &["trim", "--to", "1M"]);
     assert_snapshot!(seen(&run), @r#"
 exit 0

@@ -1,6 +1,5 @@
 //! Streams, folders and the clock: all that the commands get from outside.
 
-use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -8,7 +7,7 @@ use std::time::SystemTime;
 use anstream::{AutoStream, ColorChoice};
 
 use crate::doctor::Version;
-use crate::render::{YELLOW, clean, clean_lines, json_text, mask, paint};
+use crate::render::{Presenter, Screen, Untrusted, YELLOW, json_text, paint};
 use crate::store::{Config, Journal};
 
 use super::args::{Color, Global};
@@ -28,6 +27,8 @@ pub(super) struct Context {
     pub(super) quiet: bool,
     pub(super) verbose: bool,
     pub(super) columns: usize,
+    /// The width to which tables are cut; without a limit in a pipe.
+    pub(super) table_columns: usize,
     /// Whether keys and tokens are shown as they are.
     pub(super) show_secrets: bool,
     pub(super) now: SystemTime,
@@ -83,6 +84,7 @@ impl Context {
             quiet: global.quiet,
             verbose: global.verbose,
             columns: columns(),
+            table_columns: table_columns(),
             show_secrets: global.show_secrets,
             now: SystemTime::now(),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
@@ -107,21 +109,25 @@ impl Context {
     }
 
     /// A session's text on one line: masked, and safe for a terminal.
-    pub(super) fn words(&self, text: &str) -> String {
-        clean(&self.masked(text))
+    pub(super) fn words(&self, text: impl Untrusted) -> String {
+        self.presenter().line(text)
     }
 
-    /// A session's text with its lines: masked, and safe for a terminal.
-    pub(super) fn lines(&self, text: &str) -> String {
-        clean_lines(&self.masked(text))
+    /// The screen that results are laid out for.
+    pub(super) fn screen(&self) -> Screen<'_> {
+        Screen {
+            presenter: self.presenter(),
+            columns: self.columns,
+            table_columns: self.table_columns,
+            home: self.home.as_deref(),
+            now: self.now,
+        }
     }
 
-    /// A session's text as data, with keys and tokens masked.
-    pub(super) fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.show_secrets {
-            Cow::Borrowed(text)
-        } else {
-            mask(text)
+    /// Makes text of a session safe to show.
+    pub(super) fn presenter(&self) -> Presenter {
+        Presenter {
+            show_secrets: self.show_secrets,
         }
     }
 
@@ -205,5 +211,15 @@ fn state_folder(home: Option<&Path>) -> Result<PathBuf, CliError> {
 fn columns() -> usize {
     let given = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(w, _)| w.0 as usize);
-    given.or_else(terminal).unwrap_or(100).clamp(40, 240)
+    given.or_else(terminal).unwrap_or(100).clamp(40, 300)
+}
+
+/// The width of tables: nothing is cut in a pipe, unless `$COLUMNS` asks for it.
+fn table_columns() -> usize {
+    let given = std::env::var_os("COLUMNS").is_some();
+    if given || io::stdout().is_terminal() {
+        columns()
+    } else {
+        usize::MAX / 2
+    }
 }

@@ -2,7 +2,6 @@
 
 mod advice;
 mod args;
-mod branches;
 mod commands;
 mod commit_flow;
 mod context;
@@ -14,11 +13,9 @@ mod pager;
 mod plan_file;
 mod progress;
 mod prompt_history;
-mod reading;
 mod remedy;
 mod report;
 mod summary;
-mod word_diff;
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -154,7 +154,7 @@ fn table(context: &Context, rows: &[(Located, Overview)]) -> String {
             clean(&found.id),
             pad(&age(found.modified, context.now), 8),
             pad(&fit(project, widest), widest as i32),
-            fit(&clean(glance.name()), room)
+            fit(&context.words(glance.name()), room)
         );
     }
     out.trim_end().to_owned()

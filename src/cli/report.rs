@@ -86,7 +86,7 @@ impl<'a> Report<'a> {
         Preview {
             operation: self.task.operation,
             session_id: &self.task.found.id,
-            title: self.task.overview.name(),
+            title: &self.task.overview.name(),
             project: &project.to_string_lossy(),
             before: self.figures.0,
             after: self.figures.1,

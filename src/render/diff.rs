@@ -1,4 +1,4 @@
-//! Before and after, entry by entry: as words for people, or as the JSON itself.
+//! A session before and after an operation, entry by entry: as text, or as the JSON itself.
 
 use std::fmt::Write as _;
 
@@ -12,15 +12,13 @@ use crate::transcript::{Kind, LineState};
 use crate::view::entry_text;
 use crate::window::recorded_window;
 
-use super::secrets::mask;
+use super::presenter::Presenter;
 use super::style::{BOLD, DIM, GREEN, RED, paint};
+use super::table::counted;
 use super::text::{clean_lines, fit};
 
 /// How many lines of one text are shown in words.
 const LINES: usize = 12;
-
-/// How long a line of JSON is shown.
-const WIDE: usize = 400;
 
 /// How a line came out.
 enum Fate {
@@ -43,43 +41,44 @@ pub struct SessionDiff<'a> {
 }
 
 impl SessionDiff<'_> {
-    /// The words that go and come, long ones shortened. Entries that only changed their parents have none; an
-    /// answer whose usage is set right has what it says.
+    /// Returns the removed and added text, shortened. Entries of which only the parent changed are left out; for an
+    /// answer whose recorded usage was lowered, the usage is shown.
     pub fn words(&self) -> String {
         let mut out = String::new();
         for fate in self.fates() {
             let (old, new) = match fate {
-                Fate::Dropped(line) => (self.prompt_as_typed(self.before, line), String::new()),
+                Fate::Dropped(line) => (self.line_text(self.before, line), String::new()),
                 Fate::Edited(old, new) => (
-                    self.prompt_as_typed(self.before, old) + &recorded(self.before, old),
-                    self.prompt_as_typed(self.after, new) + &recorded(self.after, new),
+                    self.line_text(self.before, old) + &recorded(self.before, old),
+                    self.line_text(self.after, new) + &recorded(self.after, new),
                 ),
-                Fate::Inserted(line) => (String::new(), self.prompt_as_typed(self.after, line)),
+                Fate::Inserted(line) => (String::new(), self.line_text(self.after, line)),
             };
             if old == new {
                 continue;
             }
             let _ = writeln!(out, "{}", paint(BOLD, self.heading(&fate)));
+            // Masked whole: a key that spans lines is not recognised line by line.
+            let (old, new) = (self.presenter().lines(&old), self.presenter().lines(&new));
             let diff = TextDiff::from_lines(&old, &new);
-            let goes: Vec<String> = lines_of(&diff, ChangeTag::Delete);
-            let comes: Vec<String> = lines_of(&diff, ChangeTag::Insert);
-            self.lines(&mut out, "- ", &goes);
-            self.lines(&mut out, "+ ", &comes);
+            let removed: Vec<String> = lines_of(&diff, ChangeTag::Delete);
+            let added: Vec<String> = lines_of(&diff, ChangeTag::Insert);
+            self.lines(&mut out, "- ", &removed);
+            self.lines(&mut out, "+ ", &added);
         }
         out
     }
 
-    /// A unified diff of the JSON, one value a line.
+    /// Returns a unified diff of the JSON with one value per line.
     pub fn raw(&self) -> String {
         let mut out = String::new();
         for fate in self.fates() {
             let (old, new) = match fate {
-                Fate::Dropped(line) => (pretty(self.before.document().text(line)), String::new()),
-                Fate::Edited(old, new) => (
-                    pretty(self.before.document().text(old)),
-                    pretty(self.after.document().text(new)),
-                ),
-                Fate::Inserted(line) => (String::new(), pretty(self.after.document().text(line))),
+                Fate::Dropped(line) => (self.pretty(self.before, line), String::new()),
+                Fate::Edited(old, new) => {
+                    (self.pretty(self.before, old), self.pretty(self.after, new))
+                }
+                Fate::Inserted(line) => (String::new(), self.pretty(self.after, line)),
             };
             let _ = writeln!(out, "{}", paint(BOLD, self.heading(&fate)));
             let diff = TextDiff::from_lines(&old, &new);
@@ -91,19 +90,15 @@ impl SessionDiff<'_> {
                         ChangeTag::Insert => (GREEN, '+'),
                         ChangeTag::Equal => (DIM, ' '),
                     };
-                    let line = self.safe(change.value().trim_end_matches('\n'));
-                    let _ = writeln!(
-                        out,
-                        "{}",
-                        paint(style, format!("{sign}{}", fit(&line, WIDE)))
-                    );
+                    let line = clean_lines(change.value().trim_end_matches('\n'));
+                    let _ = writeln!(out, "{}", paint(style, format!("{sign}{line}")));
                 }
             }
         }
         out
     }
 
-    /// What became of the lines that did not stay as they were, in the order of the result.
+    /// Returns the lines that were dropped, edited or inserted, in the order of the result.
     fn fates(&self) -> Vec<Fate> {
         let (before, after) = (self.before.document(), self.after.document());
         let mut kept: FxHashMap<usize, usize> = FxHashMap::default();
@@ -161,9 +156,9 @@ impl SessionDiff<'_> {
         format!("{sign} {turn}{place}, {kind}")
     }
 
-    fn prompt_as_typed(&self, session: &Session, line: usize) -> String {
+    fn line_text(&self, session: &Session, line: usize) -> String {
         match session.lines()[line] {
-            LineState::Entry(i) => entry_text(session, &session.entries()[i as usize]),
+            LineState::Entry(i) => entry_text(session, &session.entries()[i as usize]).into_raw(),
             LineState::Blank => String::new(),
             LineState::Opaque => {
                 String::from_utf8_lossy(session.document().text(line)).into_owned()
@@ -174,29 +169,34 @@ impl SessionDiff<'_> {
     fn lines(&self, out: &mut String, sign: &str, lines: &[String]) {
         let style = if sign == "- " { RED } else { GREEN };
         for line in lines.iter().take(LINES) {
-            let line = fit(&self.safe(line), self.columns.saturating_sub(4));
+            let line = fit(line, self.columns.saturating_sub(4));
             let _ = writeln!(out, "  {}", paint(style, format!("{sign}{line}")));
         }
         if lines.len() > LINES {
-            let _ = writeln!(
-                out,
-                "  {}",
-                paint(DIM, format!("  … {} more lines", lines.len() - LINES))
-            );
+            let left = (lines.len() - LINES) as u64;
+            let note = format!("  … {}", counted(left, "more line", "more lines"));
+            let _ = writeln!(out, "  {}", paint(DIM, note));
         }
     }
 
-    fn safe(&self, text: &str) -> String {
-        let masked = if self.show_secrets {
-            text.into()
-        } else {
-            mask(text)
-        };
-        clean_lines(&masked)
+    fn presenter(&self) -> Presenter {
+        Presenter {
+            show_secrets: self.show_secrets,
+        }
+    }
+
+    /// Returns a line of JSON, masked, with one value per line; a line that is not JSON as it is.
+    fn pretty(&self, session: &Session, line: usize) -> String {
+        let text = String::from_utf8_lossy(session.document().text(line));
+        let value = serde_json::from_str::<Value>(&self.presenter().masked_json(&text))
+            .and_then(|v| serde_json::to_string_pretty(&v));
+        let mut text = value.unwrap_or_else(|_| self.presenter().masked(&text).into_owned());
+        text.push('\n');
+        text
     }
 }
 
-/// What an answer's line says of the window at its request, as a line of its own.
+/// Returns the context size that an answer records, as a line of its own.
 fn recorded(session: &Session, line: usize) -> String {
     let window = match session.lines()[line] {
         LineState::Entry(i) => recorded_window(session, &session.entries()[i as usize]),
@@ -210,13 +210,4 @@ fn lines_of(diff: &TextDiff<'_, '_, str>, tag: ChangeTag) -> Vec<String> {
     changes
         .map(|c| c.value().trim_end_matches('\n').to_owned())
         .collect()
-}
-
-/// A line of JSON with one value a line; what is no JSON as it is.
-fn pretty(text: &[u8]) -> String {
-    let value =
-        serde_json::from_slice::<Value>(text).and_then(|v| serde_json::to_string_pretty(&v));
-    let mut text = value.unwrap_or_else(|_| String::from_utf8_lossy(text).into_owned());
-    text.push('\n');
-    text
 }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use crate::doctor::{Finding, Severity, Version, find_check};
 use crate::human::count;
+use crate::view::SessionText;
 
+use super::presenter::Presenter;
 use super::style::{BOLD, DIM, RED, YELLOW, paint};
 use super::text::{clean, fit, width, wrap};
 
@@ -17,13 +19,15 @@ pub struct FindingList<'a> {
     /// The session's id.
     pub session_id: &'a str,
     /// Its title or first prompt.
-    pub title: &'a str,
+    pub title: &'a SessionText,
     /// The client that the session was judged for.
     pub client: Version,
     /// What is wrong for this client.
     pub findings: &'a [Finding],
     /// What this client copes with by itself.
     pub healed: &'a [Finding],
+    /// Makes text of the session safe to show.
+    pub presenter: Presenter,
     /// The width of the terminal.
     pub columns: usize,
 }
@@ -40,7 +44,7 @@ impl FindingList<'_> {
         let mut out = String::new();
         let id: String = self.session_id.chars().take(8).collect();
         let room = self.columns.saturating_sub(width(&id) + 4).max(8);
-        let title = fit(&clean(self.title), room);
+        let title = fit(&self.presenter.line(self.title), room);
         let _ = writeln!(out, "{}  “{title}”", paint(BOLD, clean(&id)));
         for group in groups(self.findings) {
             let style = match group.severity {
@@ -193,7 +197,8 @@ mod tests {
         let findings: Vec<Finding> = (1..=20).map(|n| finding(n * 5, "is torn")).collect();
         let list = FindingList {
             session_id: "0123456789",
-            title: "Title",
+            title: &"Title".to_owned().into(),
+            presenter: Presenter::default(),
             client: Version::NEWEST,
             findings: &findings,
             healed: &[],
@@ -211,7 +216,10 @@ mod tests {
         let findings = [finding(3, &"long ".repeat(40))];
         let list = FindingList {
             session_id: "0123456789",
-            title: "A title that is longer than the terminal is wide, by a few words",
+            title: &"A title that is longer than the terminal is wide, by a few words"
+                .to_owned()
+                .into(),
+            presenter: Presenter::default(),
             client: Version::NEWEST,
             findings: &findings,
             healed: &findings,

@@ -1,18 +1,34 @@
-//! What people see: sizes, clean text, the preview.
+//! Text for a terminal: tables, turns to read, previews, diffs, colours.
 
 mod chart;
+mod comparison;
 mod diff;
+mod edits;
 mod findings;
+mod inspection;
+mod presenter;
 mod preview;
-mod secrets;
+mod reading;
+mod screen;
+mod sessions;
 mod style;
+mod table;
 mod text;
+mod turns;
+mod word_diff;
 
 pub use crate::human::{age, bytes, count, signed_bytes, tokens};
 pub use chart::{bar, sparkline};
+pub use comparison::ComparisonText;
 pub use diff::SessionDiff;
 pub use findings::FindingList;
+pub use inspection::InspectionText;
+pub use presenter::{Presenter, Untrusted};
 pub use preview::{FileAction, FileRow, Preview};
-pub use secrets::mask;
+pub use reading::Reading;
+pub use screen::Screen;
+pub use sessions::{session_groups, session_table};
 pub use style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
+pub use table::{Align, Cell, Column, Table, counted};
 pub use text::{clean, clean_lines, fit, json_text, pad, short_path, width, wrap};
+pub use turns::{branch_table, turn_table};

@@ -1,4 +1,4 @@
-//! What will happen, for people: one screen, whatever the size of the session.
+//! The preview of an operation: one screen, whatever the size of the session.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,12 +8,14 @@ use serde::Serialize;
 
 use crate::surgery::{Action, Change, ChangeKind, Figures};
 
-use super::secrets::mask;
+use super::presenter::{Presenter, Untrusted};
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
+use super::table::counted as counted_noun;
 use super::text::{clean, fit, pad, short_path, width, wrap};
 use crate::human::{bytes, count, signed_bytes, tokens};
+use crate::view::SessionText;
 
-/// What is done with a file beside the transcript.
+/// How a file beside the transcript is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -23,17 +25,18 @@ pub enum FileAction {
     Link,
 }
 
-/// One file that an operation makes.
+/// A file that an operation makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileRow {
-    /// Where.
+    /// Its path.
+    #[serde(serialize_with = "crate::view::shown_path")]
     pub path: PathBuf,
-    /// How.
+    /// How it is made.
     pub action: FileAction,
-    /// How large.
+    /// Its size.
     #[serde(skip)]
     pub len: u64,
-    /// What it is, in a word.
+    /// What it is.
     #[serde(skip)]
     pub what: &'static str,
 }
@@ -46,22 +49,22 @@ pub struct Preview<'a> {
     /// The session's id.
     pub session_id: &'a str,
     /// Its title or first prompt.
-    pub title: &'a str,
+    pub title: &'a SessionText,
     /// The folder that it was held in.
     pub project: &'a str,
-    /// Measure before.
+    /// Its figures before.
     pub before: Figures,
-    /// Measure after.
+    /// Its figures after.
     pub after: Figures,
-    /// What is done.
+    /// What is changed.
     pub changes: &'a [Change],
-    /// The bytes that the session was read from, for the words of changes.
+    /// The bytes that the session was read from, for the excerpts of changes.
     pub source: &'a [u8],
     /// How many entries get fresh ids.
     pub renamed: usize,
     /// Files that are made.
     pub files: &'a [FileRow],
-    /// What a person should know.
+    /// Notes for the person.
     pub warnings: &'a [String],
     /// The home folder, to shorten paths.
     pub home: Option<&'a std::path::Path>,
@@ -73,11 +76,11 @@ pub struct Preview<'a> {
     pub show_secrets: bool,
 }
 
-/// How many rows of one group are shown before the rest is counted.
+/// How many rows are shown before the rest is summed up.
 const ROWS: usize = 12;
 
 impl Preview<'_> {
-    /// The preview as text, with colours in it.
+    /// Returns the preview as text with colours.
     pub fn render(&self) -> String {
         let mut out = String::new();
         self.header(&mut out);
@@ -168,7 +171,7 @@ impl Preview<'_> {
                 ChangeKind::Parent => (true, Action::Edit),
                 _ => (false, change.action),
             };
-            if !is_parent && self.has_readable_thinking(change) {
+            if !is_parent && self.is_of_the_conversation(change) {
                 named.push(change);
                 continue;
             }
@@ -177,91 +180,84 @@ impl Preview<'_> {
             slot.1 += if is_parent { 0 } else { change.bytes };
         }
         let many = named.iter().map(|c| c.count as usize).sum::<usize>() > ROWS;
-        let grouped = if self.verbose || !many {
+        let named = if self.verbose || !many {
             named.into_iter().cloned().collect()
         } else {
             self.by_turn(&named)
         };
-        // The largest say most; what is left over is counted.
-        let named = grouped;
+        self.named_rows(&named, out);
+        for ((action, what), (n, size)) in counted {
+            let sign =
+                [paint(RED, "−"), paint(YELLOW, "~"), paint(GREEN, "+")][action as usize].clone();
+            let size = match size {
+                0 => String::new(),
+                size => format!("  {}", signed_bytes(size)),
+            };
+            let what = self.words(what.label(n.into()).as_str());
+            let _ = writeln!(out, "  {sign} {what}{size}");
+        }
+        if self.renamed > 0 {
+            let ids = counted_noun(self.renamed as u64, "fresh id", "fresh ids");
+            let _ = writeln!(out, "  {} {ids}", paint(YELLOW, "~"));
+        }
+    }
+
+    /// Writes the rows with the largest changes, and one that sums up the others.
+    fn named_rows(&self, named: &[Change], out: &mut String) {
         let mut shown: Vec<&Change> = named.iter().collect();
         if !self.verbose {
             shown.sort_by_key(|c| -c.bytes.abs());
             shown.truncate(ROWS);
         }
         shown.sort_by_key(|c| (c.line.unwrap_or(u32::MAX), c.turn));
-        let what_width = shown
-            .iter()
-            .map(|c| width(&self.what_of(c)))
-            .max()
-            .unwrap_or(0) as i32;
+        let what_widths = shown.iter().map(|c| width(&self.what_of(c)));
         let turns = shown.iter().filter_map(|c| turn_of(c));
-        // So wide that rows of most sessions stand alike.
-        let widest = turns.map(|t| width(&t)).max();
-        let turn_width = widest.map_or(0, |w| w.max(9)) as i32;
+        let layout = RowLayout {
+            what: what_widths.max().unwrap_or(0) as i32,
+            // Wide enough for most sessions, so that their previews are aligned alike.
+            turn: turns.map(|t| width(&t)).max().map_or(0, |w| w.max(9)) as i32,
+            tokens_per_byte: self.tokens_per_byte(),
+        };
         for change in &shown {
-            let _ = writeln!(out, "  {}", self.row(change, turn_width, what_width));
+            let _ = writeln!(out, "  {}", self.row(change, &layout));
         }
         if named.len() > shown.len() {
-            let rest = named.len() - shown.len();
-            let total: i64 = named.iter().map(|c| c.bytes).sum::<i64>()
-                - shown.iter().map(|c| c.bytes).sum::<i64>();
-            let _ = writeln!(
-                out,
-                "  {}",
-                paint(
-                    DIM,
-                    format!("… and {} more, {}", count(rest as u64), signed_bytes(total))
-                )
+            let rest = (named.len() - shown.len()) as u64;
+            let sum = |all: &mut dyn Iterator<Item = i64>| all.sum::<i64>();
+            let bytes =
+                sum(&mut named.iter().map(|c| c.bytes)) - sum(&mut shown.iter().map(|c| c.bytes));
+            let window =
+                sum(&mut named.iter().map(|c| c.shown)) - sum(&mut shown.iter().map(|c| c.shown));
+            let tokens = layout.weight(window);
+            let gap = if tokens.is_empty() { "" } else { "  " };
+            let line = format!(
+                "… and {} more, {}{gap}{tokens}",
+                count(rest),
+                signed_bytes(bytes)
             );
-        }
-        for ((action, what), (n, size)) in counted {
-            let sign =
-                [paint(RED, "−"), paint(YELLOW, "~"), paint(GREEN, "+")][action as usize].clone();
-            let size = if size == 0 {
-                String::new()
-            } else {
-                format!("  {}", signed_bytes(size))
-            };
-            let what = self.words(&what.label(n.into()));
-            let _ = writeln!(out, "  {sign} {what}{size}");
-        }
-        if self.renamed > 0 {
-            let _ = writeln!(
-                out,
-                "  {} {} fresh ids",
-                paint(YELLOW, "~"),
-                count(self.renamed as u64)
-            );
+            let _ = writeln!(out, "  {}", paint(DIM, line));
         }
     }
 
-    fn row(&self, change: &Change, turn_width: i32, what_width: i32) -> String {
+    fn row(&self, change: &Change, layout: &RowLayout) -> String {
         let (style, sign) = match change.action {
             Action::Drop => (RED, "−"),
             Action::Edit => (YELLOW, "~"),
             Action::Insert => (GREEN, "+"),
         };
         let turn = turn_of(change).unwrap_or_default();
-        let window = (change.shown.unsigned_abs() as f64 / 3.6) as u64;
-        let weight = if window > 0 {
-            format!("~{} tokens", tokens(window))
-        } else {
-            String::new()
-        };
-        let turn = if turn_width == 0 {
-            turn
-        } else {
-            pad(&turn, turn_width + 1)
+        let turn = match layout.turn {
+            0 => turn,
+            width => pad(&turn, width + 1),
         };
         let head = format!(
             "{turn}{} {} {}",
-            pad(&self.what_of(change), what_width),
+            pad(&self.what_of(change), layout.what),
             pad(&signed_bytes(change.bytes), -9),
-            pad(&weight, -13)
+            pad(&layout.weight(change.shown), -13)
         );
         let room = self.columns.saturating_sub(width(&head) + 9);
-        let gist = self.words(&change.gist.read(self.source));
+        let gist = self.words(change.gist.read(self.source));
         let gist = if gist.is_empty() || room < 12 {
             String::new()
         } else {
@@ -277,18 +273,32 @@ impl Preview<'_> {
 
     /// What a change concerns, in words; tool names are session text.
     fn what_of(&self, change: &Change) -> String {
-        self.words(&match change.count {
+        let text = match change.count {
             0 | 1 => change.what.to_string(),
             n => change.what.label(n.into()),
-        })
+        };
+        self.words(text.as_str())
     }
 
-    fn words(&self, text: &str) -> String {
-        if self.show_secrets {
-            clean(text)
+    /// Returns how many tokens a byte that leaves or enters the context window counts for.
+    ///
+    /// It is the total of the heading divided among the changes, so that the rows add up to it. It is 0 where the
+    /// changes do not explain the total: an operation that brings back hidden turns has no such ratio.
+    fn tokens_per_byte(&self) -> f64 {
+        let tokens = self.after.tokens as f64 - self.before.tokens as f64;
+        let bytes = self.changes.iter().map(|c| c.shown).sum::<i64>() as f64;
+        if bytes == 0.0 {
+            0.0
         } else {
-            clean(&mask(text))
+            (tokens / bytes).max(0.0)
         }
+    }
+
+    fn words(&self, text: impl Untrusted) -> String {
+        let presenter = Presenter {
+            show_secrets: self.show_secrets,
+        };
+        presenter.line(text)
     }
 
     fn file_rows(&self, out: &mut String) {
@@ -343,7 +353,7 @@ impl Preview<'_> {
         }
     }
 
-    /// One row for all changes of a kind in a turn: a session of thousands of entries is still one screen.
+    /// Groups the changes of one kind in a turn into one row, so that the preview of a large session fits a screen.
     fn by_turn(&self, changes: &[&Change]) -> Vec<Change> {
         let mut groups: Vec<Change> = Vec::new();
         for change in changes {
@@ -371,21 +381,39 @@ impl Preview<'_> {
         groups
     }
 
-    /// Whether a change is worth a row of its own: something of the conversation.
-    fn has_readable_thinking(&self, change: &Change) -> bool {
+    /// Returns whether a change concerns the conversation, so that it gets a row of its own.
+    fn is_of_the_conversation(&self, change: &Change) -> bool {
         change.shown != 0 || !change.gist.read(self.source).is_empty()
     }
 }
 
-/// The turn of a change, in words.
+/// What the rows of one preview have in common.
+struct RowLayout {
+    what: i32,
+    turn: i32,
+    tokens_per_byte: f64,
+}
+
+impl RowLayout {
+    /// Returns the tokens of some bytes of the context window; empty if there are none.
+    fn weight(&self, bytes: i64) -> String {
+        match (bytes as f64 * self.tokens_per_byte).abs().round() as u64 {
+            0 => String::new(),
+            1 => "~1 token".to_owned(),
+            n => format!("~{} tokens", tokens(n)),
+        }
+    }
+}
+
+/// Returns the turn of a change, for a row.
 fn turn_of(change: &Change) -> Option<String> {
     change.turn.filter(|&t| t > 0).map(|t| format!("turn {t}"))
 }
 
-fn difference(before: u64, after: u64, say: &dyn Fn(u64) -> String) -> String {
+fn difference(before: u64, after: u64, text: &dyn Fn(u64) -> String) -> String {
     match after.cmp(&before) {
         std::cmp::Ordering::Equal => String::new(),
-        std::cmp::Ordering::Greater => paint(YELLOW, format!("+{}", say(after - before))),
-        std::cmp::Ordering::Less => paint(GREEN, format!("−{}", say(before - after))),
+        std::cmp::Ordering::Greater => paint(YELLOW, format!("+{}", text(after - before))),
+        std::cmp::Ordering::Less => paint(GREEN, format!("−{}", text(before - after))),
     }
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The text with white space folded and control characters replaced: nothing that moves a cursor,
-/// changes a colour or turns the direction of writing is left.
+/// Returns the text with white space folded and control characters replaced: nothing that moves the cursor,
+/// changes a colour, turns the direction of writing or is invisible is left.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut space = false;
@@ -24,8 +24,8 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// The text with its lines and indentation, and all else made safe: tabs become blanks, a carriage
-/// return goes, other control characters are replaced.
+/// Returns the text with its lines and indentation, and all else made safe: tabs become blanks, carriage returns
+/// are removed, other control characters are replaced.
 pub fn clean_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut column = 0;
@@ -50,47 +50,23 @@ pub fn clean_lines(text: &str) -> String {
     out
 }
 
-/// Breaks clean lines so that none is wider than `columns`, at blanks where there are some.
+/// Breaks clean lines at blanks so that none is wider than `columns`; a word that is wider than a line is broken.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let options = textwrap::Options::new(columns.max(1))
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
     let mut out = Vec::new();
     for line in text.split('\n') {
-        let mut rest = line.trim_end();
-        while width(rest) > columns && columns > 1 {
-            let mut taken = 0;
-            let mut end = rest.len();
-            for (i, c) in rest.char_indices() {
-                let w = c.width().unwrap_or(0);
-                if taken + w > columns {
-                    end = i;
-                    break;
-                }
-                taken += w;
-            }
-            // A word longer than half a line is broken; so is indentation that fills one.
-            let blank = rest[..end]
-                .rfind(' ')
-                .filter(|&b| b > end / 2 && !rest[..b].trim().is_empty());
-            let cut = if rest[end..].starts_with(' ') {
-                end
-            } else {
-                blank.unwrap_or(end)
-            };
-            let cut = if cut == 0 {
-                rest.chars().next().map_or(1, char::len_utf8)
-            } else {
-                cut
-            };
-            out.push(rest[..cut].trim_end().to_owned());
-            rest = rest[cut..].trim_start_matches(' ');
-        }
-        out.push(rest.to_owned());
+        let rows = textwrap::wrap(line.trim_end(), &options);
+        out.extend(rows.into_iter().map(std::borrow::Cow::into_owned));
     }
     out
 }
 
-/// JSON text that says the same and is safe for a terminal: what is unsafe in a string is spelt with an escape.
+/// Returns JSON text with the same value that is safe for a terminal: unsafe characters are spelt as escapes.
 pub fn json_text(text: &str) -> Cow<'_, str> {
-    // Below the blank, JSON has escapes in strings and line breaks between values; those are fine.
+    // JSON strings spell characters below the blank as escapes; line breaks between values are harmless.
     let is_raw = |c: char| is_unsafe(c) && c >= ' ';
     if !text.contains(is_raw) {
         return Cow::Borrowed(text);
@@ -108,13 +84,13 @@ pub fn json_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Controls, and formatting characters that reorder or hide text.
+/// Returns whether a character controls the terminal, reorders text or is invisible.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// How many columns a text takes.
+/// Returns how many columns a text takes.
 pub fn width(text: &str) -> usize {
     text.width()
 }
@@ -150,7 +126,7 @@ pub fn pad(text: &str, columns: i32) -> String {
     }
 }
 
-/// A path with the home folder as `~`, cut in the middle if it is long.
+/// Returns a path with the home folder as `~`, cut in the middle if it is long.
 pub fn short_path(
     path: &std::path::Path,
     home: Option<&std::path::Path>,
@@ -165,7 +141,7 @@ pub fn short_path(
         return shown;
     }
     let chars: Vec<char> = shown.chars().collect();
-    // The end tells more than the beginning.
+    // The end of a path says more than its beginning.
     let tail = (columns - 1) * 2 / 3;
     let head = columns - 1 - tail;
     let front: String = chars[..head.min(chars.len())].iter().collect();
@@ -178,7 +154,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_hostile_is_left() {
+    fn clean_leaves_nothing_hostile() {
+        assert_eq!(
+            clean("a\u{61c}b\u{200b}c\u{ad}d\u{2060}e\u{180e}f")
+                .matches('\u{fffd}')
+                .count(),
+            5
+        );
         assert_eq!(
             clean("\x1b[31mred\x07\u{202e}x\r\n y"),
             "\u{fffd}[31mred\u{fffd}\u{fffd}x y"
@@ -188,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stay_lines() {
+    fn clean_lines_and_wrap_keep_lines() {
         assert_eq!(clean_lines("a\tb\r\n\t\x1b[2Jc"), "a   b\n    \u{fffd}[2Jc");
         assert_eq!(wrap("one two three\n\nx", 8), ["one two", "three", "", "x"]);
         assert_eq!(wrap("日本語テキスト", 6), ["日本語", "テキス", "ト"]);
@@ -196,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_align() {
+    fn fit_and_pad_count_columns() {
         assert_eq!(fit("日本語テキスト", 7), "日本語…");
         assert_eq!(width(&pad("日本", 6)), 6);
         assert_eq!(pad("7", -3), "  7");

@@ -3,10 +3,11 @@
 use crate::json::{decode_head, lookup};
 use crate::session::Session;
 use crate::transcript::{Block, Entry};
-use crate::view::CallSummary;
+use crate::view::{CallSummary, SessionText};
 
-/// The most characters that are shown.
-const LONGEST: usize = 120;
+/// How many characters are read: more than any terminal shows, so that a key at the end of what is shown is whole
+/// when it is masked.
+const LONGEST: usize = 600;
 
 /// An excerpt of what a change concerns.
 ///
@@ -46,7 +47,14 @@ pub enum Words {
 impl Words {
     fn read(self, block: &[u8]) -> String {
         let key = match self {
-            Words::Call => return CallSummary::of(block).gist.chars().take(LONGEST).collect(),
+            Words::Call => {
+                return CallSummary::of(block)
+                    .gist
+                    .raw()
+                    .chars()
+                    .take(LONGEST)
+                    .collect();
+            }
             Words::Thinking => "thinking",
             Words::Name => "name",
             Words::Content => "content",
@@ -90,15 +98,15 @@ impl Excerpt {
         }
     }
 
-    /// Returns the text, given the bytes that the session was read from; raw, neither cleaned nor masked.
-    pub fn read(&self, source: &[u8]) -> String {
+    /// Returns the text, of a session that was read from `source`.
+    pub fn read(&self, source: &[u8]) -> SessionText {
         match self {
-            Excerpt::None => String::new(),
-            Excerpt::Words(words) => words.to_string(),
+            Excerpt::None => SessionText::default(),
+            Excerpt::Words(words) => (&**words).into(),
             Excerpt::Block { start, len, of } => {
                 let start = *start as usize;
                 let block = source.get(start..start + *len as usize);
-                of.read(block.unwrap_or_default())
+                of.read(block.unwrap_or_default()).into()
             }
         }
     }
@@ -111,6 +119,12 @@ impl From<String> for Excerpt {
         } else {
             Excerpt::Words(words.into())
         }
+    }
+}
+
+impl From<SessionText> for Excerpt {
+    fn from(text: SessionText) -> Self {
+        text.into_raw().into()
     }
 }
 

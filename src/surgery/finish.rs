@@ -248,8 +248,8 @@ fn restate(session: &Session, overstated: Overstated, plan: &mut Plan) {
 
 /// The title of a result: the old one, or the first prompt, with the operation's name behind it.
 pub fn title_for(glance: &Overview, operation: &str) -> String {
-    let name = glance
-        .name()
+    // Masked before it is cut: half a key would not be recognised afterwards.
+    let name = crate::secrets::mask(glance.name().raw())
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");

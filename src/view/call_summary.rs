@@ -1,6 +1,10 @@
 //! A call in one line.
 
+use serde::Serialize;
+
 use crate::json::{decode, fields, lookup};
+
+use super::session_text::SessionText;
 
 /// The inputs that say most of what a call does, best first.
 const TELLING: [&str; 14] = [
@@ -21,12 +25,12 @@ const TELLING: [&str; 14] = [
 ];
 
 /// A call's tool and what it is asked to do, as raw text: neither cleaned nor masked.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct CallSummary {
     /// The tool.
-    pub tool: String,
+    pub tool: SessionText,
     /// The input that says most: a command, a file, a pattern.
-    pub gist: String,
+    pub gist: SessionText,
 }
 
 impl CallSummary {
@@ -42,8 +46,11 @@ impl CallSummary {
         let told = TELLING.iter().find_map(string);
         let gist = told.map(|raw| decode(raw).into_owned());
         Self {
-            tool: Self::tool_of(block),
-            gist: gist.or_else(|| first_word(input)).unwrap_or_default(),
+            tool: Self::tool_of(block).into(),
+            gist: gist
+                .or_else(|| first_word(input))
+                .unwrap_or_default()
+                .into(),
         }
     }
 
@@ -78,7 +85,7 @@ mod tests {
     fn the_telling_input_comes_first() {
         let gist = |s: &str| {
             let g = CallSummary::of(s.as_bytes());
-            (g.tool, g.gist)
+            (g.tool.into_raw(), g.gist.into_raw())
         };
         assert_eq!(
             gist(r#"{"name":"Bash","input":{"description":"d","command":"ls\n-l"}}"#),

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::json::{Edit, Span, apply_edits, fields};
 
 use super::overview::Overview;
+use super::session_text::SessionText;
 use crate::session::Session;
 use crate::transcript::{Entry, Id, Kind, LineState, visit_ids};
 
@@ -39,7 +40,7 @@ pub struct Comparison {
     /// How many entries are the same.
     pub same: usize,
     /// The titles, if they differ.
-    pub titles: Option<(Option<String>, Option<String>)>,
+    pub titles: Option<(Option<SessionText>, Option<SessionText>)>,
 }
 
 impl Comparison {

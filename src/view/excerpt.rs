@@ -1,14 +1,20 @@
-//! One entry in words.
+//! Short descriptions of an entry, and its whole text.
 
 use crate::json::{decode, elements, lookup};
 
 use super::call_summary::CallSummary;
 use super::overview::{prompt_as_typed, prompt_text};
+use super::session_text::SessionText;
 use crate::session::Session;
 use crate::transcript::{BlockKind, Entry, Kind, PromptKind};
 
-/// What an entry is, and words to know it by.
-pub fn entry_summary(session: &Session, e: &Entry) -> (String, String) {
+/// Returns what an entry is, and text by which a person recognises it.
+pub fn entry_summary(session: &Session, e: &Entry) -> (SessionText, SessionText) {
+    let (what, gist) = summary(session, e);
+    (what.into(), gist.into())
+}
+
+fn summary(session: &Session, e: &Entry) -> (String, String) {
     let text = session.text(e);
     for block in session.blocks(e) {
         let raw = block.span.of(text);
@@ -28,7 +34,7 @@ pub fn entry_summary(session: &Session, e: &Entry) -> (String, String) {
             } else {
                 "result"
             };
-            return (format!("{} {half}", call.tool), call.gist);
+            return (format!("{} {half}", call.tool.raw()), call.gist.into_raw());
         }
         if block.kind.is_result() {
             return ("result without a call".to_owned(), result_words(raw));
@@ -55,11 +61,11 @@ pub fn entry_summary(session: &Session, e: &Entry) -> (String, String) {
     }
 }
 
-/// Everything that an entry says: its texts, thoughts, inputs and outputs.
-pub fn entry_text(session: &Session, e: &Entry) -> String {
+/// Returns all text of an entry: its texts, thinking, inputs and outputs.
+pub fn entry_text(session: &Session, e: &Entry) -> SessionText {
     let text = session.text(e);
     if e.flags.string_content() {
-        return decode(e.content.of(text)).into_owned();
+        return decode(e.content.of(text)).into_owned().into();
     }
     let mut out = Vec::new();
     for block in session.blocks(e) {
@@ -78,10 +84,10 @@ pub fn entry_text(session: &Session, e: &Entry) -> String {
         out.extend(session.string(e, &["content"]));
     }
     out.retain(|t| !t.is_empty());
-    out.join("\n")
+    out.join("\n").into()
 }
 
-/// The words of a result, be it a text or blocks with some.
+/// Returns the text of a result, whether it is a string or a list of blocks.
 pub(crate) fn result_words(raw: &[u8]) -> String {
     let content = lookup(raw, &["content"])
         .map(|s| s.of(raw))
@@ -101,15 +107,15 @@ pub(crate) fn result_words(raw: &[u8]) -> String {
         .join("\n")
 }
 
-/// The words of a string field, or none.
+/// Returns the value of a string field, or an empty string.
 pub(crate) fn words_of(raw: &[u8], key: &str) -> String {
     let found = lookup(raw, &[key]).map(|s| s.of(raw));
     let found = found.filter(|r| r.starts_with(b"\""));
     found.map(|r| decode(r).into_owned()).unwrap_or_default()
 }
 
-/// A short label for an entry: the input of its call, else its own text, else its kind.
-pub fn entry_label(session: &Session, e: &Entry) -> String {
+/// Returns a short label for an entry: the input of its call, else its own text, else its kind.
+pub fn entry_label(session: &Session, e: &Entry) -> SessionText {
     let (what, gist) = entry_summary(session, e);
     if gist.is_empty() { what } else { gist }
 }

@@ -1,17 +1,46 @@
 //! What people are shown of a session, as data: overview, turns as readable items, statistics, comparison, branches.
+//!
+//! The types that `--json` prints are `Serialize`; each document carries [`SCHEMA`].
 
+mod branches;
 mod call_summary;
 mod compare;
+mod difference;
 mod excerpt;
+mod inspection;
 mod items;
 mod overview;
+mod session_row;
+mod session_text;
 mod status;
+mod turn_list;
 mod turn_stats;
+mod word_diff;
 
+pub use branches::{Branch, Branches};
 pub use call_summary::CallSummary;
 pub use compare::{Changed, Comparison};
+pub use difference::{ChangedEntry, Compared, Difference, DifferenceSide, EntryReference};
 pub use excerpt::{entry_label, entry_summary, entry_text};
-pub use items::{TurnItem, turn_items};
+pub use inspection::{BytePart, FileUse, Inspection, LargeEntry, Suggestion, TokenPart, WindowUse};
+pub use items::{TurnContent, TurnItem};
 pub use overview::{Overview, prompt_as_typed, prompt_text};
+pub use session_row::{SessionList, SessionRow};
+pub(crate) use session_text::reveal_while;
+pub use session_text::{SessionJson, SessionText};
 pub use status::{Next, State, Status};
+pub use turn_list::{ToolCount, TurnContents, TurnList, TurnRow};
 pub use turn_stats::{Growth, TurnStats};
+pub use word_diff::{Segment, SegmentKind, segments};
+
+use std::path::Path;
+
+use serde::Serializer;
+
+/// Version of the documents that `--json` prints. It grows when a key changes its meaning or its type.
+pub const SCHEMA: u32 = 1;
+
+/// Serializes a path; what is not UTF-8 in it is replaced.
+pub(crate) fn shown_path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}

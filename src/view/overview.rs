@@ -5,30 +5,30 @@ use crate::json::{decode, lookup};
 use crate::session::Session;
 use crate::transcript::{BlockKind, Entry, Kind, PromptKind};
 
+use super::session_text::SessionText;
+
 /// A session at a glance.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Overview {
     /// The folder in which it was held.
     pub cwd: Option<String>,
     /// Its title: given by hand, else by the model, else a summary.
-    pub title: Option<String>,
+    pub title: Option<SessionText>,
     /// The first prompt.
-    pub first_prompt: Option<String>,
+    pub first_prompt: Option<SessionText>,
     /// Whether it holds a conversation at all.
     pub has_messages: bool,
     /// The client that wrote last.
-    pub version: Option<String>,
+    pub version: Option<SessionText>,
     /// The branch that was checked out last.
-    pub branch: Option<String>,
+    pub branch: Option<SessionText>,
 }
 
 impl Overview {
     /// The title, else the first prompt, else a word that there is none.
-    pub fn name(&self) -> &str {
-        self.title
-            .as_deref()
-            .or(self.first_prompt.as_deref())
-            .unwrap_or("(no prompt)")
+    pub fn name(&self) -> SessionText {
+        let name = self.title.as_ref().or(self.first_prompt.as_ref());
+        name.cloned().unwrap_or_else(|| "(no prompt)".into())
     }
 
     /// Looks at a session, or at the pieces of one.
@@ -49,12 +49,13 @@ impl Overview {
         };
         Self {
             cwd: messages().find_map(|e| session.string(e, &["cwd"])),
-            title: titles.best(),
+            title: titles.best().map(SessionText::from),
             first_prompt: first_prompt(PromptKind::Words)
-                .or_else(|| first_prompt(PromptKind::Command).map(|w| prompt_as_typed(&w))),
+                .or_else(|| first_prompt(PromptKind::Command).map(|w| prompt_as_typed(&w)))
+                .map(SessionText::from),
             has_messages: messages().any(|e| e.uuid.is_some()),
-            version: last("version"),
-            branch: last("gitBranch"),
+            version: last("version").map(SessionText::from),
+            branch: last("gitBranch").map(SessionText::from),
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::call_summary::CallSummary;
+use super::session_text::SessionText;
 use crate::session::Session;
 use crate::transcript::{BlockKind, Kind, PromptKind};
 
@@ -52,7 +53,7 @@ pub struct Status {
     /// The call that has no result.
     pub pending: Option<CallSummary>,
     /// The model that answered last.
-    pub model: Option<String>,
+    pub model: Option<SessionText>,
 }
 
 impl Status {
@@ -63,7 +64,8 @@ impl Status {
         let mut answers = recent().filter(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
         let model = answers
             .next()
-            .and_then(|e| session.string(e, &["message", "model"]));
+            .and_then(|e| session.string(e, &["message", "model"]))
+            .map(SessionText::from);
         let Some(leaf) = recent().find(|e| e.is_message()) else {
             return Self::default();
         };

@@ -1,13 +1,15 @@
-//! A turn in figures.
+//! Statistics of turns.
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::overview::{prompt_as_typed, prompt_text};
+use super::session_text::SessionText;
 use crate::session::{Session, Standing, Turn};
 use crate::transcript::{BlockKind, Kind, PromptKind, Subtype};
 use crate::window::{EntryWeights, Weight};
 
-/// What there is to say of a turn in one line.
+/// Statistics of one turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct TurnStats {
@@ -15,17 +17,17 @@ pub struct TurnStats {
     pub number: u32,
     /// When it began, in milliseconds of the epoch.
     pub time: Option<i64>,
-    /// The words of its prompt.
-    pub words: String,
+    /// Its prompt.
+    pub prompt: SessionText,
     /// Calls by tool, in the order of their first use.
-    pub calls: Vec<(String, u32)>,
+    pub calls: Vec<(SessionText, u32)>,
     /// Entries on and beside the path.
     pub entries: u32,
     /// Bytes of its lines.
     pub bytes: u64,
-    /// What its messages weigh in the window, shown there still or not.
+    /// What its messages weigh in the context window, whether the model is still shown them or not.
     pub weight: Weight,
-    /// The window at its last request, as recorded.
+    /// Tokens in the context window at its last request, as recorded.
     pub window: Option<u64>,
     /// Whether the model is still shown it.
     pub shown: bool,
@@ -39,19 +41,19 @@ pub struct TurnStats {
     pub unfinished: bool,
 }
 
-/// How large the window was at a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How large the context window was at a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Growth {
     /// The turn's number.
     pub turn: u32,
     /// [`TurnStats::window`].
-    pub window: Option<u64>,
+    pub window_tokens: Option<u64>,
     /// [`TurnStats::compacted`].
     pub compacted: bool,
 }
 
 impl Growth {
-    /// That of every turn: of all that there is to say of turns, what takes no look at their words.
+    /// Returns the growth of every turn, without reading the text of the turns.
     pub fn all(session: &Session, ledger: &EntryWeights) -> Vec<Self> {
         let (heads, turns) = (session.heads(), session.turns());
         let grown = |turn| Self {
@@ -62,17 +64,17 @@ impl Growth {
         for (i, tag) in heads.iter().enumerate() {
             if let Some(turn) = turns.of(session.graph(), i) {
                 let growth = &mut out[turn as usize];
-                growth.window = ledger.window(i).or(growth.window);
+                growth.window_tokens = ledger.window(i).or(growth.window_tokens);
                 growth.compacted |= tag.is_boundary();
             }
         }
-        // What comes before the first prompt is no turn.
+        // Entries before the first prompt are not a turn.
         out.split_off(1)
     }
 }
 
 impl TurnStats {
-    /// The facts of every turn, what precedes the first included where there is something.
+    /// Returns the statistics of every turn, and of what precedes the first one if there is something.
     pub fn all(session: &Session, ledger: &EntryWeights) -> Vec<Self> {
         let (entries, graph, turns) = (session.entries(), session.graph(), session.turns());
         let mut out: Vec<Self> = (0..=turns.len() as u32)
@@ -93,7 +95,7 @@ impl TurnStats {
             let time = entries[turn.prompt as usize].time;
             let facts = &mut out[turn.number as usize];
             facts.time = Some(time).filter(|&t| t != i64::MIN);
-            facts.words = words;
+            facts.prompt = words.into();
         }
         for (i, e) in entries.iter().enumerate() {
             let (Standing::Path(position) | Standing::Beside(position)) = graph.place(i) else {
@@ -141,9 +143,9 @@ impl TurnStats {
             match block.kind {
                 kind if kind.is_call() => {
                     let tool = session.tool_name(e, block);
-                    match self.calls.iter_mut().find(|(t, _)| *t == *tool) {
+                    match self.calls.iter_mut().find(|(t, _)| t.raw() == &*tool) {
                         Some((_, n)) => *n += 1,
-                        None => self.calls.push((tool.into_owned(), 1)),
+                        None => self.calls.push((tool.into_owned().into(), 1)),
                     }
                     let results = session.calls().of(block).map_or(0, |c| c.results.len());
                     self.unfinished |= kind == BlockKind::ToolUse && results == 0;
@@ -155,7 +157,7 @@ impl TurnStats {
     }
 }
 
-/// Whether a result says that its call failed.
+/// Returns whether a result reports that its call failed.
 pub(crate) fn is_error(result: &[u8]) -> bool {
     crate::json::lookup(result, &["is_error"]).is_some_and(|s| s.of(result) == b"true")
 }

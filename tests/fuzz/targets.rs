@@ -10,11 +10,12 @@ use ccsurgery::ops::{
     Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, Trim, Truncate,
     passes,
 };
-use ccsurgery::render::{clean, clean_lines, mask, wrap};
+use ccsurgery::render::{clean, clean_lines, wrap};
+use ccsurgery::secrets::mask;
 use ccsurgery::session::Session;
 use ccsurgery::store::{Config, Journal, index_file, remove_from_index, write_stream};
 use ccsurgery::surgery::{CopyNames, FreshIds, Surgery, Transform};
-use ccsurgery::view::{Comparison, Overview, Status, entry_text, prompt_text, turn_items};
+use ccsurgery::view::{Comparison, Overview, Status, TurnContent, entry_text, prompt_text};
 use ccsurgery::window::{
     Calibration, EntryWeights, Tools, WindowBreakdown, file_parts, largest, payload,
 };
@@ -62,7 +63,10 @@ pub(crate) fn index(data: &[u8]) {
         }
     }
     for turn in 1..=session.turns().len().min(8) as u32 {
-        black_box((payload(&session, Some(turn)), turn_items(&session, turn)));
+        black_box((
+            payload(&session, Some(turn)),
+            TurnContent::of(&session, turn, turn),
+        ));
     }
     for entry in session.entries() {
         let words = prompt_text(&session, entry).unwrap_or_default();

@@ -13,7 +13,7 @@ fn a_clone_differs_in_nothing_but_ids() {
     insta::assert_snapshot!(home.run(100, &["diff", ID, made]).seen(), @r#"
     exit 0
     title: “Flaky parser �[2J test” → “Copy”
-    No differences but ids.
+    No differences except ids.
     "#);
     assert_eq!(
         home.run(100, &["diff", ID, made, "--json"]).json()["same"],

@@ -21,22 +21,22 @@ fn at_three_widths() {
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    The window: 12.6k tokens
-      system prompt and tools      11.1k   88%  █████████████
-      Bash results                   599    5%  ▊
+    Context window: 12.5k tokens
+      system prompt and tools      11.0k   87%  █████████████
+      Bash results                   631    5%  ▊
       images, documents              409    3%  ▌
-      calls                          212    2%  ▎
-      prompts                         69   <1%  ▏
-      Read results                    68   <1%  ▏
-      Screenshot results              49   <1%  ▏
-      answers                         40   <1%  ▏
-      summaries                       18   <1%  ▏
-      attachments, reminders          14   <1%  ▏
-      thinking                         1   <1%  ▏
-      measured on 6 requests: 2.9 bytes a token; at the last one
-      the record says 12.5k, the estimate is 1.2% off
+      calls                          165    1%  ▎
+      prompts                        110   <1%  ▏
+      answers                         69   <1%  ▏
+      Read results                    57   <1%  ▏
+      thinking                        44   <1%  ▏
+      Screenshot results              35   <1%  ▏
+      summaries                       31   <1%  ▏
+      attachments, reminders          26   <1%  ▏
+      measured on 6 requests: 2.1 bytes per token; at the last
+      one 12.5k tokens were recorded, the estimate is 1.0% off
 
-    The file: 12.8 KB
+    File: 12.8 KB
       metadata                   7.4 KB   58%  ██████████████
       duplicates for client      2.1 KB   17%  ████▏
       Bash results               1.2 KB   10%  ██▍
@@ -50,49 +50,49 @@ fn at_three_widths() {
       attachments, reminders       54 B   <1%  ▏
       summaries                    42 B   <1%  ▏
       905 B of it in lines that the model is not shown: before
-      the last compaction, or the client's own
+      the last compaction, or metadata
 
-    Its growth, turn by turn: at most 12.5k tokens
+    Growth by turn: at most 12.5k tokens
       ████
       ▲  ▲ compacted
 
-    The largest entries
-      turn 2       2.7 KB       ~501  Bash results  cargo test …
-      turn 3       2.2 KB       ~458  duplicates …  Screenshot …
-      turn 2        539 B        ~59  metadata      cargo test …
-      turn 2        526 B         ~1  metadata      The test de…
-      turn 4        522 B        ~52  metadata      git push or…
-      turn 2        520 B        ~51  metadata      /w/src/pars…
-      turn 2        510 B        ~68  metadata      /w/src/pars…
-      turn 2        501 B        ~20  metadata      The map's o…
+    Largest entries
+      turn 2  2.7 KB  ~574  cargo test parser
+      turn 3  2.2 KB  ~445  Screenshot result
+      turn 2   539 B   ~51  cargo test parser
+      turn 2   526 B   ~45  The test depends on the order of a …
+      turn 4   522 B   ~43  git push origin main
+      turn 2   520 B   ~42  /w/src/parser.rs
+      turn 2   510 B   ~58  /w/src/parser.rs
+      turn 2   501 B   ~33  The map's order is random; **sort t…
 
-    What would save some
+    How to free some of it
       ccsurgery strip-thinking 5e551011
-        window −1 (0%), file −527 B: all thinking goes
+        context −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −562 (4%), file −3.8 KB: calls that failed go
+        context −671 (5%), file −3.8 KB: calls that failed go
     ");
     insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    The window: 12.6k tokens
-      system prompt and tools      11.1k   88%  █████████████████████████████████████████████████████
-      Bash results                   599    5%  ██▉
+    Context window: 12.5k tokens
+      system prompt and tools      11.0k   87%  █████████████████████████████████████████████████████
+      Bash results                   631    5%  ███
       images, documents              409    3%  ██
-      calls                          212    2%  █
-      prompts                         69   <1%  ▍
-      Read results                    68   <1%  ▍
-      Screenshot results              49   <1%  ▎
-      answers                         40   <1%  ▎
-      summaries                       18   <1%  ▏
-      attachments, reminders          14   <1%  ▏
-      thinking                         1   <1%  ▏
-      measured on 6 requests: 2.9 bytes a token; at the last one the record says 12.5k, the estimate is
-      1.2% off
+      calls                          165    1%  ▊
+      prompts                        110   <1%  ▌
+      answers                         69   <1%  ▍
+      Read results                    57   <1%  ▎
+      thinking                        44   <1%  ▎
+      Screenshot results              35   <1%  ▏
+      summaries                       31   <1%  ▏
+      attachments, reminders          26   <1%  ▏
+      measured on 6 requests: 2.1 bytes per token; at the last one 12.5k tokens were recorded, the
+      estimate is 1.0% off
 
-    The file: 12.8 KB
+    File: 12.8 KB
       metadata                   7.4 KB   58%  ██████████████████████████████████████████████████████
       duplicates for client      2.1 KB   17%  ███████████████▋
       Bash results               1.2 KB   10%  █████████
@@ -105,48 +105,48 @@ fn at_three_widths() {
       Screenshot results           76 B   <1%  ▌
       attachments, reminders       54 B   <1%  ▍
       summaries                    42 B   <1%  ▎
-      905 B of it in lines that the model is not shown: before the last compaction, or the client's own
+      905 B of it in lines that the model is not shown: before the last compaction, or metadata
 
-    Its growth, turn by turn: at most 12.5k tokens
+    Growth by turn: at most 12.5k tokens
       ████
       ▲  ▲ compacted
 
-    The largest entries
-      turn 2       2.7 KB       ~501  Bash results            cargo test parser
-      turn 3       2.2 KB       ~458  duplicates for client   Screenshot result
-      turn 2        539 B        ~59  metadata                cargo test parser
-      turn 2        526 B         ~1  metadata                The test depends on the order of a map.
-      turn 4        522 B        ~52  metadata                git push origin main
-      turn 2        520 B        ~51  metadata                /w/src/parser.rs
-      turn 2        510 B        ~68  metadata                /w/src/parser.rs
-      turn 2        501 B        ~20  metadata                The map's order is random; **sort the key…
+    Largest entries
+      turn 2  2.7 KB  ~574  Bash results           cargo test parser
+      turn 3  2.2 KB  ~445  duplicates for client  Screenshot result
+      turn 2   539 B   ~51  metadata               cargo test parser
+      turn 2   526 B   ~45  metadata               The test depends on the order of a map.
+      turn 4   522 B   ~43  metadata               git push origin main
+      turn 2   520 B   ~42  metadata               /w/src/parser.rs
+      turn 2   510 B   ~58  metadata               /w/src/parser.rs
+      turn 2   501 B   ~33  metadata               The map's order is random; **sort the keys**.
 
-    What would save some
+    How to free some of it
       ccsurgery strip-thinking 5e551011
-        window −1 (0%), file −527 B: all thinking goes
+        context −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −562 (4%), file −3.8 KB: calls that failed go
+        context −671 (5%), file −3.8 KB: calls that failed go
     ");
     insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    The window: 12.6k tokens
-      system prompt and tools      11.1k   88%  ████████████████████████████████████████████████████████████
-      Bash results                   599    5%  ███▎
+    Context window: 12.5k tokens
+      system prompt and tools      11.0k   87%  ████████████████████████████████████████████████████████████
+      Bash results                   631    5%  ███▌
       images, documents              409    3%  ██▎
-      calls                          212    2%  █▏
-      prompts                         69   <1%  ▍
-      Read results                    68   <1%  ▍
-      Screenshot results              49   <1%  ▎
-      answers                         40   <1%  ▎
-      summaries                       18   <1%  ▏
-      attachments, reminders          14   <1%  ▏
-      thinking                         1   <1%  ▏
-      measured on 6 requests: 2.9 bytes a token; at the last one the record says 12.5k, the estimate is 1.2% off
+      calls                          165    1%  ▉
+      prompts                        110   <1%  ▋
+      answers                         69   <1%  ▍
+      Read results                    57   <1%  ▎
+      thinking                        44   <1%  ▎
+      Screenshot results              35   <1%  ▎
+      summaries                       31   <1%  ▏
+      attachments, reminders          26   <1%  ▏
+      measured on 6 requests: 2.1 bytes per token; at the last one 12.5k tokens were recorded, the estimate is 1.0% off
 
-    The file: 12.8 KB
+    File: 12.8 KB
       metadata                   7.4 KB   58%  ████████████████████████████████████████████████████████████
       duplicates for client      2.1 KB   17%  █████████████████▍
       Bash results               1.2 KB   10%  ██████████
@@ -159,27 +159,27 @@ fn at_three_widths() {
       Screenshot results           76 B   <1%  ▋
       attachments, reminders       54 B   <1%  ▌
       summaries                    42 B   <1%  ▍
-      905 B of it in lines that the model is not shown: before the last compaction, or the client's own
+      905 B of it in lines that the model is not shown: before the last compaction, or metadata
 
-    Its growth, turn by turn: at most 12.5k tokens
+    Growth by turn: at most 12.5k tokens
       ████
       ▲  ▲ compacted
 
-    The largest entries
-      turn 2       2.7 KB       ~501  Bash results            cargo test parser
-      turn 3       2.2 KB       ~458  duplicates for client   Screenshot result
-      turn 2        539 B        ~59  metadata                cargo test parser
-      turn 2        526 B         ~1  metadata                The test depends on the order of a map.
-      turn 4        522 B        ~52  metadata                git push origin main
-      turn 2        520 B        ~51  metadata                /w/src/parser.rs
-      turn 2        510 B        ~68  metadata                /w/src/parser.rs
-      turn 2        501 B        ~20  metadata                The map's order is random; **sort the keys**.
+    Largest entries
+      turn 2  2.7 KB  ~574  Bash results           cargo test parser
+      turn 3  2.2 KB  ~445  duplicates for client  Screenshot result
+      turn 2   539 B   ~51  metadata               cargo test parser
+      turn 2   526 B   ~45  metadata               The test depends on the order of a map.
+      turn 4   522 B   ~43  metadata               git push origin main
+      turn 2   520 B   ~42  metadata               /w/src/parser.rs
+      turn 2   510 B   ~58  metadata               /w/src/parser.rs
+      turn 2   501 B   ~33  metadata               The map's order is random; **sort the keys**.
 
-    What would save some
+    How to free some of it
       ccsurgery strip-thinking 5e551011
-        window −1 (0%), file −527 B: all thinking goes
+        context −45 (0%), file −527 B: all thinking goes
       ccsurgery drop-tools 5e551011 --errors
-        window −562 (4%), file −3.8 KB: calls that failed go
+        context −671 (5%), file −3.8 KB: calls that failed go
     ");
 }
 
@@ -286,6 +286,6 @@ proptest! {
         let made = clone["target"]["session_id"].as_str().unwrap_or_else(|| panic!("{clone}"));
         prop_assert_eq!(before, home.run(100, &["payload", made]).json());
         let diff = home.run(100, &["diff", id, made]);
-        prop_assert!(diff.out.ends_with("No differences but ids.\n"), "{}", diff.seen());
+        prop_assert!(diff.out.ends_with("No differences except ids.\n"), "{}", diff.seen());
     }
 }

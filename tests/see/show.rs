@@ -18,35 +18,35 @@ fn the_table_at_three_widths() {
     insta::assert_snapshot!(home.run(60, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.6k tokens in the window
+    4 turns, 12.8 KB, 12.5k tokens in the context window
 
-    turn       age       size   tokens               prompt
-       1        1d     1.6 KB      ~36  compacted    Set up the …
-       2        1d     6.2 KB     ~736  1 failed     Fix the fla…
-       3        3h     4.0 KB     ~571  interrupted  日本語のロ…
-       4        2h      870 B      ~59  unfinished   Push it
+    turn  age    size  tokens  notes        prompt
+       1   1d  1.6 KB     ~44  compacted    Set up the project
+       2   1d  6.2 KB    ~851  1 failed     Fix the flaky test …
+       3   3h  4.0 KB    ~569  interrupted  日本語のログを見て …
+       4   2h   870 B     ~47  unfinished   Push it
     "#);
     insta::assert_snapshot!(home.run(100, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.6k tokens in the window
+    4 turns, 12.8 KB, 12.5k tokens in the context window
 
-    turn       age       size   tokens  calls                    prompt
-       1        1d     1.6 KB      ~36              compacted    Set up the project
-       2        1d     6.2 KB     ~736  Bash Read   1 failed     Fix the flaky test in parser.rs and te…
-       3        3h     4.0 KB     ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use g…
-       4        2h      870 B      ~59  Bash        unfinished   Push it
+    turn  age    size  tokens  calls       notes        prompt
+       1   1d  1.6 KB     ~44              compacted    Set up the project
+       2   1d  6.2 KB    ~851  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why…
+       3   3h  4.0 KB    ~569  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[maske…
+       4   2h   870 B     ~47  Bash        unfinished   Push it
     "#);
     insta::assert_snapshot!(home.run(160, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.6k tokens in the window
+    4 turns, 12.8 KB, 12.5k tokens in the context window
 
-    turn       age       size   tokens  calls                    prompt
-       1        1d     1.6 KB      ~36              compacted    Set up the project
-       2        1d     6.2 KB     ~736  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why it fails
-       3        3h     4.0 KB     ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[masked]
-       4        2h      870 B      ~59  Bash        unfinished   Push it
+    turn  age    size  tokens  calls       notes        prompt
+       1   1d  1.6 KB     ~44              compacted    Set up the project
+       2   1d  6.2 KB    ~851  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why it fails
+       3   3h  4.0 KB    ~569  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[masked]
+       4   2h   870 B     ~47  Bash        unfinished   Push it
     "#);
 }
 
@@ -56,13 +56,13 @@ fn the_table_in_colour() {
     insta::assert_snapshot!(home.run(100, &["show", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
     exit 0
     ␛[1m5e551011␛[0m  “Flaky parser �[2J test”
-    ␛[2m4 turns, 12.8 KB, 12.6k tokens in the window␛[0m
+    ␛[2m4 turns, 12.8 KB, 12.5k tokens in the context window␛[0m
 
-    ␛[2mturn       age       size   tokens  calls                    prompt␛[0m
-       1        1d     1.6 KB      ~36              ␛[33mcompacted␛[0m    Set up the project
-       2        1d     6.2 KB     ~736  Bash Read   ␛[31m1 failed␛[0m     Fix the flaky test in parser.rs and te…
-       3        3h     4.0 KB     ~571  Screenshot  ␛[33minterrupted␛[0m  日本語のログを見て �[31mred� and use g…
-       4        2h      870 B      ~59  Bash        ␛[33munfinished␛[0m   Push it
+    ␛[2mturn  age    size  tokens  calls       notes        prompt␛[0m
+       1   1d  1.6 KB     ~44              ␛[33mcompacted␛[0m    Set up the project
+       2   1d  6.2 KB    ~851  Bash Read   ␛[31m1 failed␛[0m     Fix the flaky test in parser.rs and tell me why…
+       3   3h  4.0 KB    ~569  Screenshot  ␛[33minterrupted␛[0m  日本語のログを見て �[31mred� and use ghp_[maske…
+       4   2h   870 B     ~47  Bash        ␛[33munfinished␛[0m   Push it
     "#);
 }
 
@@ -80,7 +80,7 @@ fn turns_to_read() {
 
     Let me look.
 
-    ● Bash  cargo test parser
+    ● Bash  cargo test parser  toolu_a
       ⎿ test parser::case_1 ... ok
         test parser::case_2 ... ok
         test parser::case_3 ... ok
@@ -91,7 +91,7 @@ fn turns_to_read() {
         test parser::case_8 ... ok
         … 32 more lines
 
-    ● Read  /w/src/parser.rs
+    ● Read  /w/src/parser.rs  toolu_b
       ⎿ fn parse() {
             let map = HashMap::new();
         }
@@ -102,7 +102,7 @@ fn turns_to_read() {
 
     ❯ 日本語のログを見て �[31mred� and use ghp_[masked]
 
-    ● Screenshot
+    ● Screenshot  toolu_c
       [image 640×480 png 624 B]
 
     It shows the log.
@@ -113,7 +113,7 @@ fn turns_to_read() {
 
     ❯ Push it
 
-    ● Bash  git push origin main
+    ● Bash  git push origin main  toolu_d
     session 5e551011  “Flaky parser �[2J test”
     "#);
 }
@@ -168,7 +168,14 @@ fn parts_alone() {
         .run(60, &["show", "--only", "calls", "--turns", "-1", "--json"])
         .json();
     let item = json!({"kind": "call", "id": "toolu_d", "tool": "Bash", "gist": "git push origin main", "input": {"command": "git push origin main"}});
-    assert_eq!(document["turns"], json!([{"turn": 4, "items": [item]}]));
+    assert_eq!(
+        document["turn_contents"],
+        json!([{"turn": 4, "items": [item]}])
+    );
+    assert_eq!(
+        (&document["turns"], &document["schema"]),
+        (&json!(1), &json!(1))
+    );
 }
 
 #[test]
@@ -221,8 +228,8 @@ fn branches_that_were_left() {
     home.put("5e551011-aaaa-4bbb-8ccc-dddddddddddd", s.text(), 120);
     insta::assert_snapshot!(home.run(80, &["show", "--branches"]).seen(), @r#"
     exit 0
-    after turn  entries       size  entry     first words
-             2        8     5.4 KB  0000000c  日本語のログを見て �[31mred� and us…
+    after turn  entries    size  first entry  first prompt
+             2        8  5.4 KB  0000000c     日本語のログを見て �[31mred� and use …
     "#);
 }
 

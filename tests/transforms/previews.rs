@@ -24,8 +24,8 @@ fn strip_thinking() {
       size     14.8 KB → 15.2 KB  +468 B
       window     ~2.4k →   ~2.4k
 
-      − turn 1    thinking     −84 B    ~23 tokens  “I should look at the folder.”
-      − turn 2    thinking     −83 B    ~23 tokens  “Tests first, then the rest.”
+      − turn 1    thinking     −84 B    ~18 tokens  “I should look at the folder.”
+      − turn 2    thinking     −83 B    ~17 tokens  “Tests first, then the rest.”
       +           title       +124 B  “Weather station (strip-thinking)”
       ~ 2 messages re-linked
       ~ 14 fresh ids
@@ -48,12 +48,12 @@ fn drop_tools() {
       size     14.8 KB → 5.8 KB  −9.0 KB
       window     ~2.4k →  ~1.2k  −1.3k tokens
 
-      − turn 1    thinking        −84 B    ~23 tokens  “I should look at the folder.”
-      − turn 1    Bash call       −82 B    ~22 tokens  “ls sensors”
-      − turn 1    Bash result     −75 B    ~20 tokens  “rain sun wind”
-      − turn 2    thinking        −83 B    ~23 tokens  “Tests first, then the rest.”
-      − turn 2    Bash call       −82 B    ~22 tokens  “npm test”
-      − turn 2    Bash result   −3.5 KB   ~966 tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is f”
+      − turn 1    thinking        −84 B    ~17 tokens  “I should look at the folder.”
+      − turn 1    Bash call       −82 B    ~17 tokens  “ls sensors”
+      − turn 1    Bash result     −75 B    ~15 tokens  “rain sun wind”
+      − turn 2    thinking        −83 B    ~17 tokens  “Tests first, then the rest.”
+      − turn 2    Bash call       −82 B    ~17 tokens  “npm test”
+      − turn 2    Bash result   −3.5 KB   ~700 tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 3 messages re-linked
       ~ 10 fresh ids
@@ -77,9 +77,9 @@ fn drop_tools_by_size() {
       size     14.8 KB → 7.8 KB  −6.9 KB
       window     ~2.4k →  ~1.2k  −1.2k tokens
 
-      − turn 2    thinking        −83 B    ~23 tokens  “Tests first, then the rest.”
-      − turn 2    Bash call       −82 B    ~22 tokens  “npm test”
-      − turn 2    Bash result   −3.5 KB   ~966 tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is f”
+      − turn 2    thinking        −83 B    ~17 tokens  “Tests first, then the rest.”
+      − turn 2    Bash call       −82 B    ~16 tokens  “npm test”
+      − turn 2    Bash result   −3.5 KB   ~700 tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 message re-linked
       ~ 13 fresh ids
@@ -103,7 +103,7 @@ fn stubs() {
       size     14.8 KB → 9.9 KB  −4.8 KB
       window     ~2.4k →  ~1.4k  −1.1k tokens
 
-      ~ turn 2    Bash result   −3.3 KB   ~914 tokens  “npm test”
+      ~ turn 2    Bash result   −3.3 KB   ~661 tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
       ~ 16 fresh ids
@@ -127,13 +127,13 @@ fn truncate() {
       size     14.8 KB → 5.5 KB  −9.3 KB
       window     ~2.4k →  ~1.7k  −699 tokens
 
-      − turn 2    prompt    −365 B     ~4 tokens  “run the tests”
-      − turn 2    answer    −601 B    ~23 tokens
-      − turn 2    answer    −600 B    ~23 tokens
-      − turn 2    result   −7.3 KB   ~966 tokens
-      − turn 2    answer    −580 B    ~17 tokens  “They fail: the wind has no direction.”
-      − turn 3    prompt    −358 B     ~2 tokens  “thanks”
-      − turn 3    answer    −559 B    ~11 tokens  “You are welcome.”
+      − turn 2    prompt    −365 B     ~3 tokens  “run the tests”
+      − turn 2    answer    −601 B    ~16 tokens
+      − turn 2    answer    −600 B    ~15 tokens
+      − turn 2    result   −7.3 KB   ~641 tokens
+      − turn 2    answer    −580 B    ~12 tokens  “They fail: the wind has no direction.”
+      − turn 3    prompt    −358 B      ~1 token  “thanks”
+      − turn 3    answer    −559 B     ~8 tokens  “You are welcome.”
       +           title     +118 B  “Weather station (truncate)”
       ~ 9 fresh ids
 
@@ -155,11 +155,10 @@ fn compact() {
       size     14.8 KB → 17.9 KB  +3.1 KB
       window     ~2.4k →   ~1.0k  −1.4k tokens
 
-      − turn 1    hidden from the model      ±0 B   ~145 tokens  “which sensors are there?”
-      − turn 2    hidden from the model      ±0 B  ~1.0k tokens  “run the tests”
-      +           summary                  +435 B     ~7 tokens  “The wind has no direction.”
-      +           title                    +117 B  “Weather station (compact)”
-      ~ 1 message re-linked
+      − turn 1    from the window      ±0 B   ~105 tokens  “which sensors are there?”
+      − turn 2    from the window      ±0 B   ~748 tokens  “run the tests”
+      +           summary            +435 B     ~5 tokens  “The wind has no direction.”
+      +           title              +117 B  “Weather station (compact)”
       + 1 compaction boundary  +551 B
       ~ 18 fresh ids
 
@@ -182,11 +181,10 @@ fn compact_without_history() {
       size     14.8 KB → 2.9 KB  −11.9 KB
       window     ~2.4k →  ~1.1k  −1.3k tokens
 
-      − turn 1    8 earlier entries   −4.3 KB   ~145 tokens  “which sensors are there?”
-      − turn 2    5 earlier entries   −9.4 KB  ~1.0k tokens  “run the tests”
-      +           summary              +744 B    ~89 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: …”
-      +           title                +117 B  “Weather station (compact)”
-      ~ 1 message re-linked
+      − turn 1    8 × history   −4.3 KB   ~105 tokens  “which sensors are there?”
+      − turn 2    5 × history   −9.4 KB   ~746 tokens  “run the tests”
+      +           summary        +744 B    ~64 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: Rain, …”
+      +           title          +117 B  “Weather station (compact)”
       + 1 compaction boundary  +518 B
       ~ 5 fresh ids
 
@@ -209,7 +207,7 @@ fn the_words_that_go() {
       size     14.8 KB → 9.9 KB  −4.8 KB
       window     ~2.4k →  ~1.3k  −1.1k tokens
 
-      ~ turn 2    Bash result   −3.3 KB   ~923 tokens  “npm test”
+      ~ turn 2    Bash result   −3.3 KB   ~668 tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
       ~ 16 fresh ids
@@ -252,7 +250,7 @@ fn the_json_that_goes() {
       size     14.8 KB → 15.9 KB  +1.2 KB
       window     ~2.4k →   ~2.4k
 
-      − turn 1    thinking     −84 B    ~23 tokens  “I should look at the folder.”
+      − turn 1    thinking     −84 B    ~18 tokens  “I should look at the folder.”
       +           title       +124 B  “Weather station (strip-thinking)”
       ~ 1 message re-linked
       ~ 15 fresh ids

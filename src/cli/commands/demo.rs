@@ -85,6 +85,7 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         quiet: false,
         verbose: false,
         columns: context.columns.min(100),
+        table_columns: context.table_columns.min(100),
         now: context.now,
         interactive: false,
         on_screen: false,

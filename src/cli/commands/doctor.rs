@@ -14,7 +14,7 @@ use crate::doctor::{Finding, Judgement, Reason, Remedy, Severity, Version};
 use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint};
 use crate::session::Session;
 use crate::store::{Located, Locator, slug};
-use crate::view::Overview;
+use crate::view::{Overview, SessionText};
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
@@ -52,7 +52,7 @@ pub(crate) struct DoctorArgs {
 /// The findings about one session.
 struct Examined {
     found: Located,
-    title: String,
+    title: SessionText,
     judgement: Judgement,
     findings: Vec<Finding>,
     healed: Vec<Finding>,
@@ -172,7 +172,7 @@ fn examine(
     let at_home = found.path.starts_with(context.config.projects());
     let (findings, healed) = all.into_iter().partition(|f| judgement.concerns(f));
     Ok(Examined {
-        title: Overview::of(&session).name().to_owned(),
+        title: Overview::of(&session).name(),
         found,
         judgement,
         findings,
@@ -222,10 +222,10 @@ fn show(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
         if seen.findings.is_empty() && seen.healed.is_empty() {
             continue;
         }
-        let title = context.masked(&seen.title);
         let list = FindingList {
             session_id: &seen.found.id,
-            title: &title,
+            title: &seen.title,
+            presenter: context.presenter(),
             client: seen.judgement.client,
             findings: &seen.findings,
             healed: &seen.healed,

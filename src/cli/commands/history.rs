@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use crate::view::SessionText;
+
 use crate::render::{DIM, YELLOW, age, bytes, clean, fit, pad, paint};
 use crate::store::{Operation, Records, State, UnusableRecord, glance};
 
@@ -185,10 +187,10 @@ fn sizes(operation: &Operation) -> (Option<u64>, Option<u64>) {
 }
 
 /// Returns the title of the session that resulted, or of the one that was operated on.
-fn title(operation: &Operation) -> Option<String> {
+fn title(operation: &Operation) -> Option<SessionText> {
     let name = |path: &Path| {
         let overview = glance(path).ok()?;
-        let name = overview.name().to_owned();
+        let name = overview.name();
         (!name.is_empty()).then_some(name)
     };
     name(&operation.target).or_else(|| name(&operation.source))
@@ -212,7 +214,7 @@ struct Row<'a> {
     source: Session<'a>,
     target: Session<'a>,
     in_place: bool,
-    title: Option<String>,
+    title: Option<SessionText>,
     bytes_before: Option<u64>,
     bytes_after: Option<u64>,
 }
@@ -231,7 +233,7 @@ struct Unreadable<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(context: &Context, all: &[Operation], o: &'a Operation) -> Self {
+    fn of(all: &[Operation], o: &'a Operation) -> Self {
         let (bytes_before, bytes_after) = sizes(o);
         Self {
             id: &o.id,
@@ -243,7 +245,7 @@ impl<'a> Row<'a> {
             source: Session::new(&o.source_id, &o.source),
             target: Session::new(&o.target_id, &o.target),
             in_place: !o.replaced.is_empty(),
-            title: title(o).map(|t| context.masked(&t).into_owned()),
+            title: title(o),
             bytes_before,
             bytes_after,
         }
@@ -275,7 +277,7 @@ fn print_json(
 ) -> Result<ExitCode, CliError> {
     let document = Document {
         schema: 1,
-        operations: shown.iter().map(|o| Row::of(context, all, o)).collect(),
+        operations: shown.iter().map(|o| Row::of(all, o)).collect(),
         unreadable: unusable.iter().map(Unreadable::of).collect(),
     };
     let document = serde_json::to_value(document).map_err(std::io::Error::other)?;

@@ -12,11 +12,11 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
 
-/// Print the messages that the model would be shown on resume
+/// Print the messages that the model would be sent on resume
 ///
-/// One JSON array, an API message a line, as the newest client puts them together from the last
-/// compaction on. The blocks are the session's own bytes. System prompt, tools and what the client adds
-/// for the next prompt are not in the session.
+/// Prints one JSON array with one API message per line, as the newest Claude Code assembles them from the last
+/// compaction on. The blocks are those of the session, except that secrets are masked (--show-secrets shows
+/// them). The system prompt, the tools and reminders that Claude Code adds are not part of the session.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery payload | jq length           how many messages\n  ccsurgery payload 3d731db0 --at 7       as it was at the end of turn 7"
@@ -38,13 +38,15 @@ pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode,
         .as_ref()
         .map(|turn| turn.resolve(&session))
         .transpose()?;
+    let presenter = context.presenter();
     let messages = payload(&session, at);
     let texts: Vec<String> = messages
         .iter()
-        // What is not UTF-8 in the file reaches the model as replacement characters.
+        // Bytes that are not UTF-8 reach the model as replacement characters.
         .map(|m| {
             let text = m.json();
-            json_text(&context.masked(&String::from_utf8_lossy(&text))).into_owned()
+            let text = String::from_utf8_lossy(&text);
+            json_text(&presenter.masked_json(&text)).into_owned()
         })
         .collect();
     write!(context.out, "[\n{}\n]\n", texts.join(",\n"))?;

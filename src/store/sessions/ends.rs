@@ -123,8 +123,8 @@ mod tests {
         let few = ends.outermost();
         assert!(few.entries().len() < 400, "{}", few.entries().len());
         let seen = Overview::of(&few);
-        assert_eq!(seen.title.as_deref(), Some("Here"));
-        assert_eq!(seen.first_prompt.as_deref(), Some("word 0"));
+        assert_eq!(seen.title, Some("Here".into()));
+        assert_eq!(seen.first_prompt, Some("word 0".into()));
         assert_eq!(Overview::of(&ends.session()), seen);
     }
 

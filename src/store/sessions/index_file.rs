@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::json::{Edit, Span, apply_edits, elements, lookup, remove_elements};
 use crate::session::Session;
 use crate::transcript::{BlockKind, PromptKind};
-use crate::view::{Overview, prompt_text};
+use crate::view::{Overview, SessionText, prompt_text};
 
 use crate::store::fs::atomic::{PublishError, write_private};
 use crate::store::fs::open_regular;
@@ -70,13 +70,13 @@ impl IndexEntry {
             full_path: path.to_owned(),
             file_mtime: milliseconds(written),
             first_prompt: first
-                .or(glance.first_prompt)
+                .or(glance.first_prompt.map(SessionText::into_raw))
                 .unwrap_or_else(|| "No prompt".to_owned()),
-            custom_title: glance.title,
+            custom_title: glance.title.map(SessionText::into_raw),
             message_count: prompt_as_typed.count(),
             created: shown().find_map(time).unwrap_or_default(),
             modified: path_entries().rev().find_map(time).unwrap_or_default(),
-            git_branch: glance.branch.unwrap_or_default(),
+            git_branch: glance.branch.unwrap_or_default().into_raw(),
             project_path: project.to_owned(),
             is_sidechain: false,
         })

@@ -253,7 +253,7 @@ impl<'a> Locator<'a> {
     fn by_title(among: &[Located], name: &str) -> Result<Option<Located>, LocateError> {
         let titled = among
             .iter()
-            .filter(|f| glance(&f.path).is_ok_and(|g| g.title.as_deref() == Some(name)));
+            .filter(|f| glance(&f.path).is_ok_and(|g| g.title.is_some_and(|t| t == *name)));
         Self::only(titled.cloned().collect(), name)
     }
 
@@ -281,7 +281,7 @@ impl<'a> Locator<'a> {
         let mut scored: Vec<(f32, Located, Overview)> = pool
             .map(|f| {
                 let seen = glance(&f.path).unwrap_or_default();
-                let title = seen.name().to_lowercase();
+                let title = seen.name().raw().to_lowercase();
                 let alike = |a: &str| similar::TextDiff::from_chars(a, &wanted).ratio();
                 let head: String = f.id.chars().take(wanted.chars().count()).collect();
                 let contained = if title.contains(&wanted) { 1.0 } else { 0.0 };

@@ -1,0 +1,49 @@
+//! The screen that a text is laid out for.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use crate::human::age;
+
+use super::presenter::{Presenter, Untrusted};
+use super::style::{BOLD, paint};
+use super::text::fit;
+
+/// How wide the screen is, and how text of a session is presented on it.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen<'a> {
+    /// Makes text of a session safe to show.
+    pub presenter: Presenter,
+    /// The width at which text is wrapped.
+    pub columns: usize,
+    /// The width to which tables are cut. In a pipe it has no limit.
+    pub table_columns: usize,
+    /// The home folder, to shorten paths.
+    pub home: Option<&'a Path>,
+    /// The time to which ages refer.
+    pub now: SystemTime,
+}
+
+impl Screen<'_> {
+    /// Returns text of a session on one line.
+    pub fn line(&self, text: impl Untrusted) -> String {
+        self.presenter.line(text)
+    }
+
+    /// Returns the line that names a session: the beginning of its id, and its title.
+    pub fn session_heading(&self, session_id: &str, title: impl Untrusted) -> String {
+        let id: String = session_id.chars().take(8).collect();
+        let room = self.table_columns.saturating_sub(12);
+        format!(
+            "{}  “{}”\n",
+            paint(BOLD, self.line(&id)),
+            fit(&self.line(title), room)
+        )
+    }
+
+    /// Returns how long ago a time is that is given in milliseconds since 1970.
+    pub fn age_of(&self, milliseconds: i64) -> String {
+        let since = Duration::from_millis(milliseconds.max(0) as u64);
+        age(SystemTime::UNIX_EPOCH + since, self.now)
+    }
+}

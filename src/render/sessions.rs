@@ -1,0 +1,102 @@
+//! Lists of sessions.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::human::{age, bytes, tokens};
+use crate::store::slug;
+use crate::view::{SessionRow, State};
+
+use super::screen::Screen;
+use super::style::{BOLD, GREEN, YELLOW, paint};
+use super::table::{Cell, Column, Table};
+use super::text::{clean, short_path};
+
+const COLUMNS: [Column; 11] = [
+    Column::left(""),
+    Column::left("id"),
+    Column::right("age").optional(3),
+    Column::right("turns").optional(4),
+    Column::right("context"),
+    Column::right("size").optional(5),
+    Column::right("compacted").optional(7),
+    Column::left("state").optional(6),
+    Column::left("branch").at_most(18).optional(8),
+    Column::left("model").at_most(24).optional(9),
+    Column::left("title or first prompt"),
+];
+
+/// Returns a table of sessions.
+pub fn session_table(screen: &Screen<'_>, rows: &[&SessionRow]) -> String {
+    let room = (screen.table_columns / 3).clamp(16, 48);
+    let mut table = Table::new(&COLUMNS, room);
+    for row in rows {
+        table.push(cells(screen, row));
+        if let Some(call) = &row.pending_call {
+            let call = format!("{}  {}", screen.line(&call.tool), screen.line(&call.gist));
+            table.note(format!("   waits for a result of: {}", call.trim_end()));
+        }
+    }
+    table.render(screen.table_columns)
+}
+
+fn cells(screen: &Screen<'_>, row: &SessionRow) -> Vec<Cell> {
+    let unknown = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
+    let optional =
+        |text: Option<&crate::view::SessionText>| text.map(|t| screen.line(t)).unwrap_or_default();
+    let estimate = if row.tokens_recorded { "" } else { "~" };
+    let compactions = match row.compactions {
+        Some(0) | None => String::new(),
+        Some(n) => format!("{n}×"),
+    };
+    let state = match row.state {
+        State::Idle => Cell::default(),
+        State::Approval => Cell::painted(YELLOW, row.state.name()),
+        _ => Cell::from(row.state.name()),
+    };
+    vec![
+        if row.live {
+            Cell::painted(GREEN, "●")
+        } else {
+            Cell::default()
+        },
+        clean(&row.short_id).into(),
+        age(row.modified_at, screen.now).into(),
+        unknown(row.turns).into(),
+        format!("{estimate}{}", tokens(row.tokens)).into(),
+        bytes(row.bytes).into(),
+        compactions.into(),
+        state,
+        optional(row.branch.as_ref()).into(),
+        optional(row.model.as_ref()).into(),
+        screen.line(row.name()).into(),
+    ]
+}
+
+/// Returns a table for each project, in the order in which the projects first occur.
+pub fn session_groups(screen: &Screen<'_>, rows: &[SessionRow]) -> String {
+    let mut order: Vec<&Path> = Vec::new();
+    let mut groups: BTreeMap<&Path, Vec<&SessionRow>> = BTreeMap::new();
+    for row in rows {
+        let folder = row.path.parent().unwrap_or(Path::new(""));
+        let group = groups.entry(folder).or_default();
+        if group.is_empty() {
+            order.push(folder);
+        }
+        group.push(row);
+    }
+    let mut out = String::new();
+    for folder in order {
+        let group = &groups[folder];
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        // A session may have moved between folders; the one that gave the project its name counts.
+        let mut held = group.iter().filter_map(|r| r.project.as_deref());
+        let project = held.find(|p| slug(p) == name).unwrap_or(&name);
+        let project = short_path(Path::new(project), screen.home, screen.table_columns);
+        let gap = if out.is_empty() { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}{}", paint(BOLD, project));
+        out.push_str(&session_table(screen, group));
+    }
+    out
+}
