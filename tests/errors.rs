@@ -263,6 +263,7 @@ fn an_option_that_is_not_there() {
 fn error(run: &Run) -> Value {
     let document: Value = serde_json::from_str(&run.stdout).expect("one JSON document");
     assert_eq!(run.stderr, "", "scripts read one stream");
+    assert_eq!(document["schema"], 1, "{document}");
     let error = document["error"].clone();
     for key in ["kind", "message", "hint"] {
         assert!(error[key].is_string(), "{key} in {document}");

@@ -84,7 +84,9 @@ impl Context {
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
             on_screen: io::stdout().is_terminal() && !global.json,
             progress: io::stderr().is_terminal() && !global.quiet && !global.json,
-            command_line: std::env::args().collect(),
+            command_line: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
         })
     }
 

@@ -35,8 +35,8 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let json = std::env::args().any(|a| a == "--json");
-            return error::usage(&error, json);
+            let json = std::env::args_os().any(|a| a == "--json");
+            return error::usage(error, json);
         }
     };
     let mut context = match Context::new(&cli.global) {

@@ -45,10 +45,7 @@ pub(super) fn say_which(
 
 /// Reads a transcript, and refuses what is none.
 pub(super) fn open(found: &Located) -> Result<Session, CliError> {
-    let session = Session::open(&found.path).map_err(|e| CliError {
-        kind: "unreadable",
-        ..e.into()
-    })?;
+    let session = Session::open(&found.path).map_err(CliError::unreadable)?;
     if session.entries().is_empty() {
         return Err(CliError::failed(
             "not-a-session",

@@ -35,10 +35,7 @@ const OPERATIONS: &str = "strip-thinking, drop-tools, drop-images, drop-hidden, 
 
 /// Reads the steps of a plan.
 pub(super) fn read(path: &Path) -> Result<Vec<Box<dyn Transform>>, CliError> {
-    let text = fs_err::read_to_string(path).map_err(|e| CliError {
-        kind: "plan",
-        ..CliError::from(e)
-    })?;
+    let text = fs_err::read_to_string(path).map_err(CliError::unreadable)?;
     let file: PlanFile =
         toml::from_str(&text).map_err(|e| bad(path, &text, e.span(), e.message()))?;
     if file.step.is_empty() {
