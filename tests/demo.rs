@@ -119,5 +119,8 @@ fn is_coloured_where_colour_is_wanted() {
 fn has_no_json() {
     let run = demo(&Home::new(), &["--json"]);
     assert_eq!(run.code, 2);
-    assert!(run.stdout.starts_with(r#"{"schema":1,"error":{"kind":"usage""#));
+    assert!(
+        run.stdout
+            .starts_with(r#"{"schema":1,"error":{"kind":"usage""#)
+    );
 }

@@ -38,7 +38,7 @@ fn no_such_session() {
     assert_snapshot!(fails(&one(), &["clone", "0badc0de"]), @r"
     --- stderr
     Error: no session is called `0badc0de`
-    Hint: sessions are looked for in this project first, then in all; a path needs a `/` in it
+    Hint: list your sessions with: ccsurgery ls --all. A path needs a `/` or the ending .jsonl
     --- exit code 1
     ");
 }
@@ -48,8 +48,8 @@ fn no_such_session_but_one_that_is_alike() {
     assert_snapshot!(fails(&one(), &["clone", "5e551001"]), @r"
     --- stderr
     Error: no session is called `5e551001`; the nearest are
-      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h        [home]/work  fix the roof
-    Hint: give more of the id, or the exact title
+      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h  [home]/work  fix the roof
+    Hint: give more of the id, or part of the title in quotes
     --- exit code 1
     ");
 }
@@ -60,10 +60,10 @@ fn an_ambiguous_prefix() {
     home.add(&home.start(OTHER).prompt("paint the door").answer("Red."));
     assert_snapshot!(fails(&home, &["clone", "5e55"]), @r"
     --- stderr
-    Error: `5e55` could be any of 2:
-      5e551000-bbbb-4bbb-8ccc-0123456789ab  1h        [home]/work  paint the door
-      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h        [home]/work  fix the roof
-    Hint: give more of the id
+    Error: `5e55` fits 2 sessions:
+      5e551000-bbbb-4bbb-8ccc-0123456789ab  1h  [home]/work  paint the door
+      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h  [home]/work  fix the roof
+    Hint: give the id, or more of it
     --- exit code 1
     ");
 }
@@ -74,7 +74,7 @@ fn an_ambiguous_title() {
     home.add(&small(&home).title("House"));
     home.add(&home.start(OTHER).prompt("paint the door").title("House"));
     let seen = fails(&home, &["clone", "House"]);
-    assert!(seen.contains("`House` could be any of 2"), "{seen}");
+    assert!(seen.contains("`House` fits 2 sessions"), "{seen}");
 }
 
 #[test]
@@ -97,7 +97,8 @@ fn no_sessions_in_this_project() {
     assert_snapshot!(run.seen(), @r"
     --- stderr
     Error: this project has no sessions (looked in `[home]/.claude/projects/[slug-elsewhere]`)
-    Hint: change to the project's folder, or name it with --project DIR, or name the session by its id
+    Hint: list the sessions of all projects with: ccsurgery ls --all
+    Hint: change to the project's folder, or name it with --project DIR
     --- exit code 1
     ");
 }
@@ -107,7 +108,7 @@ fn fewer_sessions_than_asked_for() {
     assert_snapshot!(fails(&one(), &["clone", "@3"]), @r"
     --- stderr
     Error: this project has only 1 session
-    Hint: @ is the newest, @2 the one before it
+    Hint: @ is the newest session, @2 the one before it
     --- exit code 1
     ");
 }
@@ -169,8 +170,8 @@ fn a_binary() {
     );
     assert_snapshot!(fails(&home, &["clone", "binary.jsonl"]), @r"
     --- stderr
-    Error: `[home]/work/binary.jsonl` is not a session: no line of it is a JSON record
-    Hint: sessions are .jsonl files under the config folder's `projects`; list yours with: ls ~/.claude/projects/*/*.jsonl
+    Error: `[home]/work/binary.jsonl` is not a session: none of its lines is a JSON record
+    Hint: list your sessions with: ccsurgery ls --all
     --- exit code 1
     ");
 }

@@ -25,6 +25,7 @@ use crate::window::{Calibration, Overstated};
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::context::Context;
 use super::copy_set::CopySet;
+use super::destination;
 use super::error::CliError;
 use super::names;
 use super::progress::Progress;
@@ -161,7 +162,7 @@ impl<'a> Job<'a> {
 /// Runs the job to its end.
 pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, CliError> {
     let progress = Progress::start(context.progress, "planning");
-    let destination = destination(context, &job);
+    let destination = destination::choose(context, &mut job)?;
     refuse_live(context, &job)?;
     refuse_target(&destination)?;
     let glance = Overview::of(&job.session);
@@ -222,33 +223,6 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
     std::mem::forget(copy);
     std::mem::forget((result, job));
     Ok(code)
-}
-
-fn destination(context: &Context, job: &Job<'_>) -> Destination {
-    match &job.write.output {
-        Some(path) if path.as_os_str() == "-" => Destination::Stdout,
-        Some(path) => Destination::File(path.clone()),
-        None if job.in_place.in_place => Destination::InPlace,
-        None => {
-            let folder = match &job.to_project {
-                Some(dir) => context.config.project(dir),
-                None if job.found.path.starts_with(context.config.projects()) => {
-                    job.found.folder().to_owned()
-                }
-                // A transcript from elsewhere becomes a session of the project that it was held in, or of this one.
-                None => {
-                    let dir = names::project_of(&job.session, job.found.folder())
-                        .filter(|d| d.is_dir())
-                        .unwrap_or_else(|| context.project.clone());
-                    context.config.project(&dir)
-                }
-            };
-            Destination::New {
-                id: Uuid::new_v4(),
-                folder,
-            }
-        }
-    }
 }
 
 /// What is seen to fail at the end fails at once, and in a preview, too.

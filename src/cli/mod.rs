@@ -7,6 +7,7 @@ mod commands;
 mod commit_flow;
 mod context;
 mod copy_set;
+mod destination;
 mod error;
 mod installed;
 mod names;

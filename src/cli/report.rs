@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::ops::Taken;
 use crate::render::{
-    BOLD, FileRow, Preview, SessionDiff, pad, paint, signed_bytes, tokens, width, wrap,
+    BOLD, FileRow, Preview, SessionDiff, YELLOW, pad, paint, signed_bytes, tokens, width, wrap,
 };
 use crate::surgery::Figures;
 use crate::view::Overview;
@@ -17,6 +17,7 @@ use crate::view::Overview;
 use super::args::DiffForm;
 use super::commit_flow::{Destination, Job, Outcome, is_unseen};
 use super::context::Context;
+use super::destination::Resume;
 use super::error::CliError;
 
 /// Everything that is said of a job.
@@ -124,12 +125,11 @@ impl Report<'_> {
         };
         let project = self.job.to_project.clone();
         let project = project.or_else(|| self.result.project.clone());
-        let resume = match self.destination {
-            Destination::New { .. } | Destination::InPlace => {
-                Some(resume_command(&id, project.as_deref(), &context.project))
-            }
-            Destination::File(_) | Destination::Stdout => None,
-        };
+        let resume = Resume::of(context, self.destination, &path, &id, project.as_deref());
+        if let (Some(note), Some(_)) = (&resume.note, written) {
+            context.tell(&format!("{} {note}", paint(YELLOW, "note:")));
+        }
+        let resume = resume.command;
         if context.json && written != Some(&Destination::Stdout) {
             let target = match (written, self.destination) {
                 (None, _) => serde_json::Value::Null,
@@ -184,17 +184,6 @@ pub(super) fn step_document(taken: &Taken) -> serde_json::Value {
         "operation": taken.step.transform().name(), "what": taken.step.words(),
         "tokens": difference(taken.window), "bytes": difference(taken.bytes), "window": taken.window.1,
     })
-}
-
-/// The command that goes on with a session.
-fn resume_command(id: &str, project: Option<&Path>, here: &Path) -> String {
-    match project {
-        Some(dir) if dir != here => format!(
-            "cd {} && claude --resume {id}",
-            quoted(&dir.to_string_lossy())
-        ),
-        _ => format!("claude --resume {id}"),
-    }
 }
 
 /// A word that a shell takes as it is, however it looks.

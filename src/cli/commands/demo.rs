@@ -79,6 +79,7 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         err: AutoStream::new(io::stderr(), context.err.current_choice()),
         config,
         project: PathBuf::from(PROJECT),
+        working_folder: PathBuf::from(PROJECT),
         home: Some(home.to_owned()),
         journal: Journal::new(home.join("state")),
         json: false,
@@ -91,6 +92,7 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         show_secrets: false,
         progress: false,
         command_line: Vec::new(),
+        stream_copy: None,
     })
 }
 

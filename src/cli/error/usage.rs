@@ -46,10 +46,7 @@ const OTHER_NAMES: [(&str, &str); 6] = [
         "to resume a session: claude --resume ID; `ccsurgery ls` lists the ids",
     ),
     ("revert", "to take an operation back: ccsurgery undo"),
-    (
-        "version",
-        "to print the version: ccsurgery --version",
-    ),
+    ("version", "to print the version: ccsurgery --version"),
 ];
 
 /// Returns advice that the argument parser cannot give.
