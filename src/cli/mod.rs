@@ -9,6 +9,7 @@ mod context;
 mod copy_set;
 mod destination;
 mod error;
+mod help;
 mod installed;
 mod names;
 mod operations;

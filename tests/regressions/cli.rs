@@ -286,3 +286,145 @@ fn in_place_on_a_file_from_elsewhere_prints_no_resume_command() {
     assert_eq!(run.code, 0, "{run:?}");
     assert!(!run.stdout.contains("claude --resume"), "{run:?}");
 }
+
+/// A home with a session that has thinking and a long output.
+fn working() -> Home {
+    let home = Home::new();
+    let session = home
+        .start(SESSION)
+        .prompt("fix the roof")
+        .thinking("hm")
+        .call("toolu_1", "Bash", &serde_json::json!({"command": "ls"}))
+        .result("toolu_1", &"a line\n".repeat(400))
+        .answer("It is fixed.")
+        .prompt("thanks")
+        .answer("You are welcome.");
+    home.add(&session);
+    home
+}
+
+#[test]
+fn plan_option_that_needs_another_is_refused() {
+    let home = working();
+    home.write(
+        "work/p.toml",
+        "[[step]]\nop = \"drop-tools\"\nhead = 5\ntail = 5\n",
+    );
+    let run = home.run(&["run", "p.toml", SESSION, "-n"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(
+        run.stderr.contains("drop-tools needs `stub` too"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn plan_is_read_from_standard_input() {
+    let home = working();
+    home.write(
+        "work/p.toml",
+        "[[step]]\nop = \"strip-thinking\"\nsubagents = true\n",
+    );
+    let plan = fs_err::File::open(home.path("work/p.toml")).expect("the plan");
+    let output = home
+        .command(&["run", "-", SESSION, "-n"])
+        .process()
+        .stdin(plan.into_parts().0)
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("thinking"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn drop_tools_of_an_unknown_tool_lists_the_tools() {
+    let run = working().run(&["drop-tools", SESSION, "--tool", "Bahs"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(
+        run.stdout
+            .contains("no tool fits `Bahs`; the session calls Bash"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn compact_without_options_names_both_ways() {
+    let run = working().run(&["compact", SESSION]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.contains("--at <TURN>|--keep-last <N>"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn empty_title_is_refused() {
+    for title in ["", "  "] {
+        let run = working().run(&["clone", SESSION, "--title", title]);
+        assert_eq!(run.code, 2, "{run:?}");
+    }
+}
+
+#[test]
+fn clone_to_project_refuses_a_file() {
+    let home = working();
+    home.write("work/file", "x");
+    let run = home.run(&["clone", SESSION, "--to-project", "file"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("`file` is not a folder"), "{run:?}");
+}
+
+#[test]
+fn commands_have_the_names_that_people_type() {
+    let home = working();
+    for arguments in [&["list"][..], &["log"], &["fork", SESSION, "-n"]] {
+        assert_eq!(home.run(arguments).code, 0, "{arguments:?}");
+    }
+    let run = home.run(&["export", SESSION]);
+    assert!(
+        run.code == 2 && run.stderr.contains("clone SESSION -o FILE"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn completions_and_man_print_json() {
+    let home = Home::new();
+    let document = home.json(&["completions", "bash"]);
+    assert_eq!(
+        (&document["schema"], &document["shell"]),
+        (&1.into(), &"bash".into())
+    );
+    assert!(
+        document["script"]
+            .as_str()
+            .is_some_and(|s| s.contains("ccsurgery"))
+    );
+    let document = home.json(&["man", "clone"]);
+    assert_eq!(document["pages"][0]["name"], "ccsurgery-clone");
+}
+
+#[test]
+fn man_has_a_page_for_every_command_with_all_sections() {
+    let home = Home::new();
+    let run = home.run(&["man", "--out", "pages"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for (page, words) in [
+        ("ccsurgery.1", "ccsurgery\\-clone"),
+        ("ccsurgery-clone.1", "--to-project"),
+        ("ccsurgery-history.1", "EXAMPLES"),
+    ] {
+        let text = fs_err::read_to_string(home.project().join("pages").join(page)).expect("a page");
+        for words in [words, "EXIT STATUS", "ENVIRONMENT", "FILES"] {
+            let plain = text.replace("\\-", "-");
+            assert!(
+                plain.contains(&words.replace("\\-", "-")),
+                "{page}: {words}\n{text}"
+            );
+        }
+    }
+    assert_eq!(home.run(&["man", "no-such-command"]).code, 2);
+}

@@ -63,7 +63,9 @@ fn tips(error: &clap::Error) -> Vec<String> {
         }
         ClapKind::UnknownArgument => {
             let typed = text(ContextKind::InvalidArg).unwrap_or_default();
-            if typed.starts_with('-') {
+            let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+            let takes_session = usage.is_some_and(|usage| usage.contains("SESSION"));
+            if typed.starts_with('-') || !takes_session {
                 return Vec::new();
             }
             vec![format!(
