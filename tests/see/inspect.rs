@@ -68,9 +68,9 @@ fn at_three_widths() {
 
     What would save some
       ccsurgery strip-thinking 5e551011
-        window −45 (0%), file −527 B: all thinking goes
+        window −45 (0%), file −527 B: remove all thinking
       ccsurgery drop-tools 5e551011 --errors
-        window −671 (5%), file −3.8 KB: calls that failed go
+        window −671 (5%), file −3.8 KB: remove calls that failed
     ");
     insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @"
     exit 0
@@ -123,9 +123,9 @@ fn at_three_widths() {
 
     What would save some
       ccsurgery strip-thinking 5e551011
-        window −45 (0%), file −527 B: all thinking goes
+        window −45 (0%), file −527 B: remove all thinking
       ccsurgery drop-tools 5e551011 --errors
-        window −671 (5%), file −3.8 KB: calls that failed go
+        window −671 (5%), file −3.8 KB: remove calls that failed
     ");
     insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @"
     exit 0
@@ -177,9 +177,9 @@ fn at_three_widths() {
 
     What would save some
       ccsurgery strip-thinking 5e551011
-        window −45 (0%), file −527 B: all thinking goes
+        window −45 (0%), file −527 B: remove all thinking
       ccsurgery drop-tools 5e551011 --errors
-        window −671 (5%), file −3.8 KB: calls that failed go
+        window −671 (5%), file −3.8 KB: remove calls that failed
     ");
 }
 

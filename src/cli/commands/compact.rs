@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::ops::Compact;
+use crate::ops::{Compact, CompactWith};
 use crate::session::TurnSpec;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -11,7 +11,7 @@ use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::plan_file::{PlanStep, StepOptions};
-use super::super::summary::{CompactWith, SummarySource};
+use super::super::summary::SummarySource;
 
 /// Replace old turns by a summary in the context window
 ///
@@ -63,7 +63,8 @@ pub(crate) struct CompactOptions {
 
 impl StepOptions for CompactOptions {
     fn step(self) -> PlanStep {
-        let source = SummarySource::new(self.summary_file, self.summarizer);
+        let file = self.summary_file.map(SummarySource::File);
+        let source = file.or_else(|| self.summarizer.map(SummarySource::Command));
         let options = Compact {
             at: self.at,
             keep_last: self.keep_last,
@@ -72,7 +73,13 @@ impl StepOptions for CompactOptions {
             drop_history: self.drop_history,
             window: None,
         };
-        PlanStep::of(CompactWith { options, source })
+        match source {
+            Some(summarizer) => PlanStep::of(CompactWith {
+                options,
+                summarizer,
+            }),
+            None => PlanStep::of(options),
+        }
     }
 }
 
