@@ -1,4 +1,4 @@
-//! The library without the program: open, plan, look, verify, carry out.
+//! The library without the program: open, plan, preview, verify, apply.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn transcript() -> Transcript {
 }
 
 #[test]
-fn opens_a_file_and_tells_what_is_in_it() {
+fn library_opens_a_session() {
     let home = Home::new();
     let session = Session::open(home.add(&transcript())).expect("a session");
     assert_eq!(session.entries().len(), 7);
@@ -41,7 +41,7 @@ fn opens_a_file_and_tells_what_is_in_it() {
 }
 
 #[test]
-fn a_plan_is_looked_at_before_it_is_carried_out() {
+fn library_plan_is_previewed_before_it_is_applied() {
     let session = Session::new(Document::from_bytes(transcript().text()));
     let mut plan = Truncate { at: 1.into() }
         .plan(&session, Detail::Full)
@@ -65,7 +65,7 @@ fn a_plan_is_looked_at_before_it_is_carried_out() {
 }
 
 #[test]
-fn a_refusal_is_a_value_that_says_what_to_do() {
+fn library_refusal_is_a_value_with_a_hint() {
     let session = Session::new(Document::from_bytes(transcript().text()));
     let refusal = Truncate { at: 9.into() }
         .plan(&session, Detail::Full)
@@ -75,7 +75,7 @@ fn a_refusal_is_a_value_that_says_what_to_do() {
 }
 
 #[test]
-fn transforms_can_follow_each_other() {
+fn library_transforms_can_be_chained() {
     let session = Session::new(Document::from_bytes(transcript().text()));
     let mut plan = StripThinking::default()
         .plan(&session, Detail::Full)
@@ -95,7 +95,7 @@ fn transforms_can_follow_each_other() {
 }
 
 #[test]
-fn a_result_that_is_worse_is_not_let_through() {
+fn library_verify_rejects_a_worse_result() {
     let session = Session::new(Document::from_bytes(transcript().text()));
     let text = transcript().text();
     let without_call: String = text
@@ -110,7 +110,7 @@ fn a_result_that_is_worse_is_not_let_through() {
 }
 
 #[test]
-fn ids_are_renamed_as_the_lines_go_out() {
+fn library_emit_renames_ids() {
     let session = Session::new(Document::from_bytes(transcript().text()));
     let mut renames = Renaming::default();
     let fresh = |number: u128| Uuid::from_u128(0x4000_8000_0000_0000_0000 | number);
@@ -133,7 +133,7 @@ fn ids_are_renamed_as_the_lines_go_out() {
     );
 }
 
-/// A session of turns with answers of nothing but thinking, cut by a boundary: so many before, so many after.
+/// Makes a session whose answers are only thinking, with this many turns before and after a compaction.
 fn of_thinking(before: usize, after: usize) -> Session {
     let mut lines = Vec::new();
     let mut parent = "null".to_owned();
@@ -179,11 +179,11 @@ fn of_thinking(before: usize, after: usize) -> Session {
 }
 
 #[test]
-fn sums_are_shown_as_what_they_sum_up() {
+fn library_grouped_changes_have_the_same_preview() {
     for (before, after) in [(0, 8), (0, 900), (1300, 8), (1300, 40), (3000, 2000)] {
         let session = of_thinking(before, after);
-        let shown = |say| {
-            let plan = StripThinking::default().plan(&session, say);
+        let shown = |detail| {
+            let plan = StripThinking::default().plan(&session, detail);
             let mut plan = plan.expect("a plan");
             plan.carry_out(&session).expect("a sound plan");
             let measure = Figures::of(&session, 0);
@@ -207,7 +207,7 @@ fn sums_are_shown_as_what_they_sum_up() {
             (preview.render(), plan.changes.len())
         };
         let (each, sums) = (shown(Detail::Full), shown(Detail::Grouped));
-        assert!(sums.1 < 1500, "{} changes are said", sums.1);
+        assert!(sums.1 < 1500, "{} changes are listed", sums.1);
         assert_eq!(sums.0, each.0, "{before} before and {after} after");
     }
 }

@@ -399,7 +399,7 @@ fn people_see_what_was_chosen() {
     let run = home.run(100, &["trim", "--to", "1M"]);
     assert_snapshot!(seen(&run), @r#"
 exit 0
-Nothing to do: in 5e551011-aaaa-4bbb-8ccc-dddddddddddd “Look at the parser” the window takes about 9.7k tokens, which is no more than 1.0M. Nothing was written.
+Nothing to do: in 5e551011-aaaa-4bbb-8ccc-dddddddddddd “Look at the parser” the context window takes about 9.7k tokens, which is within 1.0M. Nothing was written.
 "#);
     let run = home.run(100, &["trim", "--to", "2k"]);
     assert_snapshot!(seen(&run), @r#"
@@ -417,7 +417,7 @@ For more information, try '--help'.
     let run = home.run(100, &["trim", "--to", "2k", "--json"]);
     assert_snapshot!(seen(&run), @r#"
 exit 3
-{"error":{"kind":"over-budget","message":"even with all turns but the last 3 compacted the window would take about 3.6k tokens, 1.6k more than 2.0k","hint":"a higher budget: --to 5k"}}
+{"schema":1,"error":{"kind":"over-budget","message":"even with all turns but the last 3 compacted the window would take about 3.6k tokens, 1.6k more than 2.0k","hint":"a higher budget: --to 5k","causes":[],"candidates":[]}}
 "#);
 }
 

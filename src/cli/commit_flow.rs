@@ -524,7 +524,7 @@ fn nothing_to_do(
         let warnings: Vec<&str> = said.chain(reasons.iter().map(String::as_str)).collect();
         let document = json!({
             "operation": job.operation, "dry_run": job.write.dry_run,
-            "source": {"session_id": job.found.id, "path": job.found.path},
+            "source": {"session_id": job.found.id, "path": job.found.path.to_string_lossy()},
             "target": null, "resume": null, "before": measure, "after": measure, "changes": [], "files": [], "warnings": warnings,
         });
         context.print_json(&document)?;

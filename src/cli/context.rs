@@ -184,9 +184,8 @@ fn config_folder(global: &Global, home: Option<&Path>) -> Result<Config, CliErro
 /// Returns the project of a folder: the folder itself, or the nearest one above it that has sessions.
 fn current_project(config: &Config, folder: &Path) -> PathBuf {
     let mut above = folder.ancestors().filter(|dir| has_sessions(config, dir));
-    let nearest = match above.next() {
-        None => return folder.to_owned(),
-        Some(nearest) => nearest,
+    let Some(nearest) = above.next() else {
+        return folder.to_owned();
     };
     // Sessions that were held here may be listed under another folder's name: those come first.
     let moved_here = || {

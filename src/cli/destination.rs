@@ -106,7 +106,7 @@ impl Resume {
             note: Some(format!(
                 "the session's folder `{}` does not exist here. Create it and resume there, or make a copy for this folder: ccsurgery clone {} --to-project .",
                 clean(&shown),
-                quoted(id)
+                clean(&quoted(id))
             )),
         }
     }

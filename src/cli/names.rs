@@ -158,7 +158,7 @@ pub(super) fn explain(context: &Context, error: LocateError) -> CliError {
             NotASession,
             "name a .jsonl file in it, or use --project DIR with @",
         ),
-        LocateError::NotAFile { .. } => (
+        LocateError::Special { .. } => (
             NotASession,
             "to read a transcript from a pipe, name the session `-`",
         ),
@@ -224,7 +224,7 @@ fn with_candidates(
                 "session_id": found.id,
                 "path": found.path.to_string_lossy(),
                 "project": overview.cwd,
-                "title": context.masked(overview.name()),
+                "title": context.words(overview.name()),
                 "modified": jiff::Timestamp::try_from(found.modified).ok().map(|t| t.to_string()),
             }),
         });

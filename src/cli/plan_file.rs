@@ -251,7 +251,7 @@ impl Expected {
         match arg
             .get_value_names()
             .and_then(<[_]>::first)
-            .map(|n| n.as_str())
+            .map(clap::builder::Str::as_str)
         {
             Some("N") => Self::Number,
             Some("RANGE" | "TURN" | "SIZE" | "TOKENS") => Self::Either,

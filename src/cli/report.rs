@@ -134,15 +134,15 @@ impl Report<'_> {
             let target = match (written, self.destination) {
                 (None, _) => serde_json::Value::Null,
                 (_, Destination::File(file)) => {
-                    json!({"session_id": id, "path": file, "in_place": false})
+                    json!({"session_id": id, "path": file.to_string_lossy(), "in_place": false})
                 }
                 _ => {
-                    json!({"session_id": id, "path": path, "in_place": *self.destination == Destination::InPlace})
+                    json!({"session_id": id, "path": path.to_string_lossy(), "in_place": *self.destination == Destination::InPlace})
                 }
             };
             let mut document = json!({
                 "operation": self.job.operation, "dry_run": self.job.write.dry_run,
-                "source": {"session_id": self.job.found.id, "path": self.job.found.path},
+                "source": {"session_id": self.job.found.id, "path": self.job.found.path.to_string_lossy()},
                 "target": target, "resume": if written.is_some() { resume } else { None },
                 "before": self.figures.0, "after": self.figures.1,
                 "changes": self.result.changes, "files": self.files, "warnings": self.result.warnings,

@@ -71,7 +71,7 @@ pub enum LocateError {
     #[error("`{}` is a directory, not a session", path.display())]
     Directory { path: PathBuf },
     #[error("`{}` is not a regular file", path.display())]
-    NotAFile { path: PathBuf },
+    Special { path: PathBuf },
     #[error("`{}` is empty", path.display())]
     Empty { path: PathBuf },
     #[error(transparent)]
@@ -174,7 +174,7 @@ impl<'a> Locator<'a> {
             });
         }
         if fs_err::metadata(path).is_ok_and(|m| !m.is_file()) {
-            return Err(LocateError::NotAFile {
+            return Err(LocateError::Special {
                 path: path.to_owned(),
             });
         }

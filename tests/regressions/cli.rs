@@ -1,7 +1,5 @@
 //! The command line: errors, names of sessions, plan files, help.
 
-use std::os::unix::ffi::OsStrExt as _;
-
 use serde_json::Value;
 
 use super::common::{Home, Run, SESSION, Transcript};
@@ -41,14 +39,18 @@ fn error_document_keeps_whole_usage_message() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn arguments_that_are_not_utf8_do_not_panic() {
+    use std::os::unix::ffi::OsStrExt as _;
+
     let home = Home::new();
     home.add(&small(&home));
     let odd = std::ffi::OsStr::from_bytes(b"x\xff.jsonl");
     for before in [
         &["clone", SESSION, "-o"][..],
         &["clone", SESSION, "--no-such", "-o"],
+        &["clone", SESSION, "-n", "--json", "--to-project"],
     ] {
         let output = home
             .command(before)
@@ -427,4 +429,27 @@ fn man_has_a_page_for_every_command_with_all_sections() {
         }
     }
     assert_eq!(home.run(&["man", "no-such-command"]).code, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn json_of_paths_that_are_not_utf8_does_not_panic() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let home = working();
+    let odd = home.path(std::ffi::OsStr::from_bytes(b"config\xff"));
+    fs_err::rename(home.config(), &odd).expect("renamed");
+    for arguments in [
+        &["strip-thinking", SESSION, "-n", "--in-place", "--json"][..],
+        &["strip-thinking", SESSION, "--turns", "2", "--json"],
+        &["clone", SESSION, "--at", "1", "-o", "copy.jsonl", "--json"],
+        &["clone", "no-such-session", "--json"],
+    ] {
+        let process = &mut home.command(arguments).process();
+        let process = process.arg("--config-dir").arg(&odd);
+        let output = process.output().expect("it runs");
+        assert_ne!(output.status.code(), Some(101), "{arguments:?} {output:?}");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+        assert!(document.is_object(), "{document}");
+    }
 }
