@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::commands;
+use super::context::columns;
 use super::help;
 
 /// Lossless surgery on Claude Code sessions: look into them, copy, shrink and repair them
@@ -21,7 +22,10 @@ use super::help;
     version,
     max_term_width = 100,
     propagate_version = false,
-    help_template = help::overview(Command::augment_subcommands(clap::Command::new("ccsurgery")))
+    help_template = help::overview(
+        &Command::augment_subcommands(clap::Command::new("ccsurgery")),
+        columns().min(100)
+    )
 )]
 pub(super) struct Cli {
     #[command(flatten)]

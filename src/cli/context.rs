@@ -232,7 +232,7 @@ fn state_folder(home: Option<&Path>) -> Result<PathBuf, CliError> {
 }
 
 /// Returns the width to write for: the terminal's, or `$COLUMNS`, or 100.
-fn columns() -> usize {
+pub(super) fn columns() -> usize {
     let given = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(w, _)| w.0 as usize);
     given.or_else(terminal).unwrap_or(100).clamp(40, 240)

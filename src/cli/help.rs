@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use clap::Command;
 
+use crate::render::wrap;
+
 /// The commands by what they are for. Those that are missing here are listed under the last heading.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["ls", "show", "inspect", "payload", "diff"]),
@@ -27,17 +29,21 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// The heading of commands that are in none of the groups.
 const OTHER: &str = "More";
 
-/// Returns the template for the program's help text, with the subcommands of `program` in groups.
-pub(super) fn overview(program: Command) -> String {
+/// Returns the template for the program's help text, with the subcommands of `program` in groups, for a
+/// terminal that is this wide.
+pub(super) fn overview(program: &Command, columns: usize) -> String {
     let names = || program.get_subcommands().map(Command::get_name);
     let widest = names().map(str::len).max().unwrap_or(0);
     let mut list = String::new();
-    for (heading, commands) in groups(&program) {
+    for (heading, commands) in groups(program) {
         let _ = writeln!(list, "{heading}:");
         for command in commands {
-            let about = command.get_about().map(ToString::to_string);
-            let name = command.get_name();
-            let _ = writeln!(list, "  {name:widest$}  {}", about.unwrap_or_default());
+            let mut name = command.get_name();
+            let room = columns.saturating_sub(widest + 4).max(20);
+            for line in wrap(&about(command), room) {
+                let _ = writeln!(list, "  {name:widest$}  {line}");
+                name = "";
+            }
         }
         list.push('\n');
     }
@@ -46,6 +52,17 @@ pub(super) fn overview(program: Command) -> String {
          `ccsurgery help COMMAND` shows all options of a command, with examples.\n\
          New here? `ccsurgery demo` shows the tool on a made-up session.\n"
     )
+}
+
+/// Returns what a command does, and by which other names it is known.
+fn about(command: &Command) -> String {
+    let about = command.get_about().map(ToString::to_string);
+    let about = about.unwrap_or_default();
+    let aliases: Vec<&str> = command.get_visible_aliases().collect();
+    match &aliases[..] {
+        [] => about,
+        aliases => format!("{about} [also: {}]", aliases.join(", ")),
+    }
 }
 
 /// Returns the subcommands under their headings.

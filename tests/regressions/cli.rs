@@ -417,7 +417,9 @@ fn man_has_a_page_for_every_command_with_all_sections() {
     for (page, words) in [
         ("ccsurgery.1", "ccsurgery\\-clone"),
         ("ccsurgery-clone.1", "--to-project"),
-        ("ccsurgery-history.1", "EXAMPLES"),
+        ("ccsurgery-history.1", "ccsurgery-history-gc"),
+        ("ccsurgery-undo.1", "EXAMPLES"),
+        ("ccsurgery-history-gc.1", "--older-than"),
     ] {
         let text = fs_err::read_to_string(home.project().join("pages").join(page)).expect("a page");
         for words in [words, "EXIT STATUS", "ENVIRONMENT", "FILES"] {

@@ -11,7 +11,7 @@ use crate::store::{Config, Journal, create_private_dirs, write_private};
 
 use super::super::args::Cli;
 use super::super::context::Context;
-use super::super::error::CliError;
+use super::super::error::{CliError, ErrorKind};
 
 /// Try the tool on a made-up session
 ///
@@ -30,7 +30,7 @@ const PROJECT: &str = "/home/you/weather";
 pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     if context.json {
         return Err(CliError::usage(
-            "usage",
+            ErrorKind::Usage,
             "demo has no JSON output",
             "leave out --json; every other command supports it",
         ));
@@ -124,7 +124,7 @@ fn play(stage: &mut Context, arguments: &[&str]) -> Result<(), CliError> {
     let parsed = Cli::try_parse_from(["ccsurgery"].iter().chain(arguments));
     let cli = parsed.map_err(|e| {
         CliError::failed(
-            "bug",
+            ErrorKind::Bug,
             format!("the demo's own command is wrong: {e}"),
             "please report this",
         )

@@ -7,6 +7,8 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, italic, roman};
 use serde_json::json;
 
+use crate::render::clean;
+
 use super::super::args::Cli;
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
@@ -19,7 +21,7 @@ use super::super::error::{CliError, ErrorKind};
 pub(crate) struct ManArgs {
     /// The command; without it, the page of the program
     #[arg(value_name = "COMMAND")]
-    command: Option<String>,
+    command: Vec<String>,
     /// Write the pages of the program and of all commands into this folder
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
@@ -35,16 +37,14 @@ struct Page {
 
 pub(crate) fn run(args: &ManArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let program = Cli::command();
-    let pages = match (&args.command, &args.out) {
-        (Some(name), _) => vec![page_of(&program, name)?],
-        (None, Some(_)) => {
-            let commands = program.get_subcommands().map(Command::get_name);
-            let commands = commands.map(|name| page_of(&program, name));
-            let all = std::iter::once(page(&program, None).map_err(CliError::from)).chain(commands);
-            all.collect::<Result<Vec<Page>, CliError>>()?
-        }
-        (None, None) => vec![page(&program, None)?],
-    };
+    let mut pages = Vec::new();
+    if args.out.is_some() {
+        add_pages(&mut pages, &program, &[])?;
+    } else {
+        let command = find(&program, &args.command)?;
+        let words: Vec<&str> = args.command.iter().map(String::as_str).collect();
+        pages.push(page(command, &words)?);
+    }
     if let Some(folder) = &args.out {
         fs_err::create_dir_all(folder)?;
         for page in &pages {
@@ -52,16 +52,13 @@ pub(crate) fn run(args: &ManArgs, context: &mut Context) -> Result<ExitCode, Cli
         }
     }
     if context.json {
-        let document =
-            |page: &Page| json!({"name": page.name, "text": String::from_utf8_lossy(&page.text)});
+        let text = |page: &Page| String::from_utf8_lossy(&page.text).into_owned();
+        let document = |page: &Page| json!({"name": page.name, "text": text(page)});
         let documents: Vec<_> = pages.iter().map(document).collect();
         context.print_json(&json!({"schema": 1, "pages": documents}))?;
     } else if let Some(folder) = &args.out {
-        context.tell(&format!(
-            "{} pages written to {}",
-            pages.len(),
-            folder.display()
-        ));
+        let (count, folder) = (pages.len(), clean(&folder.to_string_lossy()));
+        context.tell(&format!("{count} pages written to {folder}"));
     } else {
         for page in &pages {
             context.out.write_all(&page.text)?;
@@ -70,33 +67,45 @@ pub(crate) fn run(args: &ManArgs, context: &mut Context) -> Result<ExitCode, Cli
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the page of a command by its name.
-fn page_of(program: &Command, name: &str) -> Result<Page, CliError> {
-    let Some(command) = program.find_subcommand(name) else {
-        let names: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
-        let hint = format!("the commands are {}", names.join(", "));
-        let message = format!("there is no command `{name}`");
-        return Err(CliError::usage(ErrorKind::Usage, message, hint));
-    };
-    Ok(page(program, Some(command))?)
+/// Finds the command that the words name, one subcommand after the other.
+fn find<'c>(program: &'c Command, words: &[String]) -> Result<&'c Command, CliError> {
+    words.iter().try_fold(program, |command, word| {
+        command.find_subcommand(word).ok_or_else(|| {
+            let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+            let hint = match &names[..] {
+                [] => format!("`{}` has no subcommands", command.get_name()),
+                names => format!("the commands are {}", names.join(", ")),
+            };
+            let message = format!("there is no command `{}`", words.join(" "));
+            CliError::usage(ErrorKind::Usage, message, hint)
+        })
+    })
 }
 
-/// Makes the page of a command, or of the program.
-fn page(program: &Command, command: Option<&Command>) -> io::Result<Page> {
-    let name = match command {
-        Some(command) => format!("ccsurgery-{}", command.get_name()),
-        None => "ccsurgery".to_owned(),
-    };
-    let shown = command.unwrap_or(program).clone();
-    let usage = name.replacen('-', " ", 1);
+/// Adds the page of a command and those of all its subcommands.
+fn add_pages(pages: &mut Vec<Page>, command: &Command, words: &[&str]) -> io::Result<()> {
+    pages.push(page(command, words)?);
+    for subcommand in command.get_subcommands() {
+        add_pages(
+            pages,
+            subcommand,
+            &[words, &[subcommand.get_name()]].concat(),
+        )?;
+    }
+    Ok(())
+}
+
+/// Makes the page of the command that is named by these words, or of the program where there are none.
+fn page(command: &Command, words: &[&str]) -> io::Result<Page> {
+    let words = [&["ccsurgery"], words].concat();
+    let (name, usage) = (words.join("-"), words.join(" "));
+    let is_program = words.len() == 1;
     // Examples have a section of their own here.
-    let shown = shown
-        .display_name(name.clone())
-        .bin_name(usage)
-        .after_help("");
+    let shown = command.clone().display_name(name.clone());
+    let shown = shown.bin_name(usage).after_help("");
     let shown = shown
         .disable_help_subcommand(true)
-        .disable_version_flag(command.is_some())
+        .disable_version_flag(!is_program)
         .version(env!("CARGO_PKG_VERSION"));
     let man = Man::new(shown).title(name.to_uppercase());
     let mut text = Vec::new();
@@ -106,13 +115,27 @@ fn page(program: &Command, command: Option<&Command>) -> io::Result<Page> {
     man.render_description_section(&mut text)?;
     man.render_options_section(&mut text)?;
     let mut roff = Roff::new();
-    match command {
-        Some(command) => examples(&mut roff, command),
-        None => commands(&mut roff, program),
+    if is_program {
+        commands(&mut roff, command);
+    } else {
+        subcommands(&mut roff, command, &name);
+        examples(&mut roff, command);
     }
-    shared_sections(&mut roff, command.is_none());
+    shared_sections(&mut roff, is_program);
     roff.to_writer(&mut text)?;
     Ok(Page { name, text })
+}
+
+/// Adds the list of a command's own subcommands.
+fn subcommands(roff: &mut Roff, command: &Command, name: &str) {
+    if command.has_subcommands() {
+        roff.control("SH", ["SUBCOMMANDS"]);
+    }
+    for subcommand in command.get_subcommands() {
+        let about = subcommand.get_about().map(ToString::to_string);
+        let page = format!("{name}-{}(1)", subcommand.get_name());
+        item(roff, &page, &about.unwrap_or_default());
+    }
 }
 
 /// Adds the list of commands, in groups.
