@@ -37,7 +37,7 @@ pub(super) struct Context {
     pub(super) now: SystemTime,
     /// Whether a person can be asked.
     pub(super) interactive: bool,
-    /// Whether the result goes to a person's screen.
+    /// Whether the result is shown on a person's screen.
     pub(super) on_screen: bool,
     /// Whether progress may be shown.
     pub(super) progress: bool,

@@ -1,5 +1,6 @@
 //! Errors as people and scripts see them, and exit codes.
 
+mod convert;
 mod kind;
 mod usage;
 
@@ -10,10 +11,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::render::{BOLD, RED, YELLOW, clean_lines, json_text, paint};
-use crate::session::TurnError;
-use crate::store::{CommitError, JournalError, PublishError};
-use crate::surgery::{Fault, PlanError, Refusal, Why};
 
+use convert::{io_hint, io_kind};
 pub(super) use kind::ErrorKind;
 pub(super) use usage::usage;
 
@@ -142,153 +141,12 @@ impl CliError {
     /// Whether the reader of the output is gone.
     pub(super) fn is_broken_pipe(&self) -> bool {
         let mut chain = self.source.iter().flat_map(anyhow::Error::chain);
-        // A result that cannot be written is another kind: that is a failure, whatever the reason.
+        // A result that cannot be written has another kind, and is always a failure.
         self.kind == ErrorKind::Io
             && chain.any(|cause| {
                 let io = cause.downcast_ref::<io::Error>();
                 io.is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
             })
-    }
-}
-
-/// Returns advice for a failure of the file system.
-fn io_hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull => {
-            "the disk is full; free some space and run the command again. Nothing was changed"
-        }
-        io::ErrorKind::QuotaExceeded => {
-            "your quota on this disk is used up; free some space and run the command again. Nothing was changed"
-        }
-        io::ErrorKind::PermissionDenied => {
-            "check who owns the folder and its mode. Nothing was changed"
-        }
-        io::ErrorKind::ReadOnlyFilesystem => {
-            "the file system is read-only; write elsewhere with -o FILE. Nothing was changed"
-        }
-        io::ErrorKind::NotFound => "check the path",
-        _ => "nothing was changed",
-    }
-}
-
-/// Returns the kind of a failure of the file system.
-fn io_kind(error: &io::Error, otherwise: ErrorKind) -> ErrorKind {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => ErrorKind::Permission,
-        _ => otherwise,
-    }
-}
-
-impl From<io::Error> for CliError {
-    fn from(error: io::Error) -> Self {
-        let (kind, hint) = (io_kind(&error, ErrorKind::Io), io_hint(&error));
-        Self::caused_by(kind, error, hint)
-    }
-}
-
-impl From<anyhow::Error> for CliError {
-    fn from(error: anyhow::Error) -> Self {
-        let io = error.chain().find_map(|e| e.downcast_ref::<io::Error>());
-        let (kind, hint) = match io {
-            Some(io) => (io_kind(io, ErrorKind::Io), io_hint(io)),
-            None => (ErrorKind::Io, ""),
-        };
-        Self::caused_by(kind, error, hint)
-    }
-}
-
-impl From<TurnError> for CliError {
-    fn from(error: TurnError) -> Self {
-        Self::usage(ErrorKind::NoSuchTurn, error.message, error.hint)
-    }
-}
-
-impl From<Refusal> for CliError {
-    fn from(refusal: Refusal) -> Self {
-        let code = match refusal.why {
-            Why::Failed => 1,
-            Why::Usage => 2,
-            Why::Declined => 3,
-        };
-        Self {
-            code,
-            ..Self::failed(refusal.kind, refusal.message, refusal.hint)
-        }
-    }
-}
-
-impl From<Fault> for CliError {
-    fn from(fault: Fault) -> Self {
-        let hint = format!(
-            "first case: {}. The original is untouched; please report this",
-            fault.example
-        );
-        Self::bug(fault, hint)
-    }
-}
-
-impl From<PlanError> for CliError {
-    fn from(error: PlanError) -> Self {
-        Self::bug(error, "the original is untouched; please report this")
-    }
-}
-
-impl From<PublishError> for CliError {
-    fn from(error: PublishError) -> Self {
-        match &error {
-            PublishError::Exists { .. } => Self {
-                code: 3,
-                ..Self::caused_by(
-                    ErrorKind::Exists,
-                    error,
-                    "a new session never overwrites a file; choose another name",
-                )
-            },
-            PublishError::Folder { source, .. } | PublishError::Write { source, .. } => {
-                let (kind, hint) = (io_kind(source, ErrorKind::Write), io_hint(source));
-                Self::caused_by(kind, error, hint)
-            }
-        }
-    }
-}
-
-impl From<JournalError> for CliError {
-    fn from(error: JournalError) -> Self {
-        match error {
-            JournalError::Publish(error) => error.into(),
-            JournalError::Io { ref source, .. } => {
-                let hint = io_hint(source);
-                Self::caused_by(ErrorKind::Journal, error, hint)
-            }
-            JournalError::Record { .. } => Self::caused_by(
-                ErrorKind::Journal,
-                error,
-                "move that folder away; the sessions themselves are not affected",
-            ),
-        }
-    }
-}
-
-impl From<CommitError> for CliError {
-    fn from(error: CommitError) -> Self {
-        match error {
-            CommitError::Publish(error) => error.into(),
-            CommitError::Journal(error) => error.into(),
-            CommitError::Io(error) => error.into(),
-            CommitError::Changed { .. } => Self::refused(
-                ErrorKind::Changed,
-                error.to_string(),
-                "nothing was written; run the command again, or without --in-place",
-            ),
-            CommitError::Busy { .. } => Self::refused(
-                ErrorKind::Busy,
-                error.to_string(),
-                "end what has it open, or leave out --in-place to write a new session. Nothing was written",
-            ),
-            CommitError::ReadBack { .. } => {
-                Self::bug(error, "the original is untouched; please report this")
-            }
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anstream::AutoStream;
 use clap::{Args, Parser as _};
 
-use crate::render::{BOLD, DIM, pad, paint, width};
+use crate::render::{BOLD, DIM, pad, paint, wrap};
 use crate::store::{Config, Journal, create_private_dirs, write_private};
 
 use super::super::args::Cli;
@@ -39,22 +39,22 @@ pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, C
         .prefix("ccsurgery-demo-")
         .tempdir()?;
     let mut stage = stage(context, home.path())?;
-    say(
+    narrate(
         &mut stage,
         "This is a made-up session in a temporary folder, which is removed when the demo ends. Your own sessions are not touched.",
     )?;
     play(&mut stage, &["ls"])?;
-    say(
+    narrate(
         &mut stage,
         "How small would it be without the model's thinking? With -n you see the full preview, and nothing is written.",
     )?;
     play(&mut stage, &["strip-thinking", "3f9c", "-n"])?;
-    say(
+    narrate(
         &mut stage,
         "Turn 4 was a detour. Make a copy that stops before it. The copy is independent of the original; the printed command resumes it.",
     )?;
     play(&mut stage, &["clone", "3f9c", "--at", "3", "--quiet"])?;
-    say(
+    narrate(
         &mut stage,
         "The original is unchanged, and both are listed:",
     )?;
@@ -101,20 +101,12 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
 }
 
 /// Prints text of the demo itself, wrapped at words.
-fn say(stage: &mut Context, words: &str) -> Result<(), CliError> {
-    let mut line = String::new();
+fn narrate(stage: &mut Context, text: &str) -> Result<(), CliError> {
     writeln!(stage.out)?;
-    for word in words.split(' ') {
-        if !line.is_empty() && width(&line) + 1 + width(word) > stage.columns.min(80) {
-            writeln!(stage.out, "{line}")?;
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
+    for line in wrap(text, stage.columns.min(80)) {
+        writeln!(stage.out, "{line}")?;
     }
-    Ok(writeln!(stage.out, "{line}\n")?)
+    Ok(writeln!(stage.out)?)
 }
 
 /// Prints a command as a person would type it, and runs it.
@@ -145,7 +137,7 @@ fn next(stage: &mut Context) -> Result<(), CliError> {
         ("clone", "", "copy your newest session"),
         ("undo", "", "take the last change back"),
     ];
-    say(
+    narrate(
         stage,
         "Your turn: change to a project in which you have used Claude Code, and try",
     )?;
