@@ -1,5 +1,6 @@
 //! Lossless surgery on Claude Code session files.
 
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod doctor;
 pub mod document;

@@ -1,4 +1,4 @@
-//! The `ccsurgery` program: all of it is in the library.
+//! The `ccsurgery` program. Its code is in the library.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `demo`: the first minute with the tool.
+//! `demo` shows the tool on a made-up session.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn demo(home: &Home, more: &[&str]) -> Run {
 }
 
 #[test]
-fn shows_a_list_a_preview_and_a_copy() {
+fn demo_shows_list_preview_and_copy() {
     let home = Home::new();
     let run = demo(&home, &[]);
     // The copy's id is fresh, wherever it is shown and however it is cut.
@@ -26,15 +26,15 @@ fn shows_a_list_a_preview_and_a_copy() {
     };
     let seen: Vec<String> = seen.lines().map(cut).collect();
     assert_snapshot!(seen.join("\n").trim_start(), @r"
-    This is a session, made up for you. It lives in a temporary folder that is gone
-    when the demo is over; your own sessions are not touched.
+    This is a made-up session in a temporary folder, which is removed when the demo
+    ends. Your own sessions are not touched.
 
     $ ccsurgery ls
       id        age  turns  context     size  branch  title or first prompt
       3f9c2a71   3h      4    11.9k  33.7 KB  main    Hot nights
 
-    What would it be without the model's thinking? Ask first: -n shows everything
-    and writes nothing.
+    How small would it be without the model's thinking? With -n you see the full
+    preview, and nothing is written.
 
     $ ccsurgery strip-thinking 3f9c -n
     strip-thinking  3f9c2a71  “Hot nights”
@@ -60,34 +60,34 @@ fn shows_a_list_a_preview_and_a_copy() {
 
     Dry run: nothing was written.
 
-    Turn 4 was a detour. A copy that ends before it has ids and files of its own;
-    what is printed is the command to go on with.
+    Turn 4 was a detour. Make a copy that stops before it. The copy is independent
+    of the original; the printed command resumes it.
 
     $ ccsurgery clone 3f9c --at 3 --quiet
     claude --resume [fresh]
 
-    The original is as it was, and both are there:
+    The original is unchanged, and both are listed:
 
     $ ccsurgery ls
       id             age  turns  context     size  state  title or first prompt
       [fresh8]  just now      3    11.7k  34.0 KB  input  Hot nights (clone)
       3f9c2a71        3h      4    11.9k  33.7 KB         Hot nights
 
-    Your turn: go to a project in which you have used Claude Code, and try
+    Your turn: change to a project in which you have used Claude Code, and try
 
-      ccsurgery ls                  your sessions here, newest first
-      ccsurgery inspect             where the window and the bytes go
-      ccsurgery doctor              what is wrong with what does not resume
-      ccsurgery strip-thinking -n   what your newest session would be
-      ccsurgery clone               a copy of it, and how to go on
-      ccsurgery undo                and all as it was
+      ccsurgery ls                  list your sessions here, newest first
+      ccsurgery inspect             show what fills context and file
+      ccsurgery doctor              find out why a session won't resume
+      ccsurgery strip-thinking -n   preview it on your newest session
+      ccsurgery clone               copy your newest session
+      ccsurgery undo                take the last change back
       ccsurgery --help              everything else
     --- exit code 0
     ");
 }
 
 #[test]
-fn fits_a_terminal_of_eighty_columns() {
+fn demo_fits_eighty_columns() {
     let run = demo(&Home::new(), &[]);
     for line in run.stdout.lines() {
         assert!(line.width() <= 80, "{line}");
@@ -96,7 +96,7 @@ fn fits_a_terminal_of_eighty_columns() {
 }
 
 #[test]
-fn touches_nothing_and_leaves_nothing() {
+fn demo_leaves_nothing_behind() {
     let home = Home::with(&Home::new().start(common::SESSION).prompt("mine"));
     fs_err::create_dir_all(home.path("tmp")).expect("a folder");
     let before = home.everything();
@@ -105,7 +105,7 @@ fn touches_nothing_and_leaves_nothing() {
 }
 
 #[test]
-fn is_coloured_where_colour_is_wanted() {
+fn demo_has_colour_on_request() {
     let home = Home::new();
     assert!(!demo(&home, &[]).stdout.contains('\x1b'));
     assert!(
@@ -116,8 +116,11 @@ fn is_coloured_where_colour_is_wanted() {
 }
 
 #[test]
-fn has_no_json() {
+fn demo_has_no_json() {
     let run = demo(&Home::new(), &["--json"]);
     assert_eq!(run.code, 2);
-    assert!(run.stdout.starts_with(r#"{"error":{"kind":"usage""#));
+    assert!(
+        run.stdout
+            .starts_with(r#"{"schema":1,"error":{"kind":"usage""#)
+    );
 }

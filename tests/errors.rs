@@ -1,4 +1,4 @@
-//! What goes wrong: what, where and what next; the exit code; and nothing half-written.
+//! Errors: the message, the hint, the exit code, and that nothing is written.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn one() -> Home {
     home
 }
 
-/// Runs a command that must fail, and holds it to having written nothing.
+/// Runs a command that must fail, and checks that it wrote nothing.
 fn fails(home: &Home, arguments: &[&str]) -> String {
     let before = home.everything();
     let run = home.run(arguments);
@@ -34,51 +34,51 @@ fn fails(home: &Home, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn no_such_session() {
+fn error_for_unknown_session() {
     assert_snapshot!(fails(&one(), &["clone", "0badc0de"]), @r"
     --- stderr
     Error: no session is called `0badc0de`
-    Hint: sessions are looked for in this project first, then in all; a path needs a `/` in it
+    Hint: list your sessions with: ccsurgery ls --all. A path needs a `/` or the ending .jsonl
     --- exit code 1
     ");
 }
 
 #[test]
-fn no_such_session_but_one_that_is_alike() {
+fn error_for_unknown_session_lists_nearest() {
     assert_snapshot!(fails(&one(), &["clone", "5e551001"]), @r"
     --- stderr
     Error: no session is called `5e551001`; the nearest are
-      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h        [home]/work  fix the roof
-    Hint: give more of the id, or the exact title
+      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h  [home]/work  fix the roof
+    Hint: give more of the id, or part of the title in quotes
     --- exit code 1
     ");
 }
 
 #[test]
-fn an_ambiguous_prefix() {
+fn error_for_ambiguous_prefix() {
     let home = one();
     home.add(&home.start(OTHER).prompt("paint the door").answer("Red."));
     assert_snapshot!(fails(&home, &["clone", "5e55"]), @r"
     --- stderr
-    Error: `5e55` could be any of 2:
-      5e551000-bbbb-4bbb-8ccc-0123456789ab  1h        [home]/work  paint the door
-      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h        [home]/work  fix the roof
-    Hint: give more of the id
+    Error: `5e55` fits 2 sessions:
+      5e551000-bbbb-4bbb-8ccc-0123456789ab  1h  [home]/work  paint the door
+      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h  [home]/work  fix the roof
+    Hint: give the id, or more of it
     --- exit code 1
     ");
 }
 
 #[test]
-fn an_ambiguous_title() {
+fn error_for_ambiguous_title() {
     let home = Home::new();
     home.add(&small(&home).title("House"));
     home.add(&home.start(OTHER).prompt("paint the door").title("House"));
     let seen = fails(&home, &["clone", "House"]);
-    assert!(seen.contains("`House` could be any of 2"), "{seen}");
+    assert!(seen.contains("`House` fits 2 sessions"), "{seen}");
 }
 
 #[test]
-fn too_short_a_prefix() {
+fn error_for_short_prefix() {
     assert_snapshot!(fails(&one(), &["clone", "5e5"]), @r"
     --- stderr
     Error: `5e5` is too short for an id: give at least 4 characters
@@ -88,7 +88,7 @@ fn too_short_a_prefix() {
 }
 
 #[test]
-fn no_sessions_in_this_project() {
+fn error_for_project_without_sessions() {
     let home = one();
     let run = home
         .command(&["clone"])
@@ -97,23 +97,24 @@ fn no_sessions_in_this_project() {
     assert_snapshot!(run.seen(), @r"
     --- stderr
     Error: this project has no sessions (looked in `[home]/.claude/projects/[slug-elsewhere]`)
-    Hint: change to the project's folder, or name it with --project DIR, or name the session by its id
+    Hint: list the sessions of all projects with: ccsurgery ls --all
+    Hint: change to the project's folder, or name it with --project DIR
     --- exit code 1
     ");
 }
 
 #[test]
-fn fewer_sessions_than_asked_for() {
+fn error_for_too_large_number() {
     assert_snapshot!(fails(&one(), &["clone", "@3"]), @r"
     --- stderr
     Error: this project has only 1 session
-    Hint: @ is the newest, @2 the one before it
+    Hint: @ is the newest session, @2 the one before it
     --- exit code 1
     ");
 }
 
 #[test]
-fn a_path_out_of_the_config_folder_is_no_id() {
+fn error_for_path_out_of_config_folder() {
     let home = one();
     home.write("x.jsonl", "not for you");
     assert_snapshot!(fails(&home, &["clone", "../x"]), @r"
@@ -125,7 +126,7 @@ fn a_path_out_of_the_config_folder_is_no_id() {
 }
 
 #[test]
-fn a_folder() {
+fn error_for_folder() {
     let home = one();
     let folder = home.folder();
     assert_snapshot!(fails(&home, &["clone", &folder.to_string_lossy()]), @r"
@@ -137,7 +138,7 @@ fn a_folder() {
 }
 
 #[test]
-fn an_empty_file() {
+fn error_for_empty_file() {
     let home = one();
     home.write("work/empty.jsonl", "");
     assert_snapshot!(fails(&home, &["clone", "empty.jsonl"]), @r"
@@ -149,7 +150,7 @@ fn an_empty_file() {
 }
 
 #[test]
-fn an_empty_session() {
+fn error_for_empty_session() {
     let home = Home::new();
     home.write(home.transcript(SESSION), "");
     assert_snapshot!(fails(&home, &["clone", SESSION]), @r"
@@ -161,7 +162,7 @@ fn an_empty_session() {
 }
 
 #[test]
-fn a_binary() {
+fn error_for_binary_file() {
     let home = one();
     home.write(
         "work/binary.jsonl",
@@ -169,14 +170,14 @@ fn a_binary() {
     );
     assert_snapshot!(fails(&home, &["clone", "binary.jsonl"]), @r"
     --- stderr
-    Error: `[home]/work/binary.jsonl` is not a session: no line of it is a JSON record
-    Hint: sessions are .jsonl files under the config folder's `projects`; list yours with: ls ~/.claude/projects/*/*.jsonl
+    Error: `[home]/work/binary.jsonl` is not a session: none of its lines is a JSON record
+    Hint: list your sessions with: ccsurgery ls --all
     --- exit code 1
     ");
 }
 
 #[test]
-fn a_target_that_exists() {
+fn error_for_existing_target() {
     let home = one();
     home.write("work/mine.jsonl", "mine");
     assert_snapshot!(fails(&home, &["clone", SESSION, "-o", "mine.jsonl"]), @r"
@@ -188,7 +189,7 @@ fn a_target_that_exists() {
 }
 
 #[test]
-fn a_folder_that_does_not_exist() {
+fn error_for_missing_target_folder() {
     assert_snapshot!(fails(&one(), &["clone", SESSION, "-o", "no/such/folder/x.jsonl"]), @r"
     --- stderr
     Error: there is no folder `no/such/folder`
@@ -198,17 +199,17 @@ fn a_folder_that_does_not_exist() {
 }
 
 #[test]
-fn a_project_that_does_not_exist() {
+fn error_for_missing_project() {
     assert_snapshot!(fails(&one(), &["clone", SESSION, "--to-project", "nowhere"]), @r"
     --- stderr
     Error: there is no folder `nowhere`
-    Hint: create it first: a session is resumed in its project's folder
+    Hint: a session is resumed in its project's folder: create it first
     --- exit code 1
     ");
 }
 
 #[test]
-fn a_turn_that_is_not_there() {
+fn error_for_missing_turn() {
     let home = one();
     assert_snapshot!(fails(&home, &["clone", SESSION, "--at", "7"]), @r"
     --- stderr
@@ -231,7 +232,7 @@ fn a_turn_that_is_not_there() {
 }
 
 #[test]
-fn a_turn_whose_calls_are_still_running() {
+fn error_for_unfinished_turn() {
     let home = Home::new();
     let session = home
         .start(SESSION)
@@ -253,7 +254,7 @@ fn a_turn_whose_calls_are_still_running() {
 }
 
 #[test]
-fn an_option_that_is_not_there() {
+fn error_for_unknown_option() {
     let run = one().run(&["clone", "--no-such-option"]);
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("--no-such-option"), "{run:?}");
@@ -263,6 +264,7 @@ fn an_option_that_is_not_there() {
 fn error(run: &Run) -> Value {
     let document: Value = serde_json::from_str(&run.stdout).expect("one JSON document");
     assert_eq!(run.stderr, "", "scripts read one stream");
+    assert_eq!(document["schema"], 1, "{document}");
     let error = document["error"].clone();
     for key in ["kind", "message", "hint"] {
         assert!(error[key].is_string(), "{key} in {document}");
@@ -271,7 +273,7 @@ fn error(run: &Run) -> Value {
 }
 
 #[test]
-fn errors_for_scripts() {
+fn error_documents_for_scripts() {
     let home = one();
     home.write("work/mine.jsonl", "mine");
     let cases: [(&[&str], i32, &str); 7] = [
@@ -294,7 +296,7 @@ fn errors_for_scripts() {
 }
 
 #[test]
-fn words_of_a_session_cannot_drive_the_terminal() {
+fn error_texts_cannot_control_the_terminal() {
     let hostile = "\x1b]0;owned\x07\x1b[2J\u{9b}31m\u{202e}gnorw\rover";
     let home = Home::new();
     home.add(&small(&home).title(hostile));
@@ -332,7 +334,7 @@ fn words_of_a_session_cannot_drive_the_terminal() {
 }
 
 #[test]
-fn a_closed_pipe_ends_quietly() {
+fn closed_pipe_ends_quietly() {
     let home = Home::new();
     let mut session = home.start(SESSION);
     for n in 0..2000 {
@@ -397,7 +399,7 @@ mod as_another_user {
     }
 
     #[test]
-    fn an_unreadable_session() {
+    fn error_for_unreadable_session() {
         let home = one();
         set_mode(&home.folder(), 0o755);
         set_mode(&home.transcript(SESSION), 0o000);
@@ -415,7 +417,26 @@ mod as_another_user {
     }
 
     #[test]
-    fn a_read_only_folder() {
+    fn error_for_unreadable_projects_names_the_path() {
+        let home = one();
+        let projects = home.config().join("projects");
+        let Some(_) = run(&home, &["--version"]) else {
+            return;
+        };
+        set_mode(&projects, 0o000);
+        let output = if rustix::process::geteuid().is_root() {
+            home.command(&["show", "nothing"]).run_unprivileged()
+        } else {
+            home.run(&["show", "nothing"])
+        };
+        set_mode(&projects, 0o755);
+        assert_eq!(output.code, 1, "{output:?}");
+        assert!(output.stderr.contains("/.claude/projects"), "{output:?}");
+        assert!(output.stderr.contains("Permission denied"), "{output:?}");
+    }
+
+    #[test]
+    fn error_for_read_only_folder() {
         let home = one();
         set_mode(&home.transcript(SESSION), 0o644);
         set_mode(&home.folder(), 0o555);
@@ -433,7 +454,7 @@ mod as_another_user {
     }
 
     #[test]
-    fn a_state_folder_that_cannot_be_written() {
+    fn error_for_read_only_state_folder() {
         let home = one();
         set_mode(&home.transcript(SESSION), 0o644);
         set_mode(&home.folder(), 0o777);
@@ -491,7 +512,7 @@ mod as_another_user {
     }
 
     #[test]
-    fn a_full_disk() {
+    fn error_for_full_disk() {
         let home = Home::new();
         let mut session = home.start(SESSION);
         for n in 0..200 {

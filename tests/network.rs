@@ -1,4 +1,4 @@
-//! Nothing goes over the network: no command so much as makes a socket.
+//! ccsurgery never uses the network: no command opens a socket.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use common::{Home, SESSION};
 use serde_json::json;
 
-/// Commands of every kind: that look, write, mend, go back, and that fail.
+/// Commands of every kind: reading, writing, repairing, undoing, and failing ones.
 const COMMANDS: &[&[&str]] = &[
     &["ls", "--all"],
     &["show", SESSION],
@@ -34,8 +34,8 @@ const COMMANDS: &[&[&str]] = &[
     &["clone", "no-such-session"],
 ];
 
-/// Whether calls of a program can be watched here.
-fn can_watch() -> bool {
+/// Whether system calls can be traced on this machine.
+fn can_trace() -> bool {
     Command::new("strace")
         .args(["-f", "-qq", "-e", "trace=%network", "true"])
         .stdout(Stdio::null())
@@ -45,9 +45,9 @@ fn can_watch() -> bool {
 }
 
 #[test]
-fn no_command_makes_a_socket() {
-    if !can_watch() {
-        eprintln!("skipped: strace is not to be had, or may not watch");
+fn network_is_used_by_no_command() {
+    if !can_trace() {
+        eprintln!("skipped: strace is missing, or may not trace");
         return;
     }
     let home = Home::new();

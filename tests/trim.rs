@@ -395,7 +395,7 @@ fn people_see_what_was_chosen() {
     let run = home.run(100, &["trim", "--to", "1M"]);
     assert_snapshot!(seen(&run), @r#"
 exit 0
-Nothing to do: in 5e551011-aaaa-4bbb-8ccc-dddddddddddd “Look at the parser” the window takes about 9.7k tokens, which is no more than 1.0M. Nothing was written.
+Nothing to do: in 5e551011-aaaa-4bbb-8ccc-dddddddddddd “Look at the parser” the context window takes about 9.7k tokens, which is within 1.0M. Nothing was written.
 "#);
     let run = home.run(100, &["trim", "--to", "2k"]);
     assert_snapshot!(seen(&run), @r#"

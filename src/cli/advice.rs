@@ -1,45 +1,74 @@
-//! What each operation would save, by planning it.
+//! Suggestions in words, with the commands that carry them out.
 
-use crate::ops::{Compact, DropTools, SizeSpec, StripThinking};
+use crate::ops::{self, Suggestion};
 use crate::session::Session;
-use crate::surgery::Forecast;
-use crate::surgery::{Detail, Transform};
 use crate::window::{Calibration, Category, EntryWeights};
 
 /// An operation, and what it would save.
 pub(super) struct Advice {
-    /// The words behind the program's name.
+    /// The words after the program's name.
     pub(super) command: String,
     /// What it does to the conversation.
     pub(super) what: String,
-    /// Tokens that leave the window.
+    /// Tokens that leave the context window.
     pub(super) tokens: u64,
     /// Bytes that leave the file; negative if it grows.
     pub(super) bytes: i64,
 }
 
-/// An operation that was tried: its command, what it does to the conversation, and what it would change.
-pub(super) struct Tried {
-    command: String,
-    what: String,
-    forecast: Forecast,
+/// An operation that was tried on a session with this name.
+pub(super) struct Tried<'a> {
+    id: &'a str,
+    tried: ops::Tried,
 }
 
-impl Tried {
-    /// Advises it, if it would save something.
+impl Tried<'_> {
+    /// Returns the operation in words, if it would save something.
     pub(super) fn advice(self, calibration: &Calibration) -> Option<Advice> {
-        let tokens = (-calibration.tokens(self.forecast.window)).max(0.0) as u64;
-        let bytes = -self.forecast.bytes;
-        (tokens > 0 || bytes > 0).then_some(Advice {
-            command: self.command,
-            what: self.what,
-            tokens,
-            bytes,
+        let saving = self.tried.saving(calibration)?;
+        let (command, what) = words(&self.tried.suggestion, self.id);
+        Some(Advice {
+            command,
+            what,
+            tokens: saving.tokens,
+            bytes: saving.bytes,
         })
     }
 }
 
-/// Plans operations to see what they would save.
+/// Returns the command of a suggestion, and what it does.
+fn words(suggestion: &Suggestion, id: &str) -> (String, String) {
+    match suggestion {
+        Suggestion::StripThinking => (
+            format!("strip-thinking {id}"),
+            "remove all thinking".to_owned(),
+        ),
+        Suggestion::StubLargeOutputs {
+            larger_than,
+            keep_last,
+        } => (
+            format!(
+                "drop-tools {id} --stub --larger-than {}k --keep-last {keep_last}",
+                larger_than / 1000
+            ),
+            "replace large outputs of old turns by notes".to_owned(),
+        ),
+        Suggestion::DropFailedCalls => (
+            format!("drop-tools {id} --errors"),
+            "remove calls that failed".to_owned(),
+        ),
+        Suggestion::DropTool { tool, keep_last } => (
+            format!("drop-tools {id} --tool {tool} --keep-last {keep_last}"),
+            format!("remove calls of {tool} in old turns"),
+        ),
+        Suggestion::Compact { keep_last, .. } => (
+            format!("compact {id} --keep-last {keep_last}"),
+            "replace old turns by a summary".to_owned(),
+        ),
+    }
+}
+
+/// Plans operations to find out what they would save.
 #[derive(Clone, Copy)]
 pub(super) struct Advisor<'a> {
     pub(super) session: &'a Session,
@@ -48,90 +77,67 @@ pub(super) struct Advisor<'a> {
     pub(super) ledger: &'a EntryWeights,
 }
 
-/// How many last turns advice leaves alone.
-const KEPT: u32 = 3;
-
-impl Advisor<'_> {
-    /// Tries operations that leave what was said, the least harmful first.
-    pub(super) fn on_bulk(&self) -> Vec<Tried> {
-        let id = self.id;
-        let strip = || {
-            self.tried(
-                format!("strip-thinking {id}"),
-                "all thinking goes".to_owned(),
-                &StripThinking::default(),
-            )
-        };
-        let stub = || {
-            self.tried(
-                format!("drop-tools {id} --stub --larger-than 10k --keep-last {KEPT}"),
-                "large outputs of old turns become notes".to_owned(),
-                &DropTools {
-                    stub: true,
-                    larger_than: Some(SizeSpec(10_000)),
-                    keep_last: Some(KEPT),
-                    ..DropTools::default()
-                },
-            )
-        };
-        let errors = || {
-            self.tried(
-                format!("drop-tools {id} --errors"),
-                "calls that failed go".to_owned(),
-                &DropTools {
-                    errors: true,
-                    ..DropTools::default()
-                },
-            )
-        };
-        let ((strip, stub), errors) = rayon::join(|| rayon::join(strip, stub), errors);
-        [strip, stub, errors].into_iter().flatten().collect()
+impl<'a> Advisor<'a> {
+    /// Tries operations that keep the words of the conversation, the least harmful first.
+    pub(super) fn on_bulk(&self) -> Vec<Tried<'a>> {
+        let tried = self.inner().on_bulk().into_iter();
+        tried.map(|t| self.named(t)).collect()
     }
 
-    /// Tries to drop the calls of the tool whose results are largest.
-    pub(super) fn on_largest(&self, parts: &[(Category, u64)]) -> Option<Tried> {
-        let largest = parts.iter().find_map(|(part, _)| match part {
-            Category::Results(tool) => Some(tool.clone()),
-            _ => None,
-        });
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let tool = largest.filter(|t| t.chars().all(plain))?;
-        let id = self.id;
-        self.tried(
-            format!("drop-tools {id} --tool {tool} --keep-last {KEPT}"),
-            format!("calls of {tool} in old turns go"),
-            &DropTools {
-                tool: vec![tool],
-                keep_last: Some(KEPT),
-                ..DropTools::default()
-            },
-        )
+    /// Tries to remove the calls of the tool whose results are largest.
+    pub(super) fn on_largest(&self, parts: &[(Category, u64)]) -> Option<Tried<'a>> {
+        self.inner().on_largest(parts).map(|t| self.named(t))
     }
 
-    /// Tries a summary of old turns, where the window takes so many tokens.
-    pub(super) fn on_old_turns(&self, window: u64) -> Option<Tried> {
-        if self.session.turns().len() <= KEPT as usize {
-            return None;
+    /// Tries a summary of old turns, where the context window takes `window` tokens.
+    pub(super) fn on_old_turns(&self, window: u64) -> Option<Tried<'a>> {
+        self.inner().on_old_turns(window).map(|t| self.named(t))
+    }
+
+    fn inner(&self) -> ops::Advisor<'a> {
+        ops::Advisor {
+            session: self.session,
+            weights: self.ledger,
         }
-        self.tried(
-            format!("compact {} --keep-last {KEPT}", self.id),
-            "old turns become a summary".to_owned(),
-            &Compact {
-                keep_last: Some(KEPT),
-                window: Some(window),
-                ..Compact::default()
-            },
-        )
     }
 
-    fn tried(&self, command: String, what: String, transform: &dyn Transform) -> Option<Tried> {
-        let plan = transform.plan(self.session, Detail::None).ok();
-        let plan = plan.filter(|p| !p.is_empty())?;
-        let forecast = Forecast::of(self.session, self.ledger, &plan);
-        Some(Tried {
-            command,
-            what,
-            forecast,
-        })
+    fn named(&self, tried: ops::Tried) -> Tried<'a> {
+        Tried { id: self.id, tried }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_commands_do_what_was_tried() {
+        let suggestions = [
+            Suggestion::StripThinking,
+            Suggestion::StubLargeOutputs {
+                larger_than: 10_000,
+                keep_last: 3,
+            },
+            Suggestion::DropFailedCalls,
+            Suggestion::DropTool {
+                tool: "Bash".to_owned(),
+                keep_last: 3,
+            },
+            Suggestion::Compact {
+                keep_last: 3,
+                window: 0,
+            },
+        ];
+        for suggestion in suggestions {
+            let (command, _) = words(&suggestion, "3d73");
+            let name = command.split(' ').next();
+            assert_eq!(name, Some(suggestion.transform().name()));
+        }
+        let stub = Suggestion::StubLargeOutputs {
+            larger_than: 10_000,
+            keep_last: 3,
+        };
+        let command = "drop-tools 3d73 --stub --larger-than 10k --keep-last 3";
+        assert_eq!(words(&stub, "3d73").0, command);
     }
 }

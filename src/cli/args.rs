@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::doc_markdown,
-    reason = "these comments are the help, which is no Markdown"
+    reason = "these comments are the help text, which is not Markdown"
 )]
 
 use std::path::PathBuf;
@@ -10,16 +10,22 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::commands;
+use super::context::columns;
+use super::help;
 
-/// Lossless surgery on Claude Code sessions: fork, trim, rescue, and see what is in them.
+/// Lossless surgery on Claude Code sessions: look into them, copy, shrink and repair them
 ///
-/// Nothing is ever edited in place unless you ask for it, and everything can be undone.
+/// A session is never changed in place unless you ask for it, and every change can be undone.
 #[derive(Debug, Parser)]
 #[command(
     name = "ccsurgery",
     version,
     max_term_width = 100,
-    propagate_version = false
+    propagate_version = false,
+    help_template = help::overview(
+        &Command::augment_subcommands(clap::Command::new("ccsurgery")),
+        columns().min(100)
+    )
 )]
 pub(super) struct Cli {
     #[command(flatten)]
@@ -32,24 +38,31 @@ pub(super) struct Cli {
 #[derive(Debug, Clone, Args)]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Global {
-    /// The client's config folder [default: $CLAUDE_CONFIG_DIR, else ~/.claude]
+    /// Claude Code's config folder [default: $CLAUDE_CONFIG_DIR, else ~/.claude]
     #[arg(
         long,
         global = true,
         value_name = "DIR",
-        help_heading = "Global options"
+        help_heading = "Global options",
+        hide_short_help = true
     )]
     pub(super) config_dir: Option<PathBuf>,
-    /// The project's folder [default: the working folder]
+    /// The project's folder [default: the working folder, or the nearest one above with sessions]
     #[arg(
         long,
         global = true,
         value_name = "DIR",
-        help_heading = "Global options"
+        help_heading = "Global options",
+        hide_short_help = true
     )]
     pub(super) project: Option<PathBuf>,
     /// Print one JSON document instead of text
-    #[arg(long, global = true, help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        hide_short_help = true
+    )]
     pub(super) json: bool,
     /// When to use colour
     #[arg(
@@ -57,22 +70,35 @@ pub(super) struct Global {
         global = true,
         value_name = "WHEN",
         default_value = "auto",
-        help_heading = "Global options"
+        help_heading = "Global options",
+        hide_short_help = true
     )]
     pub(super) color: Color,
-    /// Show keys and tokens in a session's text as they are, instead of masking them
-    #[arg(long, global = true, help_heading = "Global options")]
+    /// Show passwords and keys in a session's text instead of masking them
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        hide_short_help = true
+    )]
     pub(super) show_secrets: bool,
-    /// Print no more than the result
-    #[arg(short, long, global = true, help_heading = "Global options")]
+    /// Print only the result
+    #[arg(
+        short,
+        long,
+        global = true,
+        help_heading = "Global options",
+        hide_short_help = true
+    )]
     pub(super) quiet: bool,
-    /// Give every change a row in the preview
+    /// List every change in the preview on a line of its own
     #[arg(
         short,
         long,
         global = true,
         conflicts_with = "quiet",
-        help_heading = "Global options"
+        help_heading = "Global options",
+        hide_short_help = true
     )]
     pub(super) verbose: bool,
 }
@@ -86,11 +112,13 @@ pub(super) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    #[command(visible_alias = "list")]
     Ls(commands::ls::LsArgs),
     Show(commands::show::ShowArgs),
     Inspect(commands::inspect::InspectArgs),
     Payload(commands::payload::PayloadArgs),
     Diff(commands::diff::DiffArgs),
+    #[command(visible_alias = "fork")]
     Clone(commands::clone::CloneArgs),
     StripThinking(commands::strip_thinking::StripThinkingArgs),
     DropTools(commands::drop_tools::DropToolsArgs),
@@ -102,8 +130,16 @@ pub(super) enum Command {
     Run(commands::run::RunArgs),
     Doctor(commands::doctor::DoctorArgs),
     Repair(commands::repair::RepairArgs),
+    #[command(
+        visible_alias = "log",
+        after_help = "Examples:\n  ccsurgery history                        what was done, newest first\n  ccsurgery history gc --older-than 30d    delete the saved bytes of old operations"
+    )]
     History(commands::history::HistoryArgs),
+    #[command(
+        after_help = "Examples:\n  ccsurgery undo -n    what would be taken back\n  ccsurgery undo       take the last operation back"
+    )]
     Undo(commands::undo::UndoArgs),
+    #[command(after_help = "Example:\n  ccsurgery redo       do again what was undone last")]
     Redo(commands::redo::RedoArgs),
     Demo(commands::demo::DemoArgs),
     Completions(commands::completions::CompletionsArgs),
@@ -113,47 +149,56 @@ pub(super) enum Command {
 /// Which session a command is about.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SessionArg {
-    /// An id, a unique prefix of one (4 characters or more), a path to a .jsonl, a title, or `@` for
-    /// the newest session of this project (`@2` the one before it) [default: @]
+    /// An id or its first 4 characters or more, a title or part of one, a path to a .jsonl file, `-` for
+    /// standard input, or `@` for the newest session of this project (`@2` the one before it)
+    /// [default: @]
     #[arg(value_name = "SESSION")]
     pub(super) session: Option<String>,
 }
 
-/// How a result is shown and where it goes.
+/// How a result is shown and where it is written.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct WriteArgs {
-    /// Show what would happen, and write nothing
+    /// Show the full preview, and write nothing
     #[arg(short = 'n', long)]
     pub(super) dry_run: bool,
-    /// Add the entries' before and after; `--diff=raw` as a unified diff of the JSON
+    /// Show removed and added text; `--diff=raw` shows a unified diff of the JSON
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "words")]
     pub(super) diff: Option<DiffForm>,
-    /// The new session's title [default: the old one with the operation's name behind it]
-    #[arg(long, value_name = "TEXT")]
+    /// The new session's title [default: the old title plus "(operation)"]
+    #[arg(long, value_name = "TEXT", value_parser = title)]
     pub(super) title: Option<String>,
-    /// Write the transcript alone to a file (`-` for standard output), not into the config folder
+    /// Write only the transcript, to this file (`-` for standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 }
 
-/// What commands that can rewrite a session take besides.
+/// Options of commands that can rewrite a session.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct InPlaceArgs {
-    /// Rewrite the session under its own id; `ccsurgery undo` brings the old bytes back
+    /// Rewrite the session itself; `ccsurgery undo` restores it exactly
     #[arg(long, conflicts_with = "output")]
     pub(super) in_place: bool,
-    /// Answer yes to the question that --in-place asks
+    /// Do not ask before rewriting in place
     #[arg(short, long)]
     pub(super) yes: bool,
-    /// Rewrite in place although a running client has the session open
+    /// Rewrite in place although Claude Code has the session open
     #[arg(long, requires = "in_place")]
     pub(super) allow_live: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum DiffForm {
-    /// The words that go and come
+    /// Removed and added text
     Words,
     /// A unified diff of the JSON
     Raw,
+}
+
+/// Parses a title, which must have some text.
+fn title(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("a title needs some text".to_owned());
+    }
+    Ok(text.to_owned())
 }

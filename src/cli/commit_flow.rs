@@ -21,6 +21,7 @@ use crate::view::Overview;
 
 use super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::context::Context;
+use super::destination;
 use super::error::CliError;
 use super::names;
 use super::progress::Progress;
@@ -194,10 +195,10 @@ impl Copying {
 /// Decides where the result goes, and prepares the surgery.
 fn prepare<'a>(
     context: &Context,
-    job: Job<'a>,
+    mut job: Job<'a>,
 ) -> Result<(Task<'a>, Surgery<'a>, Option<Copying>), CliError> {
     let held_in = names::project_of(&job.session, job.found.folder());
-    let destination = destination(context, &job, held_in.clone());
+    let destination = destination::choose(context, &mut job)?;
     refuse_live(context, &job)?;
     refuse_target(&destination)?;
     let copy = copying(context, &job, &destination)?;
@@ -279,33 +280,6 @@ fn copying(
         }
         _ => Ok(None),
     }
-}
-
-fn destination(context: &Context, job: &Job<'_>, held_in: Option<PathBuf>) -> Destination {
-    match &job.write.output {
-        Some(path) if path.as_os_str() == "-" => return Destination::Stdout,
-        Some(path) => return Destination::File(path.clone()),
-        None if job.in_place.in_place => return Destination::InPlace,
-        None => {}
-    }
-    let folder = match &job.to_project {
-        Some(dir) => context.config.project(dir),
-        None if job.found.path.starts_with(context.config.projects()) => {
-            job.found.folder().to_owned()
-        }
-        // A transcript from elsewhere becomes a session of the project that it was held in, or of this one.
-        None => {
-            let dir = held_in.clone().filter(|d| d.is_dir());
-            context
-                .config
-                .project(&dir.unwrap_or_else(|| context.project.clone()))
-        }
-    };
-    Destination::New(CopyTarget {
-        id: Uuid::new_v4(),
-        folder,
-        project: held_in.zip(job.to_project.clone()),
-    })
 }
 
 /// Refuses at once, and in a preview too, what would fail at the end.

@@ -1,26 +1,30 @@
-//! Streams, folders and the clock: all that the commands get from outside.
+//! Streams, folders and the clock: everything that the commands get from outside.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anstream::{AutoStream, ColorChoice};
+use anyhow::Context as _;
 
 use crate::doctor::Version;
 use crate::render::{Presenter, Screen, Untrusted, YELLOW, json_text, paint};
-use crate::store::{Config, Journal};
+use crate::store::{Config, Journal, Locator};
 
 use super::args::{Color, Global};
-use super::error::CliError;
+use super::error::{CliError, ErrorKind};
 use super::installed;
 
-/// What a command may use.
+/// What a command may use of the world around it.
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Context {
     pub(super) out: AutoStream<io::Stdout>,
     pub(super) err: AutoStream<io::Stderr>,
     pub(super) config: Config,
+    /// The current project's folder.
     pub(super) project: PathBuf,
+    /// The folder in which the program was started.
+    pub(super) working_folder: PathBuf,
     pub(super) home: Option<PathBuf>,
     pub(super) journal: Journal,
     pub(super) json: bool,
@@ -34,32 +38,27 @@ pub(super) struct Context {
     pub(super) now: SystemTime,
     /// Whether a person can be asked.
     pub(super) interactive: bool,
-    /// Whether the result goes to a person's screen.
+    /// Whether the result is shown on a person's screen.
     pub(super) on_screen: bool,
     /// Whether progress may be shown.
     pub(super) progress: bool,
     pub(super) command_line: Vec<String>,
     /// Whether the work is done, so that a report which cannot be printed is not a failure.
     pub(super) is_done: bool,
+    /// A copy of the transcript that was read from a stream; it is removed when the run ends.
+    pub(super) stream_copy: Option<tempfile::TempDir>,
 }
 
 impl Context {
     pub(super) fn new(global: &Global) -> Result<Self, CliError> {
         let home = etcetera::home_dir().ok();
-        let config = match (&global.config_dir, std::env::var_os("CLAUDE_CONFIG_DIR")) {
-            (Some(dir), _) => dir.clone(),
-            (None, Some(dir)) if !dir.is_empty() => PathBuf::from(dir),
-            _ => home.as_ref().map(|h| h.join(".claude")).ok_or_else(|| {
-                CliError::failed(
-                    "no-home",
-                    "there is no home folder",
-                    "name the config folder with --config-dir",
-                )
-            })?,
-        };
+        let config = config_folder(global, home.as_deref())?;
+        let working_folder = std::env::current_dir()
+            .context("the working folder cannot be read; change to a folder that exists")?;
+        let working_folder = real(&working_folder);
         let project = match &global.project {
-            Some(dir) => dir.clone(),
-            None => std::env::current_dir()?,
+            Some(dir) => real(&std::path::absolute(existing(dir, "--project")?)?),
+            None => current_project(&config, &working_folder),
         };
         let choice = match global.color {
             Color::Always => ColorChoice::Always,
@@ -71,12 +70,12 @@ impl Context {
         } else {
             choice
         };
-        let config = Config::new(std::path::absolute(config)?);
         let state = state_folder(home.as_deref())?;
         Ok(Self {
             out: AutoStream::new(io::stdout(), choice),
             err: AutoStream::new(io::stderr(), err_choice),
-            project: real(&std::path::absolute(project)?),
+            project,
+            working_folder,
             journal: Journal::new(state, &config, SystemTime::now),
             config,
             home,
@@ -90,8 +89,11 @@ impl Context {
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
             on_screen: io::stdout().is_terminal() && !global.json,
             progress: io::stderr().is_terminal() && !global.quiet && !global.json,
-            command_line: std::env::args().collect(),
+            command_line: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
             is_done: false,
+            stream_copy: None,
         })
     }
 
@@ -101,7 +103,7 @@ impl Context {
         installed::newest(self.home.as_deref(), path.as_deref())
     }
 
-    /// Says something that is not the result.
+    /// Prints something that is not the result to standard error.
     pub(super) fn tell(&mut self, text: &str) {
         if !self.quiet {
             let _ = writeln!(self.err, "{text}");
@@ -156,7 +158,7 @@ impl Context {
         }
     }
 
-    /// Cleans up after runs that were killed, and says so.
+    /// Cleans up after runs that were killed, and reports what was done.
     pub(super) fn recover(&mut self) -> Result<(), CliError> {
         for told in self.journal.recover()? {
             self.tell(&format!("{} {told}", paint(YELLOW, "recovered:")));
@@ -164,7 +166,7 @@ impl Context {
         Ok(())
     }
 
-    /// Asks a person; anything but yes is no.
+    /// Asks a person; any answer but yes means no.
     pub(super) fn confirm(&mut self, question: &str) -> io::Result<bool> {
         self.out.flush()?;
         write!(self.err, "{question} [y/N] ")?;
@@ -181,12 +183,70 @@ impl Context {
     }
 }
 
-/// The folder's real path where it exists: the client names projects by that.
+/// Returns a folder that an option names, and refuses one that does not exist.
+fn existing<'d>(dir: &'d Path, option: &str) -> Result<&'d Path, CliError> {
+    if dir.is_dir() {
+        return Ok(dir);
+    }
+    let problem = if dir.exists() {
+        "is not a folder"
+    } else {
+        "does not exist"
+    };
+    Err(CliError::failed(
+        ErrorKind::NoSuchFolder,
+        format!("`{}` {problem}", dir.display()),
+        format!("check the folder that {option} names"),
+    ))
+}
+
+/// Returns Claude Code's config folder: that of the option, of `$CLAUDE_CONFIG_DIR`, or `~/.claude`.
+fn config_folder(global: &Global, home: Option<&Path>) -> Result<Config, CliError> {
+    let variable = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
+    let folder = match (&global.config_dir, variable) {
+        (Some(dir), _) => existing(dir, "--config-dir")?.to_owned(),
+        (None, Some(dir)) => PathBuf::from(dir),
+        (None, None) => home.map(|h| h.join(".claude")).ok_or_else(|| {
+            CliError::failed(
+                ErrorKind::NoHome,
+                "there is no home folder",
+                "name the config folder with --config-dir",
+            )
+        })?,
+    };
+    Ok(Config::new(std::path::absolute(folder)?))
+}
+
+/// Returns the project of a folder: the folder itself, or the nearest one above it that has sessions.
+fn current_project(config: &Config, folder: &Path) -> PathBuf {
+    let mut above = folder.ancestors().filter(|dir| has_sessions(config, dir));
+    let Some(nearest) = above.next() else {
+        return folder.to_owned();
+    };
+    // Sessions that were held here may be listed under another folder's name: those come first.
+    let moved_here = || {
+        let here = Locator::new(config, folder).here();
+        here.is_ok_and(|sessions| !sessions.is_empty())
+    };
+    if nearest != folder && moved_here() {
+        return folder.to_owned();
+    }
+    nearest.to_owned()
+}
+
+/// Whether a folder is a project with at least one transcript.
+fn has_sessions(config: &Config, dir: &Path) -> bool {
+    let files = fs_err::read_dir(config.project(dir)).into_iter().flatten();
+    let mut names = files.flatten().map(|file| file.file_name());
+    names.any(|name| name.to_string_lossy().ends_with(".jsonl"))
+}
+
+/// The folder's real path where it exists: Claude Code names projects by that.
 fn real(path: &Path) -> PathBuf {
     fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Where the journal is: `$CCSURGERY_STATE_DIR`, else the platform's folder for state.
+/// Returns the journal's folder: `$CCSURGERY_STATE_DIR`, else the platform's folder for state.
 fn state_folder(home: Option<&Path>) -> Result<PathBuf, CliError> {
     if let Some(dir) = std::env::var_os("CCSURGERY_STATE_DIR").filter(|d| !d.is_empty()) {
         return Ok(std::path::absolute(PathBuf::from(dir))?);
@@ -199,7 +259,7 @@ fn state_folder(home: Option<&Path>) -> Result<PathBuf, CliError> {
         .or_else(|| home.map(|h| h.join(".local/state")));
     let base = base.ok_or_else(|| {
         CliError::failed(
-            "no-home",
+            ErrorKind::NoHome,
             "there is no home folder for the journal",
             "set CCSURGERY_STATE_DIR",
         )
@@ -207,8 +267,8 @@ fn state_folder(home: Option<&Path>) -> Result<PathBuf, CliError> {
     Ok(base.join("ccsurgery"))
 }
 
-/// The width to write for: the terminal's, or `$COLUMNS`, or 100.
-fn columns() -> usize {
+/// Returns the width to write for: the terminal's, or `$COLUMNS`, or 100.
+pub(super) fn columns() -> usize {
     let given = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(w, _)| w.0 as usize);
     given.or_else(terminal).unwrap_or(100).clamp(40, 300)

@@ -1,47 +1,72 @@
-//! Errors as people and scripts meet them, and exit codes.
+//! Errors as people and scripts see them, and exit codes.
+
+mod convert;
+mod kind;
+mod usage;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::render::{BOLD, RED, YELLOW, clean, json_text, paint};
-use crate::session::TurnError;
-use crate::store::{CommitError, JournalError, PublishError, RecordFault, SubagentError};
-use crate::surgery::{Fault, PlanError, Refusal, SurgeryError, Why};
+use crate::render::{BOLD, RED, YELLOW, clean_lines, json_text, paint};
 
-/// How a run ended, when not well.
+use convert::{io_hint, io_kind};
+pub(super) use kind::ErrorKind;
+pub(super) use usage::usage;
+
+/// Why a run did not do what it was asked to do.
 #[derive(Debug)]
 pub(super) struct CliError {
-    /// A word for scripts.
-    pub(super) kind: &'static str,
+    /// What sort of error it is, for scripts.
+    pub(super) kind: ErrorKind,
     /// What failed, and where. May have several lines.
     pub(super) message: String,
-    /// What to do next.
-    pub(super) hint: String,
-    /// 1 failed, 2 usage, 3 refused.
+    /// What to do next, the best advice first.
+    pub(super) hints: Vec<String>,
+    /// The sessions that may have been meant.
+    pub(super) candidates: Vec<Candidate>,
+    /// 1 failed, 2 usage, 3 refused, 101 a bug.
     pub(super) code: u8,
-    pub(super) broken_pipe: bool,
+    /// What led to it, innermost cause last.
+    source: Option<anyhow::Error>,
+}
+
+/// A session that may have been meant: a line for people and a document for scripts.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    /// The line, safe to print.
+    pub(super) line: String,
+    /// The document.
+    pub(super) document: Value,
 }
 
 impl CliError {
+    /// Something went wrong (exit code 1).
     pub(super) fn failed(
-        kind: &'static str,
+        kind: impl Into<ErrorKind>,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
+        let hint = hint.into();
         Self {
-            kind,
+            kind: kind.into(),
             message: message.into(),
-            hint: hint.into(),
+            hints: if hint.is_empty() {
+                Vec::new()
+            } else {
+                vec![hint]
+            },
+            candidates: Vec::new(),
             code: 1,
-            broken_pipe: false,
+            source: None,
         }
     }
 
+    /// The program refuses on purpose (exit code 3).
     pub(super) fn refused(
-        kind: &'static str,
+        kind: impl Into<ErrorKind>,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
@@ -51,8 +76,9 @@ impl CliError {
         }
     }
 
+    /// The command line or a plan file is wrong (exit code 2).
     pub(super) fn usage(
-        kind: &'static str,
+        kind: impl Into<ErrorKind>,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
@@ -62,245 +88,144 @@ impl CliError {
         }
     }
 
+    /// A defect of the program itself (exit code 101).
+    fn bug(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> Self {
+        Self {
+            code: 101,
+            ..Self::caused_by(ErrorKind::Bug, error, hint)
+        }
+    }
+
+    /// A failure (exit code 1) with the message and the causes of `error`.
+    pub(super) fn caused_by(
+        kind: ErrorKind,
+        error: impl Into<anyhow::Error>,
+        hint: impl Into<String>,
+    ) -> Self {
+        let error = error.into();
+        Self {
+            source: Some(error),
+            ..Self::failed(kind, String::new(), hint)
+        }
+        .with_message_of_source()
+    }
+
+    fn with_message_of_source(mut self) -> Self {
+        if let Some(source) = &self.source {
+            self.message = source.to_string();
+        }
+        self
+    }
+
+    /// A file that cannot be read (exit code 1).
+    pub(super) fn unreadable(error: io::Error) -> Self {
+        let (kind, hint) = (io_kind(&error, ErrorKind::Unreadable), io_hint(&error));
+        Self::caused_by(kind, error, hint)
+    }
+
+    /// Adds more advice.
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Returns what led to the error, outermost first, without the message itself.
+    fn causes(&self) -> Vec<String> {
+        let chain = self.source.iter().flat_map(anyhow::Error::chain);
+        let mut causes: Vec<String> = chain.map(ToString::to_string).collect();
+        causes.dedup();
+        causes.retain(|cause| *cause != self.message);
+        causes
+    }
+
+    /// Whether the reader of the output is gone.
     pub(super) fn is_broken_pipe(&self) -> bool {
-        self.broken_pipe
+        let mut chain = self.source.iter().flat_map(anyhow::Error::chain);
+        // A result that cannot be written has another kind, and is always a failure.
+        self.kind == ErrorKind::Io
+            && chain.any(|cause| {
+                let io = cause.downcast_ref::<io::Error>();
+                io.is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+            })
     }
 }
 
-/// A full disk, a used-up quota and a read-only folder deserve a hint of their own.
-fn io_hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull => {
-            "the disk is full; free some space and run the command again. Nothing was changed"
-        }
-        io::ErrorKind::QuotaExceeded => {
-            "your quota on this disk is used up; free some space and run the command again. Nothing was changed"
-        }
-        io::ErrorKind::PermissionDenied => {
-            "check who owns the folder and its mode. Nothing was changed"
-        }
-        io::ErrorKind::ReadOnlyFilesystem => {
-            "the file system is read-only; write elsewhere with -o FILE. Nothing was changed"
-        }
-        io::ErrorKind::NotFound => "check the path",
-        _ => "nothing was changed",
-    }
-}
-
-impl From<io::Error> for CliError {
-    fn from(error: io::Error) -> Self {
-        let broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
-        Self {
-            broken_pipe,
-            ..Self::failed("io", error.to_string(), io_hint(&error))
-        }
-    }
-}
-
-impl From<TurnError> for CliError {
-    fn from(error: TurnError) -> Self {
-        Self::usage("bad-turn", error.message, error.hint)
-    }
-}
-
-impl From<Refusal> for CliError {
-    fn from(refusal: Refusal) -> Self {
-        let code = match refusal.why {
-            Why::Failed => 1,
-            Why::Usage => 2,
-            Why::Declined => 3,
-        };
-        Self {
-            code,
-            ..Self::failed(
-                refusal.kind.as_str(),
-                refusal.message,
-                super::remedy::hint(&refusal.remedies),
-            )
-        }
-    }
-}
-
-impl From<SurgeryError> for CliError {
-    fn from(error: SurgeryError) -> Self {
-        match error {
-            SurgeryError::Refused(refusal) => refusal.into(),
-            SurgeryError::Plan(error) => error.into(),
-        }
-    }
-}
-
-impl From<SubagentError> for CliError {
-    fn from(error: SubagentError) -> Self {
-        match error {
-            SubagentError::Read { ref source, .. } => {
-                let message = format!("{error}: {source}");
-                Self::failed("unreadable", message, io_hint(source))
-            }
-            SubagentError::Surgery(error) => error.into(),
-            SubagentError::Fault(fault) => fault.into(),
-        }
-    }
-}
-
-impl From<Fault> for CliError {
-    fn from(fault: Fault) -> Self {
-        let hint = match &fault {
-            Fault::Finding { example, .. } => {
-                format!("first case: {example}. The original is untouched; please report this")
-            }
-            Fault::Conversation(_) => "the original is untouched; please report this".to_owned(),
-        };
-        Self {
-            code: 101,
-            ..Self::failed("bug", fault.to_string(), hint)
-        }
-    }
-}
-
-impl From<PlanError> for CliError {
-    fn from(error: PlanError) -> Self {
-        Self {
-            code: 101,
-            ..Self::failed(
-                "bug",
-                error.to_string(),
-                "the original is untouched; please report this",
-            )
-        }
-    }
-}
-
-impl From<PublishError> for CliError {
-    fn from(error: PublishError) -> Self {
-        match &error {
-            PublishError::Exists { .. } => Self::refused(
-                "exists",
-                error.to_string(),
-                "a new session never overwrites a file; choose another name",
-            ),
-            PublishError::Folder { source, .. } | PublishError::Write { source, .. } => {
-                Self::failed("write", error.to_string(), io_hint(source))
-            }
-        }
-    }
-}
-
-impl From<JournalError> for CliError {
-    fn from(error: JournalError) -> Self {
-        match error {
-            JournalError::Publish(error) => error.into(),
-            JournalError::Io { ref source, .. } => {
-                Self::failed("journal", error.to_string(), io_hint(source))
-            }
-            JournalError::Write { .. } => {
-                Self::failed("journal", error.to_string(), "nothing was changed")
-            }
-            JournalError::Record { ref fault, .. } => {
-                let hint = match fault {
-                    RecordFault::Newer(_) => {
-                        "update ccsurgery, or name an operation: ccsurgery undo OP. Nothing was changed"
-                    }
-                    _ => {
-                        "move its folder away, or name another operation: ccsurgery undo OP. Nothing was changed, and no session is affected"
-                    }
-                };
-                Self::failed("unusable-record", error.to_string(), hint)
-            }
-            JournalError::NotPrivate { ref folder, .. } => {
-                let folder = folder.display().to_string();
-                let hint = format!(
-                    "own it and make it private (chmod 700 '{folder}'), or set CCSURGERY_STATE_DIR"
-                );
-                Self::refused("not-private", error.to_string(), hint)
-            }
-        }
-    }
-}
-
-impl From<CommitError> for CliError {
-    fn from(error: CommitError) -> Self {
-        match error {
-            CommitError::Publish(error) => error.into(),
-            CommitError::Journal(error) => error.into(),
-            CommitError::Io(error) => error.into(),
-            CommitError::Changed { .. } => Self::refused(
-                "changed",
-                error.to_string(),
-                "nothing was written; run the command again, or without --in-place",
-            ),
-            CommitError::Busy { .. } => Self::refused(
-                "busy",
-                error.to_string(),
-                "end what has it open, or leave out --in-place to write a new session. Nothing was written",
-            ),
-            CommitError::ReadBack { .. } => Self {
-                code: 101,
-                ..Self::failed(
-                    "bug",
-                    error.to_string(),
-                    "the original is untouched; please report this",
-                )
-            },
-        }
-    }
-}
-
-/// Prints an error and gives its exit code.
+/// Prints an error, and returns its exit code.
 pub(super) fn report(error: &CliError, json: bool, err: &mut impl Write) -> ExitCode {
     if json {
-        let document =
-            json!({"error": {"kind": error.kind, "message": error.message, "hint": error.hint}});
-        let _ = writeln!(anstream::stdout(), "{}", json_text(&document.to_string()));
-        return ExitCode::from(error.code);
-    }
-    let word = if error.code == 3 {
-        "Refused:"
+        let document = document(error).to_string();
+        let _ = writeln!(anstream::stdout(), "{}", json_text(&document));
     } else {
-        "Error:"
-    };
-    let style = if error.code == 3 { YELLOW } else { RED };
-    let mut text = String::new();
-    for (i, line) in error.message.lines().enumerate() {
-        let lead = if i == 0 {
-            paint(style.bold(), word) + " "
-        } else {
-            String::new()
-        };
-        let _ = writeln!(text, "{lead}{}", keep_indent(line));
+        let _ = err.write_all(text(error).as_bytes());
     }
-    if !error.hint.is_empty() {
-        let _ = writeln!(
-            text,
-            "{} {}",
-            paint(BOLD, "Hint:"),
-            keep_indent(&error.hint)
-        );
-    }
-    let _ = err.write_all(text.as_bytes());
     ExitCode::from(error.code)
 }
 
-/// Cleans a line but leaves the blanks that align it.
-fn keep_indent(line: &str) -> String {
-    line.split("  ").map(clean).collect::<Vec<_>>().join("  ")
+/// Returns the error as scripts see it.
+fn document(error: &CliError) -> Value {
+    let candidates: Vec<&Value> = error.candidates.iter().map(|c| &c.document).collect();
+    json!({"schema": 1, "error": {
+        "kind": error.kind.word(), "message": error.message, "hint": error.hints.join("\n"),
+        "causes": error.causes(), "candidates": candidates,
+    }})
 }
 
-/// Clap's own errors: help and version are no errors, the rest is usage.
-pub(super) fn usage(error: &clap::Error, json: bool) -> ExitCode {
-    if json && error.use_stderr() {
-        let text = error.render().to_string();
-        let message = text
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches("error: ")
-            .to_owned();
-        let document =
-            json!({"error": {"kind": "usage", "message": message, "hint": "see ccsurgery --help"}});
-        let _ = writeln!(anstream::stdout(), "{}", json_text(&document.to_string()));
-        return ExitCode::from(2);
+/// Returns the error as people see it: what failed, why, which sessions may have been meant, what to do next.
+fn text(error: &CliError) -> String {
+    let (word, style) = match error.code {
+        3 => ("Refused:", YELLOW),
+        _ => ("Error:", RED),
+    };
+    let mut text = paint(style.bold(), word);
+    let _ = writeln!(text, " {}", clean_lines(error.message.trim_end()));
+    let mut shown = error.message.clone();
+    for cause in error.causes() {
+        // Many messages end with their cause already.
+        if !shown.contains(&cause) {
+            let _ = writeln!(text, "{} {}", paint(BOLD, "Cause:"), clean_lines(&cause));
+            shown.push_str(&cause);
+        }
     }
-    let _ = error.print();
-    ExitCode::from(error.exit_code() as u8)
+    for candidate in &error.candidates {
+        let _ = writeln!(text, "  {}", candidate.line);
+    }
+    for hint in &error.hints {
+        let _ = writeln!(text, "{} {}", paint(BOLD, "Hint:"), clean_lines(hint));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context as _;
+
+    use super::*;
+
+    fn denied() -> io::Error {
+        io::Error::new(io::ErrorKind::PermissionDenied, "not for you")
+    }
+
+    #[test]
+    fn error_causes_are_kept_and_shown_once() {
+        let error = Err::<(), _>(denied()).context("cannot read `x`");
+        let error = CliError::from(error.expect_err("an error")).hint("ask the owner");
+        assert_eq!(error.kind, ErrorKind::Permission);
+        assert_eq!(error.causes(), ["not for you"]);
+        let document = document(&error);
+        assert_eq!(document["schema"], 1);
+        assert_eq!(document["error"]["kind"], "permission-denied");
+        assert_eq!(document["error"]["message"], "cannot read `x`");
+        assert_eq!(document["error"]["causes"], json!(["not for you"]));
+        assert_eq!(document["error"]["candidates"], json!([]));
+        assert_eq!(text(&error).matches("not for you").count(), 1);
+        assert_eq!(text(&error).matches("Hint:").count(), 2);
+    }
+
+    #[test]
+    fn error_of_a_closed_pipe_is_known_through_its_context() {
+        let pipe = io::Error::from(io::ErrorKind::BrokenPipe);
+        let error = Err::<(), _>(pipe).context("cannot print");
+        assert!(CliError::from(error.expect_err("an error")).is_broken_pipe());
+        assert!(!CliError::from(denied()).is_broken_pipe());
+    }
 }

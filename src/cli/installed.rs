@@ -1,4 +1,4 @@
-//! Which client is installed, told from files alone: it is never run.
+//! Finds out which client is installed by looking at files; the client is never run.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,8 +7,8 @@ use crate::doctor::Version;
 
 const PACKAGE: &str = "@anthropic-ai/claude-code";
 
-/// The newest client that is found in the usual places: the native installer's folder, the client's own
-/// folder, and whatever `claude` on the path leads to.
+/// Returns the newest client in the usual places: the native installer's folder, the client's own
+/// folder, and the programs called `claude` on the path.
 pub(super) fn newest(home: Option<&Path>, path: Option<&OsStr>) -> Option<Version> {
     let mut found = Vec::new();
     if let Some(home) = home {
@@ -28,7 +28,7 @@ pub(super) fn newest(home: Option<&Path>, path: Option<&OsStr>) -> Option<Versio
     found.into_iter().max()
 }
 
-/// Versions by which the files of a folder are named.
+/// Returns the versions after which files in a folder are named.
 fn named_after_versions(folder: &Path) -> Vec<Version> {
     let files = fs_err::read_dir(folder).into_iter().flatten().flatten();
     files.filter_map(|file| named(&file.path())).collect()
@@ -38,14 +38,14 @@ fn named(file: &Path) -> Option<Version> {
     file.file_name()?.to_str()?.parse().ok()
 }
 
-/// The version of a program that is named after it, or is part of the package.
+/// Returns the version of a program that is named after its version, or is part of the package.
 fn of_program(program: &Path) -> Option<Version> {
-    // A package keeps its program at most this deep.
+    // A package has its program at most this deep.
     let around = program.ancestors().take(4);
     named(program).or_else(|| around.skip(1).find_map(packaged))
 }
 
-/// The version that a folder's `package.json` names, if it is the client's.
+/// Returns the version in a folder's `package.json`, if the package is the client.
 fn packaged(folder: &Path) -> Option<Version> {
     let bytes = fs_err::read(folder.join("package.json")).ok()?;
     let package: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_of_all_places_counts() {
+    fn installed_client_is_the_newest_of_all_places() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path();
         assert_eq!(newest(Some(home), None), None);

@@ -5,7 +5,9 @@ mod args;
 mod commands;
 mod commit_flow;
 mod context;
+mod destination;
 mod error;
+mod help;
 mod installed;
 mod names;
 mod operations;
@@ -32,8 +34,8 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let json = std::env::args().any(|a| a == "--json");
-            return error::usage(&error, json);
+            let json = std::env::args_os().any(|a| a == "--json");
+            return error::usage(error, json);
         }
     };
     let mut context = match Context::new(&cli.global) {

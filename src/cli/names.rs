@@ -1,34 +1,80 @@
-//! Sessions as people name them, and what to say when they cannot be found.
+//! Sessions as people name them, and what to report when they cannot be found.
 
-use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::render::{age, clean, fit, pad};
+use anyhow::Context as _;
+use serde_json::json;
+
+use crate::render::{age, clean, fit, pad, width};
 use crate::session::Session;
 use crate::store::{LocateError, Located, Locator, slug};
 use crate::view::Overview;
 
 use super::args::SessionArg;
 use super::context::Context;
-use super::error::CliError;
+use super::error::{Candidate, CliError, ErrorKind};
 
-/// Finds the session that the arguments name; where they name none, says which one that is.
+/// Finds the session that the arguments name, or the newest of the project.
 pub(super) fn find(context: &mut Context, arg: &SessionArg) -> Result<Located, CliError> {
     let name = arg.session.as_deref().unwrap_or("@");
+    if is_stream(name) {
+        return read_stream(context, name);
+    }
     let found = Locator::new(&context.config, &context.project)
         .find(name)
         .map_err(|e| explain(context, e))?;
     if found.len == 0 {
-        return Err(CliError::failed(
-            "empty",
-            format!("`{}` is empty", found.path.display()),
-            "there is nothing in it to operate on",
-        ));
+        return Err(empty(&found.path));
     }
     Ok(found)
 }
 
-/// Says which session was meant, where nobody named one and the result itself does not say.
+fn empty(path: &Path) -> CliError {
+    CliError::failed(
+        ErrorKind::Empty,
+        format!("`{}` is empty", path.display()),
+        "there is nothing in it to operate on",
+    )
+}
+
+/// Whether a name is standard input or another open stream, which can be read only once.
+fn is_stream(name: &str) -> bool {
+    name == "-" || name == "/dev/stdin" || name.starts_with("/dev/fd/")
+}
+
+/// Reads a stream into a temporary file that is removed when the run ends.
+fn read_stream(context: &mut Context, name: &str) -> Result<Located, CliError> {
+    let folder = tempfile::Builder::new()
+        .prefix("ccsurgery-")
+        .tempdir()
+        .context("cannot keep standard input in a temporary folder")?;
+    let path = folder.path().join("stdin.jsonl");
+    let mut file = fs_err::File::create_new(&path)?;
+    let len = if name.starts_with("/dev/fd/") {
+        io::copy(&mut fs_err::File::open(name)?, &mut file)
+    } else {
+        io::copy(&mut io::stdin().lock(), &mut file)
+    };
+    let len = len.with_context(|| format!("cannot read `{name}`"))?;
+    if len == 0 {
+        let message = match name {
+            "-" => "standard input is empty".to_owned(),
+            name => format!("`{name}` is empty"),
+        };
+        let hint = "pipe a transcript into it: cat FILE | ccsurgery show -";
+        return Err(CliError::failed(ErrorKind::Empty, message, hint));
+    }
+    context.stream_copy = Some(folder);
+    Ok(Located {
+        path,
+        id: "stdin".to_owned(),
+        modified: context.now,
+        len,
+    })
+}
+
+/// Reports which session was used where nobody named one and the result itself does not show it.
 pub(super) fn say_which(
     context: &mut Context,
     arg: &SessionArg,
@@ -43,26 +89,23 @@ pub(super) fn say_which(
     }
 }
 
-/// Reads a transcript, and refuses what is none.
+/// Reads a transcript, and refuses files that are none.
 pub(super) fn open(found: &Located) -> Result<Session, CliError> {
-    let session = Session::open(&found.path).map_err(|e| CliError {
-        kind: "unreadable",
-        ..e.into()
-    })?;
+    let session = Session::open(&found.path).map_err(CliError::unreadable)?;
     if session.entries().is_empty() {
         return Err(CliError::failed(
-            "not-a-session",
+            ErrorKind::NotASession,
             format!(
-                "`{}` is not a session: no line of it is a JSON record",
+                "`{}` is not a session: none of its lines is a JSON record",
                 found.path.display()
             ),
-            "sessions are .jsonl files under the config folder's `projects`; list yours with: ls ~/.claude/projects/*/*.jsonl",
+            "list your sessions with: ccsurgery ls --all",
         ));
     }
     Ok(session)
 }
 
-/// The folder that a session was held in: of its entries' `cwd`s the one that gave its folder the name.
+/// Returns the folder that a session was held in: the `cwd` after which its folder is named, else the first.
 pub(super) fn project_of(session: &Session, folder: &Path) -> Option<PathBuf> {
     let name = folder.file_name()?.to_string_lossy().into_owned();
     let all = session.distinct("cwd");
@@ -72,90 +115,119 @@ pub(super) fn project_of(session: &Session, folder: &Path) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
+/// Turns the failure to find a session into an error with advice.
 pub(super) fn explain(context: &Context, error: LocateError) -> CliError {
+    use ErrorKind::{Ambiguous, Empty, NoSessions, NotASession, NotFound, TooShort};
+    if let LocateError::NotFound { .. } | LocateError::NoneHere { .. } = error
+        && let Err(no_data) = require_data(context)
+    {
+        return no_data;
+    }
     let message = error.to_string();
-    match error {
-        LocateError::NotFound { near, .. } if near.is_empty() => CliError::failed(
-            "not-found",
-            message,
-            "sessions are looked for in this project first, then in all; a path needs a `/` in it",
+    let (kind, hint) = match error {
+        LocateError::NotFound { near, .. } if near.is_empty() => (
+            NotFound,
+            "list your sessions with: ccsurgery ls --all. A path needs a `/` or the ending .jsonl",
         ),
-        LocateError::NotFound { near, .. } => CliError::failed(
-            "not-found",
-            format!("{message}; the nearest are\n{}", table(context, &near)),
-            "give more of the id, or the exact title",
-        ),
-        LocateError::Ambiguous { candidates, .. } => CliError::failed(
-            "ambiguous",
-            format!("{message}:\n{}", table(context, &candidates)),
-            "give more of the id",
-        ),
-        LocateError::NoneHere { .. } => CliError::failed(
-            "no-sessions",
-            message,
-            "change to the project's folder, or name it with --project DIR, or name the session by its id",
-        ),
-        LocateError::TooFew { .. } => CliError::failed(
-            "not-found",
-            message,
-            "@ is the newest, @2 the one before it",
-        ),
-        LocateError::TooShort { .. } => CliError::failed(
-            "too-short",
-            message,
-            "or use @ for the newest session of this project",
-        ),
-        LocateError::NoSuchFile { .. } => CliError::failed(
-            "not-found",
-            message,
+        LocateError::NotFound { near, .. } => {
+            let hint = "give more of the id, or part of the title in quotes";
+            let error = CliError::failed(NotFound, message + "; the nearest are", hint);
+            return with_candidates(context, error, &near);
+        }
+        LocateError::Ambiguous { candidates, .. } => {
+            let hint = "give the id, or more of it";
+            let error = CliError::failed(Ambiguous, message + ":", hint);
+            return with_candidates(context, error, &candidates);
+        }
+        LocateError::NoneHere { .. } => {
+            let hint = "list the sessions of all projects with: ccsurgery ls --all";
+            return CliError::failed(NoSessions, message, hint)
+                .hint("change to the project's folder, or name it with --project DIR");
+        }
+        LocateError::TooFew { .. } | LocateError::NoNumber { .. } => {
+            (NotFound, "@ is the newest session, @2 the one before it")
+        }
+        LocateError::TooShort { .. } => {
+            (TooShort, "or use @ for the newest session of this project")
+        }
+        LocateError::NoSuchFile { .. } => (
+            NotFound,
             "check the path; an id or a title has no `/` in it",
         ),
-        LocateError::Directory { .. } => CliError::failed(
-            "not-a-session",
-            message,
+        LocateError::Directory { .. } => (
+            NotASession,
             "name a .jsonl file in it, or use --project DIR with @",
         ),
-        LocateError::Special { .. } => CliError::failed(
-            "not-a-session",
-            message,
-            "copy it to a .jsonl file first, and name that",
+        LocateError::Special { .. } => (
+            NotASession,
+            "to read a transcript from a pipe, name the session `-`",
         ),
-        LocateError::Empty { .. } => {
-            CliError::failed("empty", message, "there is nothing in it to operate on")
-        }
-        LocateError::Io(error) => error.into(),
-    }
+        LocateError::Empty { .. } => (Empty, "there is nothing in it to operate on"),
+        LocateError::Io(error) => return error.into(),
+    };
+    CliError::failed(kind, message, hint)
 }
 
-/// Candidates, a line each: id, age, project, first prompt.
-fn table(context: &Context, rows: &[(Located, Overview)]) -> String {
-    let mut out = String::new();
-    let projects: Vec<String> = rows
-        .iter()
-        .map(|(f, g)| {
-            clean(
-                &g.cwd
-                    .clone()
-                    .unwrap_or_else(|| f.folder().display().to_string()),
-            )
-        })
-        .collect();
-    let widest = projects
-        .iter()
-        .map(|p| crate::render::width(p))
-        .max()
-        .unwrap_or(0)
-        .min(context.columns / 3);
-    for ((found, glance), project) in rows.iter().zip(&projects) {
-        let room = context.columns.saturating_sub(36 + 9 + widest + 8).max(12);
-        let _ = writeln!(
-            out,
-            "  {}  {}  {}  {}",
-            clean(&found.id),
-            pad(&age(found.modified, context.now), 8),
-            pad(&fit(project, widest), widest as i32),
-            fit(&context.words(glance.name()), room)
-        );
+/// Refuses to go on where Claude Code has no data at all.
+pub(super) fn require_data(context: &Context) -> Result<(), CliError> {
+    let root = context.config.root();
+    if root.is_dir() {
+        return Ok(());
     }
-    out.trim_end().to_owned()
+    Err(CliError::failed(
+        ErrorKind::NoData,
+        format!(
+            "there is no Claude Code data: `{}` does not exist",
+            root.display()
+        ),
+        "if the data is in another folder, set CLAUDE_CONFIG_DIR or give --config-dir DIR",
+    )
+    .hint("to try ccsurgery on a made-up session: ccsurgery demo"))
+}
+
+/// Adds the sessions that may have been meant: id, age, project, title.
+fn with_candidates(
+    context: &Context,
+    mut error: CliError,
+    rows: &[(Located, Overview)],
+) -> CliError {
+    let project = |(found, overview): &(Located, Overview)| {
+        let folder = || found.folder().display().to_string();
+        clean(&overview.cwd.clone().unwrap_or_else(folder))
+    };
+    let projects: Vec<String> = rows.iter().map(project).collect();
+    let ages: Vec<String> = rows
+        .iter()
+        .map(|(f, _)| age(f.modified, context.now))
+        .collect();
+    let ids: Vec<String> = rows.iter().map(|(f, _)| fit(&clean(&f.id), 36)).collect();
+    let widest = |column: &[String]| column.iter().map(|c| width(c)).max().unwrap_or(0);
+    let (id_width, age_width) = (widest(&ids), widest(&ages));
+    let project_width = widest(&projects).min(context.columns / 3);
+    let room = context
+        .columns
+        .saturating_sub(2 + id_width + 2 + age_width + 2 + project_width + 2)
+        .max(12);
+    for (((found, overview), project), (id, age)) in
+        rows.iter().zip(&projects).zip(ids.iter().zip(&ages))
+    {
+        let line = format!(
+            "{}  {}  {}  {}",
+            pad(id, id_width as i32),
+            pad(age, age_width as i32),
+            pad(&fit(project, project_width), project_width as i32),
+            fit(&context.words(overview.name()), room)
+        );
+        error.candidates.push(Candidate {
+            line,
+            document: json!({
+                "session_id": found.id,
+                "path": found.path.to_string_lossy(),
+                "project": overview.cwd,
+                "title": context.words(overview.name()),
+                "modified": jiff::Timestamp::try_from(found.modified).ok().map(|t| t.to_string()),
+            }),
+        });
+    }
+    error
 }

@@ -1,16 +1,95 @@
-//! Plans that people keep in files.
+//! Plan files: operations and their options in TOML.
+//!
+//! The options of a step are parsed by the argument parser of the command line, so that both have the same
+//! names, values and rules.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::io::Read as _;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
+use clap::{Arg, ArgAction, ArgMatches, Args};
 use serde::Deserialize;
 
-use crate::ops::{DropHidden, DropImages, DropTools, StripThinking, Truncate};
+use crate::ops::StripThinking;
 use crate::surgery::Transform;
 
-use super::error::CliError;
-use super::summary::{CompactWith, SummarySource};
+use super::commands::{compact, drop_hidden, drop_images, drop_tools, strip_thinking, truncate};
+use crate::store::SubagentWork;
+
+use super::commit_flow::Job;
+use super::error::{CliError, ErrorKind};
+
+/// The options of an operation that a plan may contain.
+pub(super) trait StepOptions: Args {
+    /// Turns the options into a step.
+    fn step(self) -> PlanStep;
+}
+
+/// One operation of a plan.
+pub(super) struct PlanStep {
+    /// What it does to the session.
+    pub(super) transform: Box<dyn Transform>,
+    /// Which turns' subagents lose their thinking too.
+    pub(super) subagents: Option<StripThinking>,
+}
+
+impl PlanStep {
+    /// A step that leaves the transcripts of subagents alone.
+    pub(super) fn of(transform: impl Transform + 'static) -> Self {
+        Self {
+            transform: Box::new(transform),
+            subagents: None,
+        }
+    }
+
+    /// Adds the step to a job.
+    pub(super) fn add_to(self, job: &mut Job<'_>) -> Result<(), CliError> {
+        if let Some(strip) = self.subagents {
+            let only = strip.agents(&job.session)?;
+            let before = job.for_subagents.take().map(|work| work.only);
+            job.for_subagents = Some(SubagentWork {
+                transform: Box::new(StripThinking::default()),
+                only: match (before, only) {
+                    (None, only) => only,
+                    (Some(Some(before)), Some(only)) => Some([before, only].concat()),
+                    (Some(_), _) => None,
+                },
+            });
+        }
+        job.transforms.push(self.transform);
+        Ok(())
+    }
+}
+
+/// An operation that a plan may name.
+struct Operation {
+    name: &'static str,
+    arguments: fn(clap::Command) -> clap::Command,
+    step: fn(&ArgMatches) -> Result<PlanStep, clap::Error>,
+}
+
+const fn operation<T: StepOptions>(name: &'static str) -> Operation {
+    Operation {
+        name,
+        arguments: T::augment_args,
+        step: |matches| T::from_arg_matches(matches).map(T::step),
+    }
+}
+
+const OPERATIONS: [Operation; 6] = [
+    operation::<strip_thinking::StripThinkingOptions>("strip-thinking"),
+    operation::<drop_tools::DropToolsOptions>("drop-tools"),
+    operation::<drop_images::DropImagesOptions>("drop-images"),
+    operation::<drop_hidden::DropHiddenOptions>("drop-hidden"),
+    operation::<truncate::TruncateOptions>("truncate"),
+    operation::<compact::CompactOptions>("compact"),
+];
 
 /// A plan's file.
 #[derive(Debug, Deserialize)]
@@ -20,103 +99,250 @@ struct PlanFile {
     step: Vec<toml::Spanned<Step>>,
 }
 
-/// The options of a step, and where each stands.
+/// The options of a step, and where each is.
 type Step = BTreeMap<toml::Spanned<String>, toml::Spanned<toml::Value>>;
 
-/// What `compact` takes in a file besides the library's options.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default)]
-struct SummaryOptions {
-    summary_file: Option<PathBuf>,
-    summarizer: Option<String>,
+/// A mistake in a step, and the option that has it.
+#[derive(Debug)]
+struct Mistake {
+    option: Option<String>,
+    message: String,
 }
 
-const OPERATIONS: &str = "strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact";
+impl Mistake {
+    fn new(option: impl Into<Option<String>>, message: impl Into<String>) -> Self {
+        Self {
+            option: option.into(),
+            message: message.into(),
+        }
+    }
+}
 
-/// Reads the steps of a plan.
-pub(super) fn read(path: &Path) -> Result<Vec<Box<dyn Transform>>, CliError> {
-    let text = fs_err::read_to_string(path).map_err(|e| CliError {
-        kind: "plan",
-        ..CliError::from(e)
-    })?;
-    let file: PlanFile =
-        toml::from_str(&text).map_err(|e| bad(path, &text, e.span(), e.message()))?;
+/// Reads the steps of a plan from a file, or from standard input where the path is `-`.
+pub(super) fn read(path: &Path) -> Result<Vec<PlanStep>, CliError> {
+    let mut text = String::new();
+    let name = if path.as_os_str() == "-" {
+        std::io::stdin().read_to_string(&mut text)?;
+        "standard input".to_owned()
+    } else {
+        text = fs_err::read_to_string(path).map_err(CliError::unreadable)?;
+        format!("`{}`", path.display())
+    };
+    parse(&name, &text)
+}
+
+/// Parses the text of a plan; `name` is what messages call its file.
+fn parse(name: &str, text: &str) -> Result<Vec<PlanStep>, CliError> {
+    let bad = |span, message: &str| bad_plan(name, text, span, message);
+    let file: PlanFile = toml::from_str(text).map_err(|e| bad(e.span(), e.message()))?;
     if file.step.is_empty() {
-        return Err(bad(path, &text, None, "the plan has no steps"));
+        return Err(bad(None, "the plan has no steps"));
     }
-    file.step
-        .into_iter()
-        .map(|step| {
-            let span = step.span();
-            let step = step.into_inner();
-            let plain = step
-                .iter()
-                .map(|(k, v)| (k.get_ref().clone(), v.get_ref().clone()));
-            one(plain.collect()).map_err(|message| {
-                let span = culprit(&step, &message).unwrap_or(span);
-                bad(path, &text, Some(span), &message)
-            })
+    let steps = file.step.iter().map(|step| {
+        one(step.get_ref()).map_err(|mistake| {
+            let option = mistake.option.as_deref();
+            let found = step
+                .get_ref()
+                .keys()
+                .find(|k| Some(k.get_ref().as_str()) == option);
+            let span = found.map_or_else(|| step.span(), toml::Spanned::span);
+            bad(Some(span), &mistake.message)
         })
-        .collect()
+    });
+    steps.collect()
 }
 
-fn one(mut step: toml::Table) -> Result<Box<dyn Transform>, String> {
-    let op = match step.remove("op") {
-        Some(toml::Value::String(op)) => op,
-        Some(_) => return Err(format!("`op` is a word: one of {OPERATIONS}")),
-        None => return Err(format!("the step says no `op`: one of {OPERATIONS}")),
+/// Parses one step.
+fn one(step: &Step) -> Result<PlanStep, Mistake> {
+    let known = || {
+        let names: Vec<&str> = OPERATIONS.iter().map(|o| o.name).collect();
+        names.join(", ")
     };
-    fn options<T: for<'de> Deserialize<'de>>(op: &str, step: toml::Table) -> Result<T, String> {
-        step.try_into()
-            .map_err(|e: toml::de::Error| format!("{op}: {}", e.message()))
+    let op = step.iter().find(|(key, _)| key.get_ref() == "op");
+    let op = op.map(|(_, value)| value.get_ref());
+    let name = match op {
+        Some(toml::Value::String(name)) => name,
+        Some(other) => {
+            let message = format!(
+                "`op` must be text, not {}: one of {}",
+                type_of(other),
+                known()
+            );
+            return Err(Mistake::new("op".to_owned(), message));
+        }
+        None => {
+            let message = format!("the step has no `op`: one of {}", known());
+            return Err(Mistake::new(None, message));
+        }
+    };
+    let Some(operation) = OPERATIONS.iter().find(|o| o.name == name) else {
+        let message = format!("there is no operation `{name}`: one of {}", known());
+        return Err(Mistake::new("op".to_owned(), message));
+    };
+    let command = clap::Command::new(operation.name)
+        .no_binary_name(true)
+        .disable_help_flag(true);
+    let command = (operation.arguments)(command);
+    let mut words = Vec::new();
+    for (key, value) in step {
+        if key.get_ref() != "op" {
+            words.extend(words_of(&command, key.get_ref(), value.get_ref())?);
+        }
     }
-    Ok(match op.as_str() {
-        "strip-thinking" => Box::new(options::<StripThinking>(&op, step)?),
-        "drop-tools" => Box::new(options::<DropTools>(&op, step)?),
-        "drop-images" => Box::new(options::<DropImages>(&op, step)?),
-        "drop-hidden" => Box::new(options::<DropHidden>(&op, step)?),
-        "truncate" => Box::new(options::<Truncate>(&op, step)?),
-        "compact" => {
-            let own: SummaryOptions = options(&op, step.clone())?;
-            step.remove("summary-file");
-            step.remove("summarizer");
-            let source = SummarySource::new(own.summary_file, own.summarizer);
-            Box::new(CompactWith {
-                options: options(&op, step)?,
-                source,
-            })
-        }
-        other => {
-            return Err(format!(
-                "there is no operation `{other}`: one of {OPERATIONS}"
-            ));
-        }
-    })
+    let matches = command.try_get_matches_from(words);
+    let built = matches.and_then(|matches| (operation.step)(&matches));
+    built.map_err(|error| mistake(operation.name, &error))
 }
 
-/// Where the option stands that a message is about: the first that it quotes, by its name or value.
-fn culprit(step: &Step, message: &str) -> Option<Range<usize>> {
-    let quoted = message.split('`').nth(1)?;
-    let found = step
-        .iter()
-        .find(|(key, value)| key.get_ref() == quoted || value.get_ref().as_str() == Some(quoted));
-    found.map(|(key, _)| key.span())
-}
-
-/// Says what is wrong with a plan, and on which line.
-fn bad(path: &Path, text: &str, span: Option<Range<usize>>, message: &str) -> CliError {
-    let breaks = |s: Range<usize>| {
-        memchr::memchr_iter(b'\n', &text.as_bytes()[..s.start.min(text.len())]).count()
+/// Returns an option of a step as words of a command line.
+fn words_of(
+    command: &clap::Command,
+    key: &str,
+    value: &toml::Value,
+) -> Result<Vec<String>, Mistake> {
+    let options = || command.get_arguments().filter_map(Arg::get_long);
+    let Some(arg) = command.get_arguments().find(|a| a.get_long() == Some(key)) else {
+        let options: Vec<&str> = options().collect();
+        let message = format!(
+            "{} has no option `{key}`; it has {}",
+            command.get_name(),
+            options.join(", ")
+        );
+        return Err(Mistake::new(key.to_owned(), message));
     };
-    let line = span.map(|s| breaks(s) + 1);
-    let place = line.map_or(String::new(), |l| format!(", line {l}"));
+    let wrong = |expected: &str, found: &toml::Value| {
+        let message = format!("`{key}` must be {expected}, not {}", type_of(found));
+        Mistake::new(key.to_owned(), message)
+    };
+    if matches!(arg.get_action(), ArgAction::SetTrue) {
+        return match value {
+            toml::Value::Boolean(true) => Ok(vec![format!("--{key}")]),
+            toml::Value::Boolean(false) => Ok(Vec::new()),
+            other => Err(wrong("true or false", other)),
+        };
+    }
+    let many = matches!(arg.get_action(), ArgAction::Append);
+    let expected = match (Expected::of(arg), many) {
+        (expected, false) => expected.words().to_owned(),
+        (expected, true) => format!("{}, or a list of them", expected.words()),
+    };
+    let values = match value {
+        toml::Value::Array(values) if many => values.as_slice(),
+        value => std::slice::from_ref(value),
+    };
+    let word = |value: &toml::Value| match (value, Expected::of(arg)) {
+        (toml::Value::String(text), Expected::Text | Expected::Either) => Ok(text.clone()),
+        (toml::Value::Integer(n), Expected::Number) if *n >= 0 => Ok(n.to_string()),
+        (toml::Value::Integer(n), Expected::Either) => Ok(n.to_string()),
+        (other, _) => Err(wrong(&expected, other)),
+    };
+    let words = values
+        .iter()
+        .map(|value| Ok(format!("--{key}={}", word(value)?)));
+    words.collect()
+}
+
+/// What a value of an option must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Number,
+    Either,
+    Text,
+}
+
+impl Expected {
+    /// Reads it from the name that the help gives the value.
+    fn of(arg: &Arg) -> Self {
+        match arg
+            .get_value_names()
+            .and_then(<[_]>::first)
+            .map(clap::builder::Str::as_str)
+        {
+            Some("N") => Self::Number,
+            Some("RANGE" | "TURN" | "SIZE" | "TOKENS") => Self::Either,
+            _ => Self::Text,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Number => "a whole number from 0",
+            Self::Either => "a whole number or text",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// Returns the type of a value in words.
+fn type_of(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(_) => "text".to_owned(),
+        toml::Value::Integer(n) => n.to_string(),
+        toml::Value::Float(n) => n.to_string(),
+        toml::Value::Boolean(b) => b.to_string(),
+        toml::Value::Datetime(_) => "a date".to_owned(),
+        toml::Value::Array(_) => "a list".to_owned(),
+        toml::Value::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// Turns an error of the argument parser into words for a plan, where options have no dashes.
+fn mistake(operation: &str, error: &clap::Error) -> Mistake {
+    let names = |kind| match error.get(kind) {
+        Some(ContextValue::String(one)) => option_names(one),
+        Some(ContextValue::Strings(all)) => all.iter().flat_map(|one| option_names(one)).collect(),
+        _ => Vec::new(),
+    };
+    let invalid = names(ContextKind::InvalidArg);
+    let quoted = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(" or ")
+    };
+    let first = invalid.first().cloned();
+    match error.kind() {
+        ClapKind::MissingRequiredArgument => {
+            let message = format!("{operation} needs {} too", quoted(&invalid));
+            Mistake::new(None, message)
+        }
+        ClapKind::ArgumentConflict => {
+            let prior = names(ContextKind::PriorArg);
+            let message = format!(
+                "{} cannot be used with {}",
+                quoted(&invalid),
+                quoted(&prior)
+            );
+            Mistake::new(first, message)
+        }
+        _ => {
+            let reason = error
+                .source()
+                .map_or_else(|| error.to_string(), ToString::to_string);
+            Mistake::new(first, format!("{}: {reason}", quoted(&invalid)))
+        }
+    }
+}
+
+/// Returns the names of options in text like `--head <N>` or `<--at <TURN>|--keep-last <N>>`.
+fn option_names(text: &str) -> Vec<String> {
+    let starts = text.split("--").skip(1);
+    let name = |rest: &str| {
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        rest[..end.unwrap_or(rest.len())].to_owned()
+    };
+    starts.map(name).collect()
+}
+
+/// Reports a mistake in a plan, and its line.
+fn bad_plan(name: &str, text: &str, span: Option<Range<usize>>, message: &str) -> CliError {
+    let line = |span: Range<usize>| {
+        let before = &text.as_bytes()[..span.start.min(text.len())];
+        memchr::memchr_iter(b'\n', before).count() + 1
+    };
+    let place = span.map_or(String::new(), |s| format!(", line {}", line(s)));
+    let message = message.lines().next().unwrap_or_default();
     CliError::usage(
-        "bad-plan",
-        format!(
-            "`{}`{place}: {}",
-            path.display(),
-            message.lines().next().unwrap_or_default()
-        ),
+        ErrorKind::BadPlan,
+        format!("{name}{place}: {message}"),
         "see: ccsurgery run --help",
     )
 }

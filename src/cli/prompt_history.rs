@@ -1,10 +1,10 @@
-//! Prompts that the client remembers outside of the sessions.
+//! Prompts in the client's own history file, outside the sessions.
 
 use serde::Deserialize;
 
 use crate::store::{Config, Listed};
 
-/// A prompt of the client's `history.jsonl`.
+/// A prompt in the client's `history.jsonl`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Typed {
@@ -14,7 +14,7 @@ pub(super) struct Typed {
     session_id: Option<String>,
 }
 
-/// The prompts with `text` in them, whatever its case.
+/// Returns the prompts that contain `text`, in any case.
 pub(super) fn prompts(config: &Config, text: &str) -> Vec<Typed> {
     let wanted = text.to_lowercase();
     let bytes = fs_err::read(config.join("history.jsonl")).unwrap_or_default();
@@ -25,8 +25,8 @@ pub(super) fn prompts(config: &Config, text: &str) -> Vec<Typed> {
         .collect()
 }
 
-/// Whether one of the prompts was typed in this session: by its id, or, where an older client noted
-/// none, by place and time.
+/// Whether one of the prompts was typed in this session. Older clients did not record the session's id;
+/// their prompts are matched by project and time.
 pub(super) fn belongs(typed: &[Typed], listed: &Listed) -> bool {
     typed
         .iter()

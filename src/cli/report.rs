@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 
 use crate::ops::Taken;
 use crate::render::{
-    BOLD, FileAction, FileRow, Preview, SessionDiff, clean, clean_lines, pad, paint, signed_bytes,
-    tokens, width, wrap,
+    BOLD, FileAction, FileRow, Preview, SessionDiff, YELLOW, clean, clean_lines, pad, paint,
+    signed_bytes, tokens, width, wrap,
 };
 use crate::store::PlannedAction;
 use crate::surgery::{Change, Figures, Verified};
@@ -18,6 +18,7 @@ use crate::surgery::{Change, Figures, Verified};
 use super::args::DiffForm;
 use super::commit_flow::{Destination, Outcome, Task, is_unseen};
 use super::context::Context;
+use super::destination::Resume;
 
 /// The version of the JSON documents. It grows when a key changes its meaning or goes away.
 pub(super) const SCHEMA: u32 = 1;
@@ -152,12 +153,11 @@ impl<'a> Report<'a> {
     pub(super) fn show_done(&self, context: &mut Context) -> io::Result<()> {
         let (id, path) = self.target();
         let project = self.task.project.as_deref();
-        let resume = match self.task.destination {
-            Destination::New(_) | Destination::InPlace => {
-                Some(resume_command(&id, project, &context.project))
-            }
-            Destination::File(_) | Destination::Stdout => None,
-        };
+        let resume = Resume::of(context, &self.task.destination, &path, &id, project);
+        if let Some(note) = &resume.note {
+            context.tell(&format!("{} {note}", paint(YELLOW, "note:")));
+        }
+        let resume = resume.command;
         if context.json {
             if self.task.destination == Destination::Stdout {
                 return Ok(());
@@ -361,17 +361,6 @@ fn file_row(file: crate::store::PlannedFile) -> FileRow {
 
 fn lossy(path: &Path) -> String {
     path.to_string_lossy().into_owned()
-}
-
-/// The command that goes on with a session.
-fn resume_command(id: &str, project: Option<&Path>, here: &Path) -> String {
-    match project {
-        Some(dir) if dir != here => format!(
-            "cd {} && claude --resume {id}",
-            quoted(&dir.to_string_lossy())
-        ),
-        _ => format!("claude --resume {id}"),
-    }
 }
 
 /// Quotes a word for a POSIX shell where it needs that.

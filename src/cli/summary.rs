@@ -1,60 +1,27 @@
-//! Summaries that come from a file or a command.
+//! Reads summaries from files and commands.
 
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::ops::{Compact, summarised_text};
-use crate::session::Session;
-use crate::surgery::{Detail, Plan, Refusal, Transform, Why};
+use crate::ops::Summarizer;
+use crate::surgery::{Refusal, Why};
 
-/// Where a summary comes from, other than the command line itself.
+/// Where a summary comes from, other than the options themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SummarySource {
-    /// The options say it, or a digest is made.
-    Options,
     /// A file; `-` is standard input.
     File(PathBuf),
     /// A command's output.
-    Summarizer(String),
+    Command(String),
 }
 
-impl SummarySource {
-    pub(super) fn new(file: Option<PathBuf>, command: Option<String>) -> Self {
-        match (file, command) {
-            (Some(file), _) => Self::File(file),
-            (None, Some(command)) => Self::Summarizer(command),
-            (None, None) => Self::Options,
+impl Summarizer for SummarySource {
+    fn summary(&self, text: &dyn Fn() -> String) -> Result<String, Refusal> {
+        match self {
+            Self::File(path) => read(path),
+            Self::Command(command) => ask(command, &text()),
         }
-    }
-}
-
-/// A compaction whose summary is fetched when its turns are known.
-#[derive(Debug)]
-pub(super) struct CompactWith {
-    pub(super) options: Compact,
-    pub(super) source: SummarySource,
-}
-
-impl Transform for CompactWith {
-    fn name(&self) -> &'static str {
-        "compact"
-    }
-
-    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
-        let upto = self.options.last_summarised(session)?;
-        let mut options = self.options.clone();
-        // Where there is nothing to summarise, nobody is asked for a summary.
-        if upto > 0 {
-            match &self.source {
-                SummarySource::Options => {}
-                SummarySource::File(path) => options.summary = Some(read(path)?),
-                SummarySource::Summarizer(command) => {
-                    options.summary = Some(ask(command, &summarised_text(session, upto))?);
-                }
-            }
-        }
-        options.plan(session, Detail::Full)
     }
 }
 
@@ -65,7 +32,8 @@ fn failed(kind: &'static str, message: impl Into<String>, hint: &str) -> Refusal
     }
 }
 
-fn read(path: &std::path::Path) -> Result<String, Refusal> {
+/// Reads a summary from a file or from standard input.
+fn read(path: &Path) -> Result<String, Refusal> {
     let mut text = String::new();
     let outcome = if path.as_os_str() == "-" {
         std::io::stdin().read_to_string(&mut text).map(drop)
@@ -89,7 +57,7 @@ fn read(path: &std::path::Path) -> Result<String, Refusal> {
     Ok(text.trim_end().to_owned())
 }
 
-/// Runs a command through the shell, the turns' text on its standard input.
+/// Runs a command in the shell with the text of the turns on its standard input, and returns what it prints.
 fn ask(command: &str, text: &str) -> Result<String, Refusal> {
     let (shell, flag) = if cfg!(windows) {
         ("cmd", "/C")
@@ -111,7 +79,7 @@ fn ask(command: &str, text: &str) -> Result<String, Refusal> {
     })?;
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
-        // A command need not read all of its input.
+        // A command may end without reading all of its input.
         scope.spawn(move || stdin.map(|mut pipe| pipe.write_all(text.as_bytes())));
         child.wait_with_output()
     });

@@ -1,8 +1,10 @@
 //! The operations: each an options struct that makes a plan.
 
+mod advice;
 mod agents;
 mod clone;
 mod compact;
+mod compact_with;
 mod digest;
 mod drop_hidden;
 mod drop_images;
@@ -18,8 +20,10 @@ mod trim_step;
 mod truncate;
 mod turn_filter;
 
+pub use advice::{Advisor, Saving, Suggestion, Tried};
 pub use clone::{Clone, fresh_slug};
 pub use compact::{Compact, summarised_text};
+pub use compact_with::{CompactWith, Summarizer};
 pub use digest::digest;
 pub use drop_hidden::DropHidden;
 pub use drop_images::DropImages;

@@ -150,7 +150,7 @@ fn an_operation_that_is_not_there() {
 #[test]
 fn an_option_that_is_not_there() {
     assert_snapshot!(refused("# mine\n\n[[step]]\nop = \"strip-thinking\"\nkeep-first = 3\n"), @"
-    Error: `plan.toml`, line 5: strip-thinking: unknown field `keep-first`, expected `turns` or `keep-last`
+    Error: `plan.toml`, line 5: strip-thinking has no option `keep-first`; it has turns, keep-last, subagents
     Hint: see: ccsurgery run --help
     ");
 }
@@ -158,7 +158,7 @@ fn an_option_that_is_not_there() {
 #[test]
 fn a_value_that_is_none() {
     assert_snapshot!(refused("[[step]]\nop = \"drop-tools\"\nstub = true\nlarger-than = \"ten\"\n"), @"
-    Error: `plan.toml`, line 4: drop-tools: `ten` is not a size; write 800, 10k or 1.5MB
+    Error: `plan.toml`, line 4: `larger-than`: `ten` is not a size; write 800, 10k or 1.5MB
     Hint: see: ccsurgery run --help
     ");
     assert_snapshot!(refused("[[step]]\nop = \"truncate\"\nat = \"..\"\n"), @"
@@ -170,7 +170,7 @@ fn a_value_that_is_none() {
 #[test]
 fn a_step_without_an_operation() {
     assert_snapshot!(refused("[[step]]\nkeep-last = 3\n"), @"
-    Error: `plan.toml`, line 1: the step says no `op`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact
+    Error: `plan.toml`, line 1: the step has no `op`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact
     Hint: see: ccsurgery run --help
     ");
 }

@@ -357,7 +357,10 @@ fn nothing_to_do() {
             &["strip-thinking", SESSION, "--turns", "3"][..],
             "strip-thinking",
         ),
-        (&["drop-tools", SESSION, "--tool", "WebFetch"], "drop-tools"),
+        (
+            &["drop-tools", SESSION, "--tool", "Bash", "--turns", "3"],
+            "drop-tools",
+        ),
         (
             &["drop-tools", SESSION, "--keep-last", "3", "--stub"],
             "drop-tools",

@@ -6,54 +6,58 @@ use std::time::Duration;
 use anstream::AutoStream;
 use clap::{Args, Parser as _};
 
-use crate::render::{BOLD, DIM, pad, paint, width};
+use crate::render::{BOLD, DIM, pad, paint, wrap};
 use crate::store::{Config, Journal, create_private_dirs, write_private};
 
 use super::super::args::Cli;
 use super::super::context::Context;
-use super::super::error::CliError;
+use super::super::error::{CliError, ErrorKind};
 
-/// Spend a first minute with the tool, on a session of its own
+/// Try the tool on a made-up session
 ///
-/// Everything happens in a temporary folder that is gone afterwards; your own sessions are neither
-/// read nor touched.
+/// Everything happens in a temporary folder that is removed at the end. Your own sessions are neither
+/// read nor changed.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  ccsurgery demo")]
 pub(crate) struct DemoArgs {}
 
-/// The session that it is shown on: made up, four turns, one of them with a large output.
+/// The made-up session: four turns, one of them with a large output.
 const SESSION: &str = include_str!("../../../fixtures/demo.jsonl");
 const ID: &str = "3f9c2a71-5d0e-4b8a-9c64-1e7d52ab0c93";
-/// Where it says that it was held. No such folder is needed.
+/// The folder that its entries name. It need not exist.
 const PROJECT: &str = "/home/you/weather";
 
 pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     if context.json {
         return Err(CliError::usage(
-            "usage",
-            "demo is for people and has no JSON",
-            "leave out --json; every other command has it",
+            ErrorKind::Usage,
+            "demo has no JSON output",
+            "leave out --json; every other command supports it",
         ));
     }
     let home = tempfile::Builder::new()
         .prefix("ccsurgery-demo-")
         .tempdir()?;
     let mut stage = stage(context, home.path())?;
-    say(
+    narrate(
         &mut stage,
-        "This is a session, made up for you. It lives in a temporary folder that is gone when the demo is over; your own sessions are not touched.",
+        "This is a made-up session in a temporary folder, which is removed when the demo ends. Your own sessions are not touched.",
     )?;
     play(&mut stage, &["ls"])?;
-    say(
+    narrate(
         &mut stage,
-        "What would it be without the model's thinking? Ask first: -n shows everything and writes nothing.",
+        "How small would it be without the model's thinking? With -n you see the full preview, and nothing is written.",
     )?;
     play(&mut stage, &["strip-thinking", "3f9c", "-n"])?;
-    say(
+    narrate(
         &mut stage,
-        "Turn 4 was a detour. A copy that ends before it has ids and files of its own; what is printed is the command to go on with.",
+        "Turn 4 was a detour. Make a copy that stops before it. The copy is independent of the original; the printed command resumes it.",
     )?;
     play(&mut stage, &["clone", "3f9c", "--at", "3", "--quiet"])?;
-    say(&mut stage, "The original is as it was, and both are there:")?;
+    narrate(
+        &mut stage,
+        "The original is unchanged, and both are listed:",
+    )?;
     play(&mut stage, &["ls"])?;
     next(&mut stage)?;
     stage.out.flush()?;
@@ -61,17 +65,17 @@ pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, C
     Ok(ExitCode::SUCCESS)
 }
 
-/// How long ago the session that is shown was left.
+/// The age of the made-up session.
 const AGE: Duration = Duration::from_secs(3 * 60 * 60);
 
-/// A context whose folders are all below `home`, on the streams of the real one.
+/// Makes a context whose folders are all below `home`, with the streams of the real one.
 fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
     let config = Config::new(home.join(".claude"));
     let folder = config.project(Path::new(PROJECT));
     create_private_dirs(&folder)?;
     let path = folder.join(format!("{ID}.jsonl"));
     write_private(&path, SESSION.as_bytes())?;
-    // Nobody is at it any more.
+    // Claude Code left it some time ago.
     let file = fs_err::OpenOptions::new().append(true).open(&path)?;
     file.file().set_modified(context.now - AGE)?;
     Ok(Context {
@@ -80,6 +84,7 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         journal: Journal::new(home.join("state"), &config, std::time::SystemTime::now),
         config,
         project: PathBuf::from(PROJECT),
+        working_folder: PathBuf::from(PROJECT),
         home: Some(home.to_owned()),
         json: false,
         quiet: false,
@@ -93,34 +98,27 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         progress: false,
         is_done: false,
         command_line: Vec::new(),
+        stream_copy: None,
     })
 }
 
-/// Words of the demo itself, broken at the page's width.
-fn say(stage: &mut Context, words: &str) -> Result<(), CliError> {
-    let mut line = String::new();
+/// Prints text of the demo itself, wrapped at words.
+fn narrate(stage: &mut Context, text: &str) -> Result<(), CliError> {
     writeln!(stage.out)?;
-    for word in words.split(' ') {
-        if !line.is_empty() && width(&line) + 1 + width(word) > stage.columns.min(80) {
-            writeln!(stage.out, "{line}")?;
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
+    for line in wrap(text, stage.columns.min(80)) {
+        writeln!(stage.out, "{line}")?;
     }
-    Ok(writeln!(stage.out, "{line}\n")?)
+    Ok(writeln!(stage.out)?)
 }
 
-/// Shows a command as a person would type it, and runs it.
+/// Prints a command as a person would type it, and runs it.
 fn play(stage: &mut Context, arguments: &[&str]) -> Result<(), CliError> {
     let line = format!("ccsurgery {}", arguments.join(" "));
     writeln!(stage.out, "{} {}", paint(DIM, "$"), paint(BOLD, line))?;
     let parsed = Cli::try_parse_from(["ccsurgery"].iter().chain(arguments));
     let cli = parsed.map_err(|e| {
         CliError::failed(
-            "bug",
+            ErrorKind::Bug,
             format!("the demo's own command is wrong: {e}"),
             "please report this",
         )
@@ -131,19 +129,19 @@ fn play(stage: &mut Context, arguments: &[&str]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What to try next.
+/// Prints what to try next.
 fn next(stage: &mut Context) -> Result<(), CliError> {
     let commands = [
-        ("ls", "", "your sessions here, newest first"),
-        ("inspect", "", "where the window and the bytes go"),
-        ("doctor", "", "what is wrong with what does not resume"),
-        ("strip-thinking", " -n", "what your newest session would be"),
-        ("clone", "", "a copy of it, and how to go on"),
-        ("undo", "", "and all as it was"),
+        ("ls", "", "list your sessions here, newest first"),
+        ("inspect", "", "show what fills context and file"),
+        ("doctor", "", "find out why a session won't resume"),
+        ("strip-thinking", " -n", "preview it on your newest session"),
+        ("clone", "", "copy your newest session"),
+        ("undo", "", "take the last change back"),
     ];
-    say(
+    narrate(
         stage,
-        "Your turn: go to a project in which you have used Claude Code, and try",
+        "Your turn: change to a project in which you have used Claude Code, and try",
     )?;
     for (command, more, what) in commands {
         let command = pad(&format!("ccsurgery {command}{more}"), 28);

@@ -125,6 +125,7 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
         let session = Some(session);
         vec![names::find(context, &SessionArg { session })?]
     } else {
+        names::require_data(context)?;
         let locator = Locator::new(&context.config, &context.project);
         let all = if args.all {
             locator.all()

@@ -8,35 +8,46 @@ use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::plan_file::{PlanStep, StepOptions};
 
-/// Remove what the model is not shown anyway, for a smaller file
+/// Shrink the file: remove data that the model never sees
 ///
-/// Turns before the last compaction, paths that were left by going back, progress, and the client's
-/// second copies of results. The window stays as it is.
+/// Removes turns before the last compaction, branches that were abandoned by going back, progress
+/// messages, and second copies of tool output. The context window stays as it is.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  ccsurgery drop-hidden --keep-last 3 -n")]
+#[command(
+    after_help = "Examples:\n  ccsurgery drop-hidden -n\n  ccsurgery drop-hidden --keep-last 3 --in-place"
+)]
 pub(crate) struct DropHiddenArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Leave the last N turns alone
-    #[arg(long, value_name = "N")]
-    keep_last: Option<u32>,
+    #[command(flatten)]
+    options: DropHiddenOptions,
     #[command(flatten)]
     write: WriteArgs,
     #[command(flatten)]
     in_place: InPlaceArgs,
 }
 
+/// The options of the operation, on the command line and in plan files.
+#[derive(Debug, Args)]
+pub(crate) struct DropHiddenOptions {
+    /// Leave the last N turns alone
+    #[arg(long, value_name = "N")]
+    keep_last: Option<u32>,
+}
+
+impl StepOptions for DropHiddenOptions {
+    fn step(self) -> PlanStep {
+        PlanStep::of(DropHidden {
+            keep_last: self.keep_last,
+        })
+    }
+}
+
 pub(crate) fn run(args: DropHiddenArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let transform = DropHidden {
-        keep_last: args.keep_last,
-    };
-    let job = Job::new(
-        context,
-        &args.session,
-        "drop-hidden",
-        args.write,
-        args.in_place,
-    )?;
-    commit_flow::run(context, job.with(transform))
+    let name = "drop-hidden";
+    let mut job = Job::new(context, &args.session, name, args.write, args.in_place)?;
+    args.options.step().add_to(&mut job)?;
+    commit_flow::run(context, job)
 }

@@ -1,19 +1,23 @@
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::Args;
+use globset::Glob;
 
 use crate::ops::{DropTools, SizeSpec};
-use crate::session::TurnRange;
+use crate::render::{YELLOW, paint};
+use crate::session::{Session, TurnRange};
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::plan_file::{PlanStep, StepOptions};
 
-/// Remove calls of tools together with their results
+/// Remove tool calls together with their results
 ///
-/// All criteria that are given must match; with none, every call goes. Text beside them stays. With
-/// --stub the pair stays, and the output becomes a short note.
+/// A call is removed if it fits all criteria that are given; without criteria, every call is removed.
+/// Text beside the calls stays. With --stub, calls stay and their output is replaced by a short note.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery drop-tools --tool Bash --larger-than 10k --stub --head 5 --tail 5\n  ccsurgery drop-tools --tool 'mcp__*' --keep-last 3\n  ccsurgery drop-tools --errors -n"
@@ -21,7 +25,18 @@ use super::super::error::CliError;
 pub(crate) struct DropToolsArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Only tools of this name, or matching this pattern; may be given several times
+    #[command(flatten)]
+    options: DropToolsOptions,
+    #[command(flatten)]
+    write: WriteArgs,
+    #[command(flatten)]
+    in_place: InPlaceArgs,
+}
+
+/// The options of the operation, on the command line and in plan files.
+#[derive(Debug, Args)]
+pub(crate) struct DropToolsOptions {
+    /// Only tools with this name or pattern; may be given several times
     #[arg(long, value_name = "GLOB")]
     tool: Vec<String>,
     /// Only the call with this id; may be given several times
@@ -36,13 +51,13 @@ pub(crate) struct DropToolsArgs {
     /// Only calls that failed
     #[arg(long)]
     errors: bool,
-    /// Only calls that brought no images or documents
+    /// Only calls whose output contains no images or documents
     #[arg(long)]
     without_images: bool,
-    /// Leave the last N turns alone, and calls of which something is there
+    /// Leave the last N turns alone, including calls that begin or end in them
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
-    /// Keep the pair, and replace the output by a note
+    /// Keep calls and results, and replace the output by a note
     #[arg(long)]
     stub: bool,
     /// Lines of the output to keep before the note
@@ -54,7 +69,7 @@ pub(crate) struct DropToolsArgs {
         hide_default_value = true
     )]
     head: usize,
-    /// Lines of the output to keep behind the note
+    /// Lines of the output to keep after the note
     #[arg(
         long,
         value_name = "N",
@@ -63,31 +78,81 @@ pub(crate) struct DropToolsArgs {
         hide_default_value = true
     )]
     tail: usize,
-    #[command(flatten)]
-    write: WriteArgs,
-    #[command(flatten)]
-    in_place: InPlaceArgs,
+}
+
+impl StepOptions for DropToolsOptions {
+    fn step(self) -> PlanStep {
+        PlanStep::of(DropTools {
+            tool: self.tool,
+            id: self.id,
+            turns: self.turns,
+            larger_than: self.larger_than,
+            errors: self.errors,
+            without_images: self.without_images,
+            keep_last: self.keep_last,
+            stub: self.stub,
+            head: self.head,
+            tail: self.tail,
+        })
+    }
 }
 
 pub(crate) fn run(args: DropToolsArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let transform = DropTools {
-        tool: args.tool,
-        id: args.id,
-        turns: args.turns,
-        larger_than: args.larger_than,
-        errors: args.errors,
-        without_images: args.without_images,
-        keep_last: args.keep_last,
-        stub: args.stub,
-        head: args.head,
-        tail: args.tail,
+    let name = "drop-tools";
+    let mut job = Job::new(context, &args.session, name, args.write, args.in_place)?;
+    let unknown = unknown_tools(&job.session, &args.options.tool);
+    if !unknown.is_empty() {
+        let message = unknown_message(context, &job.session, &unknown);
+        if unknown.len() == args.options.tool.len() {
+            job.idle = Some(message);
+        } else {
+            context.tell(&format!("{} {message}", paint(YELLOW, "note:")));
+        }
+    }
+    args.options.step().add_to(&mut job)?;
+    commit_flow::run(context, job)
+}
+
+/// Returns the patterns that fit no tool of the session. A pattern that cannot be read is reported later.
+fn unknown_tools<'p>(session: &Session, patterns: &'p [String]) -> Vec<&'p str> {
+    if patterns.is_empty() {
+        return Vec::new();
+    }
+    let tools = tools(session);
+    let fits_none = |pattern: &&str| match Glob::new(pattern) {
+        Ok(glob) => {
+            let glob = glob.compile_matcher();
+            !tools.iter().any(|tool| glob.is_match(tool))
+        }
+        Err(_) => false,
     };
-    let job = Job::new(
-        context,
-        &args.session,
-        "drop-tools",
-        args.write,
-        args.in_place,
-    )?;
-    commit_flow::run(context, job.with(transform))
+    let patterns = patterns.iter().map(String::as_str);
+    patterns.filter(fits_none).collect()
+}
+
+/// Returns the names of all tools that the session calls, in order.
+fn tools(session: &Session) -> BTreeSet<String> {
+    let mut tools = BTreeSet::new();
+    for call in session.calls().iter() {
+        for at in &call.uses {
+            let entry = &session.entries()[at.entry as usize];
+            let block = session.block(at.block);
+            let name = session.tool_name(entry, block);
+            if !tools.contains(&*name) {
+                tools.insert(name.into_owned());
+            }
+        }
+    }
+    tools
+}
+
+/// Reports patterns that fit no tool, with the tools that there are.
+fn unknown_message(context: &Context, session: &Session, unknown: &[&str]) -> String {
+    let unknown: Vec<String> = unknown.iter().map(|u| format!("`{u}`")).collect();
+    let tools: Vec<String> = tools(session).iter().map(|t| context.words(t)).collect();
+    let there = match &tools[..] {
+        [] => "the session calls no tools".to_owned(),
+        tools => format!("the session calls {}", tools.join(", ")),
+    };
+    format!("no tool fits {}; {there}", unknown.join(" or "))
 }

@@ -54,6 +54,7 @@ enum Sort {
 }
 
 pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    names::require_data(context)?;
     let locator = Locator::new(&context.config, &context.project);
     let found = if args.all {
         locator.all()

@@ -11,14 +11,14 @@ use super::super::plan_file;
 
 /// Run several operations as one change: one preview, one write, one undo
 ///
-/// A plan is a TOML file with a `[[step]]` an operation: `op` names it, and its options have the
-/// names they have on the command line.
+/// A plan is a TOML file with one `[[step]]` for each operation: `op` is the operation's name, and its
+/// options have the names and the rules that they have on the command line.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A plan:\n  [[step]]\n  op = \"strip-thinking\"\n  keep-last = 3\n\n  [[step]]\n  op = \"drop-tools\"\n  tool = [\"Bash\", \"mcp__*\"]\n  larger-than = \"10k\"\n  stub = true\n  head = 5"
+    after_help = "A plan:\n  [[step]]\n  op = \"strip-thinking\"\n  keep-last = 3\n  subagents = true\n\n  [[step]]\n  op = \"drop-tools\"\n  tool = [\"Bash\", \"mcp__*\"]\n  larger-than = \"10k\"\n  stub = true\n  head = 5\n\nExamples:\n  ccsurgery run spring-cleaning.toml -n\n  ccsurgery trim --to 100k --explain | ccsurgery run - 3d73"
 )]
 pub(crate) struct RunArgs {
-    /// The plan
+    /// The file with the plan; `-` is standard input
     #[arg(value_name = "PLAN.toml")]
     plan: PathBuf,
     #[command(flatten)]
@@ -32,6 +32,8 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: RunArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let steps = plan_file::read(&args.plan)?;
     let mut job = Job::new(context, &args.session, "run", args.write, args.in_place)?;
-    job.transforms.extend(steps);
+    for step in steps {
+        step.add_to(&mut job)?;
+    }
     commit_flow::run(context, job)
 }

@@ -6,52 +6,61 @@ use crate::ops::StripThinking;
 use crate::session::TurnRange;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
-use crate::store::SubagentWork;
 
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::plan_file::{PlanStep, StepOptions};
 
-/// Remove thinking, readable and redacted
+/// Remove the model's thinking, readable and redacted
 ///
-/// Also the second copies that the client keeps of it. Where the last turn is unfinished its
-/// thinking stays: the API wants it when the turn goes on.
+/// Removes thinking blocks and the second copies that Claude Code keeps of them. The thinking of an
+/// unfinished last turn stays, because the API needs it to continue that turn.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ccsurgery strip-thinking -n                 preview on the newest session of this project\n  ccsurgery strip-thinking 3d73 --keep-last 3\n  ccsurgery strip-thinking --subagents --in-place"
+)]
 pub(crate) struct StripThinkingArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Only in these turns: 7, 3..7, ..7, 7.., -3..
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
-    turns: Option<TurnRange>,
-    /// Leave the last N turns alone
-    #[arg(long, value_name = "N")]
-    keep_last: Option<u32>,
-    /// Also in the transcripts of subagents
-    #[arg(long)]
-    subagents: bool,
+    #[command(flatten)]
+    options: StripThinkingOptions,
     #[command(flatten)]
     write: WriteArgs,
     #[command(flatten)]
     in_place: InPlaceArgs,
 }
 
-pub(crate) fn run(args: StripThinkingArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let transform = StripThinking {
-        turns: args.turns,
-        keep_last: args.keep_last,
-    };
-    let mut job = Job::new(
-        context,
-        &args.session,
-        "strip-thinking",
-        args.write,
-        args.in_place,
-    )?;
-    if args.subagents {
-        job.for_subagents = Some(SubagentWork {
-            transform: Box::new(StripThinking::default()),
-            only: transform.agents(&job.session)?,
-        });
+/// The options of the operation, on the command line and in plan files.
+#[derive(Debug, Args)]
+pub(crate) struct StripThinkingOptions {
+    /// Only in these turns: 7, 3..7, ..7, 7.., -3..
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    turns: Option<TurnRange>,
+    /// Leave the last N turns alone
+    #[arg(long, value_name = "N")]
+    keep_last: Option<u32>,
+    /// Also remove thinking from the transcripts of subagents
+    #[arg(long)]
+    subagents: bool,
+}
+
+impl StepOptions for StripThinkingOptions {
+    fn step(self) -> PlanStep {
+        let transform = StripThinking {
+            turns: self.turns,
+            keep_last: self.keep_last,
+        };
+        PlanStep {
+            subagents: self.subagents.then(|| transform.clone()),
+            transform: Box::new(transform),
+        }
     }
-    commit_flow::run(context, job.with(transform))
+}
+
+pub(crate) fn run(args: StripThinkingArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    let name = "strip-thinking";
+    let mut job = Job::new(context, &args.session, name, args.write, args.in_place)?;
+    args.options.step().add_to(&mut job)?;
+    commit_flow::run(context, job)
 }

@@ -14,28 +14,29 @@ use super::super::error::CliError;
 use super::super::progress::Progress;
 use super::super::report::step_document;
 
-/// Get a session under a token budget by the least harmful operations
+/// Bring a session under a token budget with the least harmful operations
 ///
-/// In this order, the oldest turns first, each only as far as it has to go: thinking; reads of files
-/// that were read again; large outputs, which keep head and tail; images and documents; other outputs;
-/// whole calls; and last, a digest in the place of the oldest turns. The last turns stay as they are.
+/// Removes or shortens, in this order, oldest turns first, and only as far as needed: thinking; output
+/// of files that were read again later; large outputs, which keep their first and last lines; images
+/// and documents; other outputs; whole calls; and last, the oldest turns, which become a digest. The
+/// last turns stay as they are.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery trim --to 100k -n            what it would take, and what each step gives\n  ccsurgery trim 3d73 --to 0.1M\n  ccsurgery trim --to 80k --keep-last 1\n  ccsurgery trim --to 100k --explain > plan.toml && ccsurgery run plan.toml"
+    after_help = "Examples:\n  ccsurgery trim --to 100k -n            show which steps are needed, and what each saves\n  ccsurgery trim 3d73 --to 0.1M\n  ccsurgery trim --to 80k --keep-last 1\n  ccsurgery trim --to 100k --explain > plan.toml && ccsurgery run plan.toml"
 )]
 pub(crate) struct TrimArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// The tokens that the window may take: 100k, 100000, 0.5M
+    /// The largest context window, in tokens: 100k, 100000, 0.5M
     #[arg(long, value_name = "TOKENS")]
     to: TokenCount,
     /// Leave the last N turns alone
     #[arg(long, value_name = "N", default_value_t = 3)]
     keep_last: u32,
-    /// Also remove what the model is not shown anyway, for a smaller file
+    /// Also shrink the file: remove data that the model never sees
     #[arg(long)]
     disk: bool,
-    /// Print the way that was found as a plan for `ccsurgery run`, and write nothing
+    /// Print the steps as a plan for `ccsurgery run`, and write nothing
     #[arg(long, conflicts_with_all = ["in_place", "output", "diff"])]
     explain: bool,
     #[command(flatten)]
@@ -51,7 +52,7 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
         keep_last: args.keep_last,
         disk: args.disk,
     };
-    let progress = Progress::start(context.progress, "looking for the least harmful way");
+    let progress = Progress::start(context.progress, "looking for the least harmful steps");
     let found = trim.find(&job.session);
     progress.done();
     let found = found?;
@@ -59,7 +60,7 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
         let plan = found.plan_file();
         if context.json {
             let steps: Vec<_> = found.steps.iter().map(step_document).collect();
-            let document = json!({"operation": "trim", "before": found.before, "after": found.after, "steps": steps, "plan": plan});
+            let document = json!({"schema": 1, "operation": "trim", "before": found.before, "after": found.after, "steps": steps, "plan": plan});
             context.print_json(&document)?;
         } else {
             context.out.write_all(plan.as_bytes())?;
@@ -68,7 +69,7 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
     }
     if found.steps.is_empty() {
         job.idle = Some(format!(
-            "the window takes about {} tokens, which is no more than {}",
+            "the context window takes about {} tokens, which is within {}",
             tokens(found.before),
             tokens(args.to.0)
         ));

@@ -55,9 +55,11 @@ pub enum LocateError {
     },
     #[error("this project has no sessions (looked in `{}`)", folder.display())]
     NoneHere { folder: PathBuf },
+    #[error("`@{number}` is not a session: counting starts at 1")]
+    NoNumber { number: usize },
     #[error("this project has only {count} session{}", if *count == 1 { "" } else { "s" })]
     TooFew { count: usize },
-    #[error("`{name}` could be any of {}", candidates.len())]
+    #[error("`{name}` fits {} sessions", candidates.len())]
     Ambiguous {
         name: String,
         candidates: Vec<(Located, Overview)>,
@@ -101,7 +103,10 @@ impl<'a> Locator<'a> {
                 return self.nth(1);
             }
             if let Ok(n) = nth.parse::<usize>() {
-                return self.nth(n.max(1));
+                return match n {
+                    0 => Err(LocateError::NoNumber { number: n }),
+                    n => self.nth(n),
+                };
             }
         }
         let here = self.here()?;
@@ -112,12 +117,10 @@ impl<'a> Locator<'a> {
         if let Some(found) = Self::by_id(&all, name)? {
             return Ok(found);
         }
-        for scope in [&here, &all] {
-            if let Some(found) = Self::by_title(scope, name)? {
-                return Ok(found);
-            }
+        if let Some(found) = by_title(&here, &all, name)? {
+            return Ok(found);
         }
-        if name.chars().count() < 4 && all.iter().any(|f| f.id.starts_with(name)) {
+        if name.chars().count() < SHORTEST_ID && all.iter().any(|f| id_starts_with(f, name)) {
             return Err(LocateError::TooShort {
                 name: name.to_owned(),
             });
@@ -234,41 +237,16 @@ impl<'a> Locator<'a> {
     }
 
     fn by_id(among: &[Located], name: &str) -> Result<Option<Located>, LocateError> {
-        if let Some(exact) = among.iter().find(|f| f.id == name) {
+        let equal = |f: &&Located| f.id.eq_ignore_ascii_case(name);
+        let exact = among.iter().find(|f| f.id == name);
+        if let Some(exact) = exact.or_else(|| among.iter().find(equal)) {
             return Ok(Some(exact.clone()));
         }
-        if name.chars().count() < 4 {
+        if name.chars().count() < SHORTEST_ID {
             return Ok(None);
         }
-        Self::only(
-            among
-                .iter()
-                .filter(|f| f.id.starts_with(name))
-                .cloned()
-                .collect(),
-            name,
-        )
-    }
-
-    fn by_title(among: &[Located], name: &str) -> Result<Option<Located>, LocateError> {
-        let titled = among
-            .iter()
-            .filter(|f| glance(&f.path).is_ok_and(|g| g.title.is_some_and(|t| t == *name)));
-        Self::only(titled.cloned().collect(), name)
-    }
-
-    fn only(mut candidates: Vec<Located>, name: &str) -> Result<Option<Located>, LocateError> {
-        if candidates.len() > 1 {
-            let candidates = candidates
-                .into_iter()
-                .map(|f| (f.clone(), glance(&f.path).unwrap_or_default()))
-                .collect();
-            return Err(LocateError::Ambiguous {
-                name: name.to_owned(),
-                candidates,
-            });
-        }
-        Ok(candidates.pop())
+        let fitting = among.iter().filter(|f| id_starts_with(f, name));
+        only(fitting.cloned().collect(), name)
     }
 
     /// Returns the sessions whose ids or titles are most like `name`.
@@ -299,7 +277,89 @@ impl<'a> Locator<'a> {
     }
 }
 
-/// Returns the transcripts in one folder, newest first.
+/// The shortest start of an id that names a session.
+const SHORTEST_ID: usize = 4;
+
+/// The shortest part of a title that names a session: a shorter one is rather a typing error.
+const SHORTEST_PART: usize = 3;
+
+/// Whether the session's id starts with `name`, capital letters or not.
+fn id_starts_with(found: &Located, name: &str) -> bool {
+    let start = found.id.as_bytes().get(..name.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+}
+
+/// How well a title fits a name, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum TitleFit {
+    Exact,
+    ExceptCase,
+    Part,
+}
+
+impl TitleFit {
+    /// Compares a session's title, or its first prompt where it has none, with a name in lower case.
+    fn of(overview: &Overview, name: &str, lower: &str) -> Option<Self> {
+        let title = overview.title.as_ref().or(overview.first_prompt.as_ref())?;
+        let title = title.raw();
+        if title == name {
+            return Some(Self::Exact);
+        }
+        let title = title.to_lowercase();
+        if title == lower {
+            return Some(Self::ExceptCase);
+        }
+        let long_enough = lower.chars().count() >= SHORTEST_PART;
+        (long_enough && title.contains(lower)).then_some(Self::Part)
+    }
+}
+
+/// Finds a session by its title: the whole of it, else a part that only one title has. Sessions of the
+/// current project come before those of others.
+fn by_title(here: &[Located], all: &[Located], name: &str) -> Result<Option<Located>, LocateError> {
+    let lower = name.to_lowercase();
+    let fits = |among: &[Located]| -> Vec<(TitleFit, Located)> {
+        let overviews = among
+            .iter()
+            .filter_map(|f| Some((f, glance(&f.path).ok()?)));
+        let fits =
+            overviews.filter_map(|(f, o)| Some((TitleFit::of(&o, name, &lower)?, f.clone())));
+        fits.collect()
+    };
+    let here = fits(here);
+    // The other projects need not be read where a title of this one is the name itself.
+    let all = if here.iter().any(|(fit, _)| *fit == TitleFit::Exact) {
+        Vec::new()
+    } else {
+        fits(all)
+    };
+    for fit in [TitleFit::Exact, TitleFit::ExceptCase, TitleFit::Part] {
+        for scope in [&here, &all] {
+            let fitting = scope.iter().filter(|(f, _)| *f == fit);
+            if let Some(found) = only(fitting.map(|(_, l)| l.clone()).collect(), name)? {
+                return Ok(Some(found));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the one candidate, or none; several are an error that lists them.
+fn only(mut candidates: Vec<Located>, name: &str) -> Result<Option<Located>, LocateError> {
+    if candidates.len() > 1 {
+        let candidates = candidates
+            .into_iter()
+            .map(|f| (f.clone(), glance(&f.path).unwrap_or_default()))
+            .collect();
+        return Err(LocateError::Ambiguous {
+            name: name.to_owned(),
+            candidates,
+        });
+    }
+    Ok(candidates.pop())
+}
+
+/// The session files of one folder, newest first.
 fn listed(folder: &Path) -> Result<Vec<Located>, LocateError> {
     let entries = match fs_err::read_dir(folder) {
         Ok(entries) => entries,

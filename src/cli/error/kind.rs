@@ -1,0 +1,98 @@
+//! The kinds of errors, as scripts meet them in `--json`.
+
+/// Declares the kinds, each with the word that scripts see and a sentence for the manual.
+macro_rules! kinds {
+    ($($name:ident $word:literal $meaning:literal)*) => {
+        /// What sort of error ended a run. The word of a kind never changes its meaning.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(in crate::cli) enum ErrorKind {
+            $(#[doc = $meaning] $name,)*
+            /// A kind that only the library knows, under its own word.
+            Other(&'static str),
+        }
+
+        impl ErrorKind {
+            /// Every kind's word and meaning, for the manual.
+            pub(in crate::cli) const TABLE: &[(&'static str, &'static str)] = &[$(($word, $meaning),)*];
+
+            /// Returns the word that scripts see.
+            pub(in crate::cli) fn word(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)*
+                    Self::Other(word) => word,
+                }
+            }
+        }
+
+        impl From<&'static str> for ErrorKind {
+            fn from(word: &'static str) -> Self {
+                match word {
+                    $($word => Self::$name,)*
+                    other => Self::Other(other),
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    AlreadyCompacted "already-compacted" "The turn is already part of an earlier compaction."
+    Ambiguous "ambiguous" "The name fits several sessions or operations; `candidates` lists the sessions."
+    BadGlob "bad-glob" "A pattern for tool names cannot be read."
+    BadOptions "bad-options" "Options are missing or contradict each other."
+    BadPlan "bad-plan" "A plan file has a mistake."
+    Bug "bug" "A defect of ccsurgery itself; nothing was changed. Please report it."
+    Busy "busy" "Another program has the file open for writing."
+    Changed "changed" "The session was changed by another program in the meantime."
+    Empty "empty" "The file is empty."
+    EmptySummary "empty-summary" "The summary has no text."
+    Exists "exists" "The file to write exists already."
+    Gone "gone" "The files of the operation no longer exist."
+    Io "io" "Reading or writing failed."
+    Journal "journal" "The journal of operations cannot be used."
+    Live "live" "Claude Code has the session open."
+    NoData "no-data" "There is no Claude Code data in the config folder."
+    NoHome "no-home" "There is no home folder."
+    NoSessions "no-sessions" "The project has no sessions."
+    NoSuchCall "no-such-call" "The session has no tool call with this id."
+    NoSuchCheck "no-such-check" "The doctor has no check with this name."
+    NoSuchFolder "no-such-folder" "The folder does not exist, or is not a folder."
+    NoSuchProject "no-such-project" "The project's folder does not exist, or is not a folder."
+    NoSuchTurn "no-such-turn" "The session has no such turn."
+    NotASession "not-a-session" "The file is not a Claude Code transcript."
+    NotConfirmed "not-confirmed" "The question was not answered with yes."
+    NotFound "not-found" "No session, operation or file has this name; `candidates` lists the nearest sessions."
+    NotPrivate "not-private" "The journal's folder belongs to another user, or others can write to it."
+    Nothing "nothing" "There is nothing to undo or redo."
+    Orphans "orphans" "New messages depend on what would be taken back."
+    OverBudget "over-budget" "The session cannot be brought under the token budget."
+    Permission "permission-denied" "A file or folder may not be read or written."
+    Spoilt "spoilt" "The saved bytes of an operation are damaged."
+    Summarizer "summarizer" "The command that writes the summary failed."
+    Summary "summary" "The file with the summary cannot be read."
+    TooShort "too-short" "The start of an id has fewer than four characters."
+    UnfinishedTurn "unfinished-turn" "The turn has tool calls without results."
+    Unreadable "unreadable" "The file cannot be read."
+    UnusableRecord "unusable-record" "The journal's record of an operation cannot be used."
+    Usage "usage" "The command line is wrong."
+    Write "write" "The result cannot be written."
+    WrongState "wrong-state" "The operation is undone already, or not undone."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_kind_words_are_unique_and_kebab_case() {
+        let mut words: Vec<&str> = ErrorKind::TABLE.iter().map(|(word, _)| *word).collect();
+        assert!(words.is_sorted(), "the manual lists them in order");
+        words.dedup();
+        assert_eq!(words.len(), ErrorKind::TABLE.len());
+        for word in words {
+            assert!(word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'));
+            assert_eq!(ErrorKind::from(word).word(), word);
+            assert!(!matches!(ErrorKind::from(word), ErrorKind::Other(_)));
+        }
+    }
+}

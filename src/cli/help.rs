@@ -1,0 +1,122 @@
+//! The overview of all commands, in groups.
+
+use std::fmt::Write as _;
+
+use clap::Command;
+
+use crate::render::wrap;
+
+/// The commands by what they are for. Those that are missing here are listed under the last heading.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Look", &["ls", "show", "inspect", "payload", "diff"]),
+    ("Copy", &["clone"]),
+    (
+        "Make room",
+        &[
+            "trim",
+            "strip-thinking",
+            "drop-tools",
+            "drop-images",
+            "drop-hidden",
+            "compact",
+        ],
+    ),
+    ("Change", &["truncate", "run"]),
+    ("Repair", &["doctor", "repair"]),
+    ("Way back", &["history", "undo", "redo"]),
+];
+
+/// The heading of commands that are in none of the groups.
+const OTHER: &str = "More";
+
+/// Returns the template for the program's help text, with the subcommands of `program` in groups, for a
+/// terminal that is this wide.
+pub(super) fn overview(program: &Command, columns: usize) -> String {
+    let names = || program.get_subcommands().map(Command::get_name);
+    let widest = names().map(str::len).max().unwrap_or(0);
+    let mut list = String::new();
+    for (heading, commands) in groups(program) {
+        let _ = writeln!(list, "{heading}:");
+        for command in commands {
+            let mut name = command.get_name();
+            let room = columns.saturating_sub(widest + 4).max(20);
+            for line in wrap(&about(command), room) {
+                let _ = writeln!(list, "  {name:widest$}  {line}");
+                name = "";
+            }
+        }
+        list.push('\n');
+    }
+    format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}\n\n\
+         `ccsurgery help COMMAND` shows all options of a command, with examples.\n\
+         New here? `ccsurgery demo` shows the tool on a made-up session.\n"
+    )
+}
+
+/// Returns what a command does, and by which other names it is known.
+fn about(command: &Command) -> String {
+    let about = command.get_about().map(ToString::to_string);
+    let about = about.unwrap_or_default();
+    let aliases: Vec<&str> = command.get_visible_aliases().collect();
+    match &aliases[..] {
+        [] => about,
+        aliases => format!("{about} [also: {}]", aliases.join(", ")),
+    }
+}
+
+/// Returns the subcommands under their headings.
+pub(super) fn groups(program: &Command) -> Vec<(&'static str, Vec<&Command>)> {
+    let find = |name: &&str| program.find_subcommand(name);
+    let mut groups: Vec<(&str, Vec<&Command>)> = GROUPS
+        .iter()
+        .map(|(heading, names)| (*heading, names.iter().filter_map(find).collect()))
+        .collect();
+    let is_grouped = |c: &&Command| {
+        GROUPS
+            .iter()
+            .any(|(_, names)| names.contains(&c.get_name()))
+    };
+    let rest = program.get_subcommands().filter(|c| !is_grouped(c));
+    groups.push((OTHER, rest.collect()));
+    groups.retain(|(_, commands)| !commands.is_empty());
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::super::args::Cli;
+    use super::*;
+
+    #[test]
+    fn help_lists_every_command_once() {
+        let program = Cli::command();
+        let listed = groups(&program)
+            .into_iter()
+            .flat_map(|(_, commands)| commands);
+        let mut listed: Vec<&str> = listed.map(Command::get_name).collect();
+        let mut all: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
+        listed.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(listed, all);
+    }
+
+    #[test]
+    fn help_groups_name_only_commands_that_exist() {
+        let program = Cli::command();
+        for name in GROUPS.iter().flat_map(|(_, names)| *names) {
+            assert!(program.find_subcommand(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn help_of_every_command_has_examples() {
+        for command in Cli::command().get_subcommands() {
+            let after = command.get_after_help().map(ToString::to_string);
+            let after = after.unwrap_or_default();
+            assert!(after.contains("Example"), "{}", command.get_name());
+        }
+    }
+}

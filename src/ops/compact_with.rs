@@ -1,0 +1,40 @@
+//! A compaction whose summary somebody else writes.
+
+use std::fmt::Debug;
+
+use crate::session::Session;
+use crate::surgery::{Detail, Plan, Refusal, Transform};
+
+use super::compact::{Compact, summarised_text};
+
+/// Writes summaries.
+pub trait Summarizer: Debug {
+    /// Returns the summary of turns; `text` returns their text.
+    fn summary(&self, text: &dyn Fn() -> String) -> Result<String, Refusal>;
+}
+
+/// A compaction that asks for its summary when the turns are known.
+#[derive(Debug)]
+pub struct CompactWith<S> {
+    /// What is compacted.
+    pub options: Compact,
+    /// Who writes the summary.
+    pub summarizer: S,
+}
+
+impl<S: Summarizer> Transform for CompactWith<S> {
+    fn name(&self) -> &'static str {
+        self.options.name()
+    }
+
+    fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
+        let upto = self.options.last_summarised(session)?;
+        let mut options = self.options.clone();
+        // Where there is nothing to summarise, nobody is asked for a summary.
+        if upto > 0 {
+            let text = || summarised_text(session, upto);
+            options.summary = Some(self.summarizer.summary(&text)?);
+        }
+        options.plan(session, Detail::Full)
+    }
+}
