@@ -1,0 +1,24 @@
+//! Defects that are known, so that others are noticed. Remove an entry when its defect is fixed.
+
+/// A known defect: a failure of this command that reads like this, in a session with these features.
+pub(crate) struct Known {
+    /// The command; empty for the session by itself.
+    pub(crate) command: &'static str,
+    /// How the failure begins.
+    pub(crate) failure: &'static str,
+    /// Features of the recipe that bring it about.
+    pub(crate) features: &'static [&'static str],
+    /// What is wrong, in plain words.
+    pub(crate) defect: &'static str,
+}
+
+pub(crate) const KNOWN: &[Known] = &[];
+
+/// The known defect that explains a failure.
+pub(crate) fn explains(command: &str, failure: &str, features: &[&str]) -> Option<&'static Known> {
+    KNOWN.iter().find(|k| {
+        k.command == command
+            && failure.starts_with(k.failure)
+            && k.features.iter().all(|f| features.contains(f))
+    })
+}

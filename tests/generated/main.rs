@@ -1,0 +1,162 @@
+//! Operations on made-up healthy sessions, judged by an independent model of what Claude Code shows the model.
+//!
+//! A fixed set of sessions is tried in every run. `CCSURGERY_SESSIONS=5000` tries that many others,
+//! from `CCSURGERY_SEED` on if that is set, and `CCSURGERY_FOUND=DIR` writes each failure there, reduced.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod conversation;
+mod judge;
+mod known;
+mod operation;
+mod recipe;
+mod writer;
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+
+use conversation::Conversation;
+use judge::{Judge, Verdict};
+use operation::Operation;
+use recipe::Recipe;
+
+/// How many sessions are tried in every run.
+const SESSIONS: u64 = 150;
+
+/// What is tried with one session.
+#[derive(Debug, Clone)]
+enum Trial {
+    Session,
+    Operation(Operation),
+    Undo(Operation),
+}
+
+impl Trial {
+    fn command(&self) -> &'static str {
+        match self {
+            Self::Session => "",
+            Self::Operation(operation) | Self::Undo(operation) => operation.name(),
+        }
+    }
+
+    fn verdict(&self, judge: &Judge, recipe: &Recipe) -> Verdict {
+        let text = writer::write(recipe);
+        match self {
+            Self::Session => judge.session(&text),
+            Self::Operation(operation) => judge.operation(&text, operation),
+            Self::Undo(operation) => judge.undo(&text, operation),
+        }
+    }
+}
+
+/// One failure, and what is needed to look into it.
+struct Failure {
+    seed: u64,
+    trial: Trial,
+    words: String,
+    recipe: Recipe,
+}
+
+fn trials(seed: u64, recipe: &Recipe) -> Vec<Trial> {
+    let mut rng = Rng::with_seed(seed ^ 0x5eed);
+    let conversation = Conversation::new(&writer::write(recipe));
+    let mut operation = || Operation::new(&mut rng, conversation.turns(), conversation.calls().len());
+    let mut out = vec![Trial::Session, Trial::Operation(operation()), Trial::Operation(operation())];
+    let last = operation();
+    if seed % 4 == 0 && last.keeps_ids() {
+        out.push(Trial::Undo(last));
+    }
+    out
+}
+
+/// The kind of a failure: its words up to the first colon.
+fn kind(words: &str) -> &str {
+    words.split(':').next().unwrap_or_default()
+}
+
+/// Removes from a recipe what the failure does not need.
+fn reduce(judge: &Judge, failure: &Failure) -> (Recipe, String) {
+    let (mut recipe, mut words) = (failure.recipe.clone(), failure.words.clone());
+    'again: loop {
+        for less in recipe.smaller() {
+            if let Err(now) = failure.trial.verdict(judge, &less)
+                && kind(&now) == kind(&failure.words)
+            {
+                (recipe, words) = (less, now);
+                continue 'again;
+            }
+        }
+        return (recipe, words);
+    }
+}
+
+/// Tries some seeds, and returns the failures that no known defect explains.
+fn try_seeds(seeds: impl Iterator<Item = u64>) -> Vec<Failure> {
+    let judge = Judge::new();
+    let mut failures = Vec::new();
+    for seed in seeds {
+        let recipe = Recipe::new(seed);
+        for trial in trials(seed, &recipe) {
+            let Err(words) = trial.verdict(&judge, &recipe) else {
+                continue;
+            };
+            if known::explains(trial.command(), &words, &recipe.features()).is_none() {
+                failures.push(Failure { seed, trial, words, recipe: recipe.clone() });
+            }
+        }
+    }
+    failures
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Writes the smallest example of each kind of failure, and returns a list of them.
+fn report(failures: &[Failure]) -> String {
+    let folder = std::env::var_os("CCSURGERY_FOUND").map(std::path::PathBuf::from);
+    let judge = Judge::new();
+    let mut kinds: BTreeMap<String, (usize, &Failure)> = BTreeMap::new();
+    for failure in failures {
+        let key = format!("{} {}", failure.trial.command(), kind(&failure.words));
+        let entry = kinds.entry(key).or_insert((0, failure));
+        entry.0 += 1;
+    }
+    let mut out = String::new();
+    let mut examples: BTreeMap<String, String> = BTreeMap::new();
+    for (n, failure) in failures.iter().enumerate() {
+        if n >= 40 && folder.is_none() {
+            break;
+        }
+        let (recipe, words) = reduce(&judge, failure);
+        let key = format!("{} {} {:?}", failure.trial.command(), kind(&words), recipe.features());
+        let text = format!("seed {}: {:?}\n{words}\nreduced to {recipe:?}\n", failure.seed, failure.trial);
+        if examples.insert(key.clone(), text).is_none()
+            && let Some(folder) = &folder
+        {
+            let name: String = key.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+            let _ = fs_err::write(folder.join(format!("{name}.jsonl")), writer::write(&recipe));
+        }
+    }
+    for (key, (count, _)) in &kinds {
+        out += &format!("{count:5} {key}\n");
+    }
+    for (key, text) in examples {
+        out += &format!("\n=== {key}\n{text}");
+    }
+    out
+}
+
+#[test]
+fn operations_keep_their_promises_on_generated_sessions() {
+    let asked = number("CCSURGERY_SESSIONS");
+    let count = asked.unwrap_or(SESSIONS);
+    let from = number("CCSURGERY_SEED").unwrap_or_else(|| if asked.is_some() { fastrand::u64(..1 << 40) } else { 0 });
+    let failures = std::thread::scope(|scope| {
+        let halves = [0, 1].map(|half| scope.spawn(move || try_seeds((from..from + count).filter(move |s| s % 2 == half))));
+        halves.map(|h| h.join().expect("a thread")).into_iter().flatten().collect::<Vec<_>>()
+    });
+    assert!(failures.is_empty(), "{} failures from seed {from} on\n{}", failures.len(), report(&failures));
+}
