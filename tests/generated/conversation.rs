@@ -170,9 +170,10 @@ impl Conversation {
                     id.is_string() && *id == self.entries[n]["message"]["id"]
                 })
         };
-        let start = named.filter(|n| !above.contains(n) && !of_path(*n)).unwrap_or(last);
-        let ends = |&i: &usize| is_message(&self.entries[i]) || is_boundary(&self.entries[i]);
-        self.upwards(start).into_iter().rev().find(ends)
+        // A person who went back marks the place, until something follows in the file.
+        let ends = self.entries.iter().rev().find(|e| is_chained(e) || e["type"] == "last-prompt");
+        let marked = ends.is_some_and(|e| e["explicit"] == true);
+        named.filter(|n| marked || !above.contains(n) && !of_path(*n)).or(Some(last))
     }
 
     /// The messages that a boundary keeps, and the entry that they follow.
@@ -272,10 +273,29 @@ impl Conversation {
         let boundary = of_turn[answered..].iter().position(|&p| is_boundary(of(p)));
         let end = boundary.map_or(last, |b| of_turn[answered + b] - 1);
         let from = self.path[..=end].iter().rposition(|&i| is_boundary(&self.entries[i])).unwrap_or(0);
-        let end = (from..=end).rev().find(|&p| is_message(of(p))).unwrap_or(end);
         let now = self.shown(&self.path[from..=end]);
         let then = self.shown(&self.with_kept(self.upwards(self.path[end])));
         vec![now, then]
+    }
+
+    /// Whether a person's words stand where it is a matter of taste which turn they belong to: in the entry of a result, or
+    /// between two lines of one message.
+    pub(crate) fn has_unclear_turns(&self) -> bool {
+        let mut seen: Vec<&str> = Vec::new();
+        for &i in &self.path {
+            let e = &self.entries[i];
+            let id = str_of(&e["message"], "id");
+            if e["type"] == "assistant" && seen.last() != Some(&id) {
+                if seen.contains(&id) {
+                    return true;
+                }
+                seen.push(id);
+            } else if begins_turn(e, || true) {
+                seen.push("");
+            }
+        }
+        let blocks = self.entries.iter().map(content);
+        blocks.into_iter().any(|b| b.len() > 1 && b[0]["type"] == "tool_result")
     }
 
     /// Whether the last turn waits for results or for the model after results.
@@ -298,12 +318,24 @@ impl Conversation {
         self.calls().iter().any(|c| !answered.contains_key(&c.id))
     }
 
-    /// The ids of calls that are not on the live path.
+    /// The ids of calls that are not on the live path, and of their messages.
     pub(crate) fn other_calls(&self) -> Vec<String> {
         let live: BTreeSet<String> = self.calls().into_iter().map(|c| c.id).collect();
-        let blocks = self.entries.iter().flat_map(content);
-        let ids = blocks.filter(|b| b["type"] == "tool_use").map(|b| str_of(&b, "id").to_owned());
-        ids.filter(|id| !live.contains(id)).collect()
+        let mut out = Vec::new();
+        for e in &self.entries {
+            let calls = content(e).into_iter().filter(|b| b["type"] == "tool_use");
+            for id in calls.map(|b| str_of(&b, "id").to_owned()).filter(|id| !live.contains(id)) {
+                out.extend([id, str_of(&e["message"], "id").to_owned()]);
+            }
+        }
+        out
+    }
+
+    /// The messages of the live conversation with a call that has no result.
+    pub(crate) fn open_messages(&self) -> BTreeSet<String> {
+        let answered = self.answered();
+        let open = self.calls().into_iter().filter(|c| !answered.contains_key(&c.id));
+        open.map(|c| c.message).collect()
     }
 
     /// The calls of the live conversation, with those that have no result.
@@ -378,9 +410,12 @@ impl Conversation {
                     let calls: Vec<String> = blocks.iter().filter_map(|b| b["id"].as_str().map(str::to_owned)).collect();
                     out.extend(blocks.into_iter().map(|b| block("assistant", b, id)));
                     for call in calls {
-                        let result = content(&self.entries[answered[&call]]);
-                        let result = result.into_iter().filter(|b| b["tool_use_id"] == call.as_str());
-                        out.extend(result.take(1).map(|b| block("user", b, "")));
+                        let result = answered[&call];
+                        // Words beside a result are shown with it; on the path they follow anyway.
+                        let beside = |b: &Value| b["type"] != "tool_result" && !path.contains(&result);
+                        let own = |b: &Value| b["tool_use_id"] == call.as_str();
+                        let result = content(&self.entries[result]).into_iter().filter(|b| own(b) || beside(b));
+                        out.extend(result.map(|b| block("user", b, "")));
                     }
                 }
                 "user" => {

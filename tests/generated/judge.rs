@@ -1,6 +1,6 @@
 //! Runs an operation with the real program and compares what it made with what it promises.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -140,7 +140,7 @@ fn api(before: &Conversation, after: &Conversation) -> Verdict {
 }
 
 /// Checks that lines which the operation is not about are as they were, in their order.
-fn lines(before: &str, after: &str, promise: &Promise) -> Verdict {
+fn lines(before: &str, after: &str, shown: &[Block], promise: &Promise) -> Verdict {
     let records = |text: &str| -> Vec<(String, Value)> {
         let values = text.lines().map(|l| (l.to_owned(), serde_json::from_str(l).unwrap_or_default()));
         values.collect()
@@ -151,8 +151,7 @@ fn lines(before: &str, after: &str, promise: &Promise) -> Verdict {
     let removed: BTreeSet<String> = was.iter().filter_map(|(_, v)| uuid(v)).filter(|u| !left.contains(u)).collect();
     let same: BTreeSet<&str> = is.iter().map(|(l, _)| l.as_str()).collect();
     // The record of the context window's size is corrected in the last answer.
-    let answers = is.iter().filter(|(_, v)| v["type"] == "assistant" && v["isSidechain"] != true);
-    let recorded = answers.last().and_then(|(_, v)| v["message"]["id"].as_str());
+    let recorded = shown.iter().rfind(|b| b.role == "assistant").map(|b| b.message.as_str());
     for (line, value) in &was {
         if same.contains(line.as_str()) {
             continue;
@@ -167,12 +166,13 @@ fn lines(before: &str, after: &str, promise: &Promise) -> Verdict {
             return Err(format!("lines: {what} without need: {}", line.chars().take(300).collect::<String>()));
         }
     }
-    let place: HashMap<&str, usize> = was.iter().enumerate().map(|(n, (l, _))| (l.as_str(), n)).collect();
-    let order: Vec<usize> = is.iter().filter_map(|(l, _)| place.get(l.as_str()).copied()).collect();
-    if !order.is_sorted() {
-        return Err("lines: another order".to_owned());
+    let known: BTreeSet<&str> = was.iter().map(|(l, _)| l.as_str()).collect();
+    let mut rest = was.iter().map(|(l, _)| l.as_str());
+    let moved = is.iter().filter(|(l, _)| known.contains(l.as_str())).find(|(l, _)| !rest.any(|w| w == l));
+    match moved {
+        Some((line, _)) => Err(format!("lines: moved: {}", line.chars().take(300).collect::<String>())),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// A home with one session, in which operations are tried.
@@ -267,13 +267,16 @@ impl Judge {
         shown(&before, &after, &promise)?;
         api(&before, &after)?;
         if operation.keeps_ids() {
-            lines(text, &result, &promise)?;
+            lines(text, &result, &after.blocks(), &promise)?;
         }
         if let Some(left) = promise.gone.iter().find(|g| result.contains(g.as_str())) {
             return Err(format!("copies: {left} is still in the file"));
         }
         self.place(&result);
-        self.healthy("after")?;
+        if let Err(worse) = self.healthy("after") {
+            self.place(text);
+            return self.healthy("before").map_or(Ok(()), |()| Err(worse));
+        }
         if operation.settles() {
             let (code, again, stderr) = self.run(&written);
             if code != 0 && !(code == 3 && matches!(operation, Operation::Compact { .. })) {

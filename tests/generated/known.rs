@@ -2,23 +2,72 @@
 
 /// A known defect: a failure of this command that reads like this, in a session with these features.
 pub(crate) struct Known {
-    /// The command; empty for the session by itself.
-    pub(crate) command: &'static str,
-    /// How the failure begins.
-    pub(crate) failure: &'static str,
+    /// The commands; empty for the session by itself, which is read by `doctor` and `payload`.
+    pub(crate) commands: &'static [&'static str],
+    /// How the failure begins: one of these.
+    pub(crate) failures: &'static [&'static str],
     /// Features of the recipe that bring it about.
     pub(crate) features: &'static [&'static str],
     /// What is wrong, in plain words.
     pub(crate) defect: &'static str,
 }
 
-pub(crate) const KNOWN: &[Known] = &[];
+/// Commands that count turns, or may be told to.
+const COUNTS_TURNS: &[&str] = &["clone", "truncate", "compact", "trim", "strip-thinking", "drop-tools", "drop-images"];
+
+/// How it shows that turns were counted wrongly.
+const TURNS_MISCOUNTED: &[&str] = &["conversation", "exit code 2", "exit code 3", "in place: exit code 2", "lines", "copies", "doctor after"];
+
+pub(crate) const KNOWN: &[Known] = &[
+    Known {
+        commands: COUNTS_TURNS,
+        failures: TURNS_MISCOUNTED,
+        features: &["notification"],
+        defect: "the notification of a background task begins a turn, so that turns are counted wrongly",
+    },
+    Known {
+        commands: COUNTS_TURNS,
+        failures: TURNS_MISCOUNTED,
+        features: &["pasted"],
+        defect: "a typed prompt that reads like a text of the client does not begin a turn",
+    },
+    Known {
+        commands: &["drop-tools"],
+        failures: &["exit code 101", "in place: exit code 101"],
+        features: &["logged"],
+        defect: "edits overlap where a request log repeats an answer of thinking and calls alone",
+    },
+    Known {
+        commands: &["drop-hidden", "run"],
+        failures: &["conversation"],
+        features: &["preserved"],
+        defect: "drop-hidden removes messages that a compaction preserved",
+    },
+    Known {
+        commands: &["compact"],
+        failures: &["again"],
+        features: &[],
+        defect: "a second compaction of the same turns adds another boundary and summary",
+    },
+    Known {
+        commands: &[""],
+        failures: &["doctor before: \"unanswered-call\""],
+        features: &["killed"],
+        defect: "the doctor calls a killed call in the middle of a session refused, though clients leave it out",
+    },
+    Known {
+        commands: &["drop-tools"],
+        failures: &["conversation"],
+        features: &["disturbed"],
+        defect: "drop-tools loses a prompt that arrived between two lines of one message",
+    },
+];
 
 /// The known defect that explains a failure.
 pub(crate) fn explains(command: &str, failure: &str, features: &[&str]) -> Option<&'static Known> {
-    KNOWN.iter().find(|k| {
-        k.command == command
-            && failure.starts_with(k.failure)
-            && k.features.iter().all(|f| features.contains(f))
+    KNOWN.iter().find(|known| {
+        let begins = known.failures.iter().any(|f| failure.starts_with(f));
+        known.commands.contains(&command) && begins
+            && known.features.iter().all(|f| features.contains(f))
     })
 }

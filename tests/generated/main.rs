@@ -71,9 +71,10 @@ fn trials(seed: u64, recipe: &Recipe) -> Vec<Trial> {
     out
 }
 
-/// The kind of a failure: its words up to the first colon.
+/// The kind of a failure: its words up to the first colon, or the finding of the doctor.
 fn kind(words: &str) -> &str {
-    words.split(':').next().unwrap_or_default()
+    let end = if words.starts_with("doctor") { '(' } else { ':' };
+    words.split(end).next().unwrap_or_default()
 }
 
 /// Removes from a recipe what the failure does not need.

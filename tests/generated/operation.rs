@@ -141,9 +141,20 @@ impl Operation {
     /// The steps of [`Operation::Plan`].
     pub(crate) const PLAN: &'static str = "[[step]]\nop = \"strip-thinking\"\n\n[[step]]\nop = \"drop-images\"\n\n[[step]]\nop = \"drop-hidden\"\n";
 
+    /// Whether it depends on where turns begin.
+    fn counts_turns(&self) -> bool {
+        match self {
+            Self::CloneAt(_) | Self::Truncate(_) | Self::Compact { .. } | Self::Trim { .. } => true,
+            Self::DropTools(choice) => matches!(choice, Choice::KeepLast(_)),
+            Self::StripThinking { keep_last } | Self::DropImages { keep_last } | Self::DropHidden { keep_last } => keep_last.is_some(),
+            _ => false,
+        }
+    }
+
     /// Whether the session has the turn or the call that it names.
     pub(crate) fn applies(&self, before: &Conversation) -> bool {
         match self {
+            _ if self.counts_turns() && before.has_unclear_turns() => false,
             Self::CloneAt(n) | Self::Truncate(n) => *n <= before.turns(),
             Self::DropTools(Choice::Number(n)) => *n < before.calls().len(),
             _ => true,
@@ -168,7 +179,13 @@ impl Operation {
         let spared = if before.is_unfinished() { turns } else { usize::MAX };
         let last = |keep: &Option<usize>| keep.map_or(usize::MAX, |n| turns.saturating_sub(n));
         match self {
-            Self::Clone | Self::Repair => Promise { shown: vec![blocks], removes_lines: true, ..Promise::default() },
+            Self::Repair => {
+                // A call without a result may be removed, and then the thinking of its message is as well.
+                let open = before.open_messages();
+                let less = blocks.iter().filter(|b| !(b.is_thinking() && open.contains(&b.message))).cloned().collect();
+                Promise { shown: vec![blocks, less], removes_lines: true, ..Promise::default() }
+            }
+            Self::Clone => Promise { shown: vec![blocks], removes_lines: true, ..Promise::default() },
             Self::DropHidden { .. } => Promise {
                 shown: vec![blocks],
                 removes_lines: true,
@@ -206,7 +223,7 @@ impl Operation {
                 let calls = before.calls();
                 let chosen = calls.iter().filter(|c| tool.is_none_or(|n| c.tool == TOOLS[n]) && c.turn != spared);
                 let stubbed: BTreeSet<String> = chosen.map(|c| c.id.clone()).collect();
-                let touches = stubbed.iter().cloned().collect();
+                let touches = stubbed.iter().cloned().chain(before.other_calls()).collect();
                 Promise { shown: vec![blocks], stubbed, touches, ..Promise::default() }
             }
             Self::DropImages { keep_last } => {
@@ -214,6 +231,7 @@ impl Operation {
                 let noted = blocks.into_iter().map(|b| if b.turn <= limit && b.turn != spared { note_images(b) } else { b });
                 Promise { shown: vec![noted.collect()], touches: vec!["\"image\"".to_owned()], ..Promise::default() }
             }
+            Self::Compact { keep_last, .. } if turns <= *keep_last => Promise { shown: vec![blocks], ..Promise::default() },
             Self::Compact { keep_last, drop_history } => {
                 let first = (turns + 1).saturating_sub(*keep_last);
                 let kept = blocks.into_iter().filter(|b| b.turn >= first && b.turn > 0).collect();

@@ -28,6 +28,8 @@ pub(crate) enum Output {
     Long,
     Error,
     Image,
+    /// A short output, and a person's words in the same entry.
+    WithWords,
     /// Nothing: the client was killed while the tool ran.
     Missing,
 }
@@ -50,6 +52,10 @@ pub(crate) struct Answer {
     pub(crate) calls: Vec<Call>,
     /// Whether a request log repeats the message.
     pub(crate) logged: bool,
+    /// Whether a last prompt names the first of several results.
+    pub(crate) names_result: bool,
+    /// Whether a prompt arrives between two lines of the message.
+    pub(crate) disturbed: bool,
 }
 
 /// What a person sends.
@@ -127,6 +133,8 @@ pub(crate) enum End {
     Answered,
     /// As the last step left it.
     Open,
+    /// With an answer, and then the person goes back before the last prompt.
+    Rewound,
 }
 
 /// A whole session.
@@ -167,10 +175,10 @@ impl Recipe {
             let at = rng.usize(..=steps.len());
             steps.insert(at, rare(&mut rng));
         }
-        let end = if rng.u8(..6) == 0 {
-            End::Open
-        } else {
-            End::Answered
+        let end = match rng.u8(..16) {
+            0..=2 => End::Open,
+            3 => End::Rewound,
+            _ => End::Answered,
         };
         Self {
             version,
@@ -207,6 +215,8 @@ impl Recipe {
                 Answer { thinking, ..answer.clone() },
                 Answer { text: false, ..answer.clone() },
                 Answer { logged: false, ..answer.clone() },
+                Answer { names_result: false, ..answer.clone() },
+                Answer { disturbed: false, ..answer.clone() },
             ]);
             for answer in simpler {
                 let mut less = self.clone();
@@ -216,7 +226,9 @@ impl Recipe {
         }
         out.push(Self { end: End::Answered, ..self.clone() });
         out.push(Self { split: true, ..self.clone() });
-        out.push(Self { links: Links::OwnCall, ..self.clone() });
+        if self.links == Links::OwnCallReversed {
+            out.push(Self { links: Links::OwnCall, ..self.clone() });
+        }
         out.retain(|less| less != self);
         out
     }
@@ -227,8 +239,11 @@ impl Recipe {
         for step in &self.steps {
             let feature = match step {
                 Step::Answer(answer) => {
-                    let killed = answer.calls.iter().any(|c| c.output == Output::Missing);
-                    out.extend(killed.then_some("killed"));
+                    let has = |output| answer.calls.iter().any(|c| c.output == output);
+                    out.extend(has(Output::Missing).then_some("killed"));
+                    out.extend(has(Output::WithWords).then_some("words-beside-result"));
+                    out.extend(answer.names_result.then_some("names-result"));
+                    out.extend(answer.disturbed.then_some("disturbed"));
                     answer.logged.then_some("logged")
                 }
                 Step::Prompt(Prompt::Pasted) => Some("pasted"),
@@ -253,6 +268,7 @@ impl Recipe {
             out.extend(feature);
         }
         out.extend((self.end == End::Open).then_some("open"));
+        out.extend((self.end == End::Rewound).then_some("rewound"));
         out.extend((!self.split).then_some("whole-lines"));
         out.sort_unstable();
         out.dedup();
@@ -294,13 +310,18 @@ fn answer(rng: &mut Rng, calls: bool) -> Answer {
     let count = if calls { rng.usize(1..=3) } else { 0 };
     let outputs = [Output::Short, Output::Short, Output::Long, Output::Error, Output::Image];
     let calls: Vec<Call> = (0..count)
-        .map(|_| Call { tool: rng.usize(..TOOLS.len()), output: *choose(rng, &outputs) })
+        .map(|_| {
+            let output = if rng.u8(..30) == 0 { Output::WithWords } else { *choose(rng, &outputs) };
+            Call { tool: rng.usize(..TOOLS.len()), output }
+        })
         .collect();
     Answer {
         thinking: *choose(rng, &kinds),
         text: calls.is_empty() || rng.bool(),
         calls,
         logged: rng.u8(..6) == 0,
+        names_result: rng.u8(..16) == 0,
+        disturbed: rng.u8(..30) == 0,
     }
 }
 

@@ -184,6 +184,10 @@ impl Writer<'_> {
             self.message.push(own.clone());
             let calls = line.iter().filter(|b| b["type"] == "tool_use");
             made_in.extend(calls.map(|b| (b["id"].as_str().unwrap_or_default().to_owned(), own.clone())));
+            if answer.disturbed && !answer.calls.is_empty() && line[0]["type"] == "text" && made_in.is_empty() {
+                let words = self.word("meanwhile");
+                self.user(json!(words), json!({}));
+            }
         }
         self.results(answer, &made_in);
         if answer.logged && self.is_new() {
@@ -220,12 +224,12 @@ impl Writer<'_> {
         if self.recipe.links == Links::OwnCallReversed {
             order.reverse();
         }
-        for n in order {
+        for (count, n) in order.into_iter().enumerate() {
             let (id, line) = &made_in[n];
             let words = self.word("output");
             let (content, error) = match answer.calls[n].output {
                 Output::Missing => continue,
-                Output::Short => (json!(words), false),
+                Output::Short | Output::WithWords => (json!(words), false),
                 Output::Long => (json!(format!("{words}\n{}", "some more lines of output\n".repeat(40))), false),
                 Output::Error => (json!(words), true),
                 Output::Image => (json!([text(&words), picture()]), false),
@@ -237,10 +241,14 @@ impl Writer<'_> {
                 Value::String(words) => json!({"stdout": words, "stderr": "", "interrupted": false}),
                 other => other.clone(),
             };
-            self.user(
-                json!([{"tool_use_id": id, "type": "tool_result", "content": content, "is_error": error}]),
-                json!({"toolUseResult": copy, "sourceToolAssistantUUID": line}),
-            );
+            let mut blocks = vec![json!({"tool_use_id": id, "type": "tool_result", "content": content, "is_error": error})];
+            if answer.calls[n].output == Output::WithWords {
+                blocks.push(text(&self.word("beside")));
+            }
+            self.user(json!(blocks), json!({"toolUseResult": copy, "sourceToolAssistantUUID": line}));
+            if answer.names_result && count == 0 {
+                self.name_leaf();
+            }
         }
     }
 
@@ -274,16 +282,18 @@ impl Writer<'_> {
             return;
         }
         self.finish_turn();
+        let before_turn = self.before_turns.last().cloned().flatten();
+        let kept = if before_turn.is_none() && kept == Kept::LastTurn { Kept::Nothing } else { kept };
         let before = self.leaf.take();
         let boundary = uuid(SESSION, self.minted + 1);
         let summary = uuid(SESSION, self.minted + 2);
         let (list, before) = match kept {
             Kept::Nothing => (Vec::new(), before),
             Kept::Segment | Kept::Messages => (self.message.clone(), before),
-            Kept::LastTurn => (self.turn.clone(), self.before_turns.last().cloned().flatten()),
+            Kept::LastTurn => (self.turn.clone(), before_turn),
         };
         let mut metadata = json!({"trigger": "auto", "preTokens": 1000});
-        if let (Some(head), Some(tail), true) = (list.first(), list.last(), self.is_new() && before.is_some()) {
+        if let (Some(head), Some(tail), true) = (list.first(), list.last(), self.is_new()) {
             metadata["preservedSegment"] = json!({"headUuid": head, "anchorUuid": summary, "tailUuid": tail});
             if kept != Kept::Segment {
                 metadata["preservedMessages"] = json!({"anchorUuid": summary, "uuids": list, "allUuids": list});
@@ -395,7 +405,7 @@ impl Writer<'_> {
     /// Lets the model answer where it has to.
     fn finish_turn(&mut self) {
         if self.waits == Waits::Model {
-            self.answer(&Answer { thinking: Thinking::None, text: true, calls: Vec::new(), logged: false });
+            self.answer(&Answer { thinking: Thinking::None, text: true, calls: Vec::new(), logged: false, names_result: false, disturbed: false });
         }
     }
 
@@ -404,10 +414,24 @@ impl Writer<'_> {
         if self.leaf.is_none() {
             self.prompt(Prompt::Words);
         }
-        if self.recipe.end == End::Answered {
-            self.finish_turn();
-        } else {
+        if self.recipe.end == End::Open {
             self.name_leaf();
+        } else {
+            self.finish_turn();
+        }
+        // The end of the conversation is also the newest by its time, or old clients would end it elsewhere.
+        let newest = self.lines.iter().filter_map(|l| l["timestamp"].as_str()).max().map(str::to_owned);
+        for line in &mut self.lines {
+            if line["uuid"].as_str() == self.leaf.as_deref() {
+                line["timestamp"] = json!(newest);
+            }
+        }
+        let place = self.before_turns.last().cloned().flatten();
+        if let (End::Rewound, Some(place), true) = (self.recipe.end, place, self.is_new()) {
+            self.last_prompt(&place);
+            if let Some(line) = self.lines.last_mut() {
+                line["explicit"] = json!(true);
+            }
         }
     }
 }
