@@ -83,7 +83,7 @@ fn attached(e: &Value) -> (&'static str, Vec<Value>) {
     let attachment = &e["attachment"];
     let words: Vec<&Value> = match e["rendered"].as_array() {
         Some(rendered) => rendered.iter().map(|r| &r["content"]).collect(),
-        None if attachment["type"] == "prompt_snapshot" => Vec::new(),
+        None if attachment["type"] == "prompt_snapshot" || attachment["type"] == "hook_success" => Vec::new(),
         None => ["content", "prompt"].map(|k| &attachment[k]).into_iter().filter(|v| v.is_string()).take(1).collect(),
     };
     (role, words.into_iter().map(|w| json!({"type": "text", "text": w})).collect())

@@ -56,6 +56,24 @@ pub(crate) const KNOWN: &[Known] = &[
         defect: "the doctor calls a killed call in the middle of a session refused, though clients leave it out",
     },
     Known {
+        commands: &[""],
+        failures: &["doctor before: \"parallel-results\""],
+        features: &["duplicate"],
+        defect: "the doctor takes a result that was written twice for results of parallel calls",
+    },
+    Known {
+        commands: &["repair"],
+        failures: &["conversation"],
+        features: &["killed"],
+        defect: "repair makes up a result for a killed call in the middle of a session, though clients leave the call out",
+    },
+    Known {
+        commands: &["truncate", "clone"],
+        failures: &["conversation", "lines"],
+        features: &["names-result"],
+        defect: "a last prompt that names one of several parallel results hides what follows the other results",
+    },
+    Known {
         commands: &["drop-tools"],
         failures: &["conversation"],
         features: &["disturbed"],

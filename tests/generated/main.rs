@@ -1,7 +1,7 @@
 //! Operations on made-up healthy sessions, judged by an independent model of what Claude Code shows the model.
 //!
 //! A fixed set of sessions is tried in every run. `CCSURGERY_SESSIONS=5000` tries that many others,
-//! from `CCSURGERY_SEED` on if that is set, and `CCSURGERY_FOUND=DIR` writes each failure there, reduced.
+//! from `CCSURGERY_SEED` on if that is set. `CCSURGERY_FOUND=DIR` writes reduced examples of failures there, known ones too.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -24,6 +24,9 @@ use recipe::Recipe;
 
 /// How many sessions are tried in every run.
 const SESSIONS: u64 = 150;
+
+/// How many failures of one kind are reduced for the report.
+const EXAMPLES: usize = 5;
 
 /// What is tried with one session.
 #[derive(Debug, Clone)]
@@ -103,7 +106,8 @@ fn try_seeds(seeds: impl Iterator<Item = u64>) -> Vec<Failure> {
             let Err(words) = trial.verdict(&judge, &recipe) else {
                 continue;
             };
-            if known::explains(trial.command(), &words, &recipe.features()).is_none() {
+            let known = known::explains(trial.command(), &words, &recipe.features());
+            if known.is_none() || found_folder().is_some() {
                 failures.push(Failure { seed, trial, words, recipe: recipe.clone() });
             }
         }
@@ -115,39 +119,36 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Writes the smallest example of each kind of failure, and returns a list of them.
+/// The folder for reduced examples; where it is asked for, known defects are reported too.
+fn found_folder() -> Option<std::path::PathBuf> {
+    std::env::var_os("CCSURGERY_FOUND").map(Into::into)
+}
+
+/// Reduces a few failures of each kind, writes them where that is asked for, and returns a list of them.
 fn report(failures: &[Failure]) -> String {
-    let folder = std::env::var_os("CCSURGERY_FOUND").map(std::path::PathBuf::from);
     let judge = Judge::new();
-    let mut kinds: BTreeMap<String, (usize, &Failure)> = BTreeMap::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut examples: BTreeMap<String, String> = BTreeMap::new();
     for failure in failures {
         let key = format!("{} {}", failure.trial.command(), kind(&failure.words));
-        let entry = kinds.entry(key).or_insert((0, failure));
-        entry.0 += 1;
-    }
-    let mut out = String::new();
-    let mut examples: BTreeMap<String, String> = BTreeMap::new();
-    for (n, failure) in failures.iter().enumerate() {
-        if n >= 40 && folder.is_none() {
-            break;
+        let count = counts.entry(key).or_default();
+        *count += 1;
+        if *count > EXAMPLES {
+            continue;
         }
         let (recipe, words) = reduce(&judge, failure);
         let key = format!("{} {} {:?}", failure.trial.command(), kind(&words), recipe.features());
-        let text = format!("seed {}: {:?}\n{words}\nreduced to {recipe:?}\n", failure.seed, failure.trial);
-        if examples.insert(key.clone(), text).is_none()
-            && let Some(folder) = &folder
-        {
+        let defect = known::explains(failure.trial.command(), &words, &recipe.features()).map_or("not known", |k| k.defect);
+        let text = format!("seed {}: {:?} ({defect})\n{words}\nreduced to {recipe:?}\n", failure.seed, failure.trial);
+        if let Some(folder) = found_folder() {
             let name: String = key.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-            let _ = fs_err::write(folder.join(format!("{name}.jsonl")), writer::write(&recipe));
+            fs_err::write(folder.join(format!("{name}.jsonl")), writer::write(&recipe)).expect("an example");
         }
+        examples.insert(key, text);
     }
-    for (key, (count, _)) in &kinds {
-        out += &format!("{count:5} {key}\n");
-    }
-    for (key, text) in examples {
-        out += &format!("\n=== {key}\n{text}");
-    }
-    out
+    let counts = counts.iter().map(|(key, count)| format!("{count:5} {key}\n"));
+    let examples = examples.iter().map(|(key, text)| format!("\n=== {key}\n{text}"));
+    counts.chain(examples).collect()
 }
 
 #[test]

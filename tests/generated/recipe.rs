@@ -90,6 +90,8 @@ pub(crate) enum Note {
     Plain,
     /// Not shown to the model.
     Hidden,
+    /// The report of a hook, which belongs to a call and is not shown either.
+    Hook,
 }
 
 /// One step of a session.
@@ -297,6 +299,7 @@ fn turn(rng: &mut Rng, steps: &mut Vec<Step>) {
             0 => steps.push(Step::Queued),
             1 => steps.push(Step::Notification),
             2 => steps.push(Step::Note(Note::Rendered)),
+            3 => steps.push(Step::Note(Note::Hook)),
             _ => {}
         }
     }

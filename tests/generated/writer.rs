@@ -323,6 +323,11 @@ impl Writer<'_> {
             Note::Rendered => json!({"type": "attachment", "attachment": {"type": "note", "content": words}, "rendered": [{"content": reminder}], "renderedRole": "user"}),
             Note::RenderedBySystem => json!({"type": "attachment", "attachment": {"type": "date", "date": words}, "rendered": [{"content": reminder}], "renderedRole": "system"}),
             Note::Plain => json!({"type": "attachment", "attachment": {"type": "critical_system_reminder", "content": words}}),
+            Note::Hook => {
+                let calls = self.lines.iter().rev().filter_map(|l| l["message"]["content"][0]["tool_use_id"].as_str());
+                let call = calls.into_iter().next().unwrap_or_default().to_owned();
+                json!({"type": "attachment", "attachment": {"type": "hook_success", "hookName": "PostToolUse", "toolUseID": call, "content": ""}})
+            }
             Note::Hidden => json!({"type": "attachment", "attachment": {"type": "prompt_snapshot", "systemPrompt": [words]}}),
         });
     }
