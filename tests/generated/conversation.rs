@@ -1,8 +1,10 @@
 //! What the model is shown of a transcript: a small model of the newest client, independent of the library.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use super::entry::{begins_turn, content, is_boundary, is_chained, str_of};
 
 /// One block that the model is shown.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,78 +46,19 @@ pub(crate) struct LiveCall {
 
 /// A transcript, as far as the conversation is concerned.
 pub(crate) struct Conversation {
-    entries: Vec<Value>,
+    pub(crate) entries: Vec<Value>,
     by_uuid: HashMap<String, usize>,
     /// The live path through all compactions, and the turn of each entry on it.
-    path: Vec<usize>,
-    turns: Vec<usize>,
-}
-
-fn str_of<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_default()
-}
-
-fn is_chained(e: &Value) -> bool {
-    matches!(str_of(e, "type"), "user" | "assistant" | "system" | "attachment" | "progress")
-        && e["uuid"].is_string()
-}
-
-fn is_message(e: &Value) -> bool {
-    matches!(str_of(e, "type"), "user" | "assistant")
-}
-
-fn is_boundary(e: &Value) -> bool {
-    e["subtype"] == "compact_boundary"
-}
-
-/// The blocks of an entry's content; a string is one text.
-fn content(e: &Value) -> Vec<Value> {
-    match &e["message"]["content"] {
-        Value::String(words) => vec![json!({"type": "text", "text": words})],
-        Value::Array(blocks) => blocks.clone(),
-        _ => Vec::new(),
-    }
-}
-
-/// What an attachment shows the model, and in whose name.
-fn attached(e: &Value) -> (&'static str, Vec<Value>) {
-    let role = if e["renderedRole"] == "system" { "system" } else { "user" };
-    let attachment = &e["attachment"];
-    let words: Vec<&Value> = match e["rendered"].as_array() {
-        Some(rendered) => rendered.iter().map(|r| &r["content"]).collect(),
-        None if attachment["type"] == "prompt_snapshot" || attachment["type"] == "hook_success" => Vec::new(),
-        None => ["content", "prompt"].map(|k| &attachment[k]).into_iter().filter(|v| v.is_string()).take(1).collect(),
-    };
-    (role, words.into_iter().map(|w| json!({"type": "text", "text": w})).collect())
-}
-
-/// Whether an entry is a prompt of a person; of a command that is so only if the model answers.
-fn begins_turn(e: &Value, answered: impl Fn() -> bool) -> bool {
-    let attachment = &e["attachment"];
-    if attachment["type"] == "queued_command" {
-        return attachment["commandMode"] != "task-notification";
-    }
-    if str_of(e, "type") != "user" || e["isMeta"] == true || e["isCompactSummary"] == true {
-        return false;
-    }
-    let blocks = content(e);
-    if blocks.iter().any(|b| b["type"] == "tool_result") {
-        return false;
-    }
-    if e["origin"]["kind"] == "human" {
-        return true;
-    }
-    let words = blocks.iter().find(|b| b["type"] == "text").map(|b| str_of(b, "text").to_owned()).unwrap_or_default();
-    if words.starts_with("<command-") {
-        return answered();
-    }
-    !["[Request interrupted", "<local-command-", "<task-notification>"].iter().any(|m| words.starts_with(m))
+    pub(crate) path: Vec<usize>,
+    pub(crate) turns: Vec<usize>,
 }
 
 impl Conversation {
     /// Reads a transcript.
     pub(crate) fn new(text: &str) -> Self {
-        let lines = text.lines().filter_map(|l| serde_json::from_str::<Value>(l).ok());
+        let lines = text
+            .lines()
+            .filter_map(|l| serde_json::from_str::<Value>(l).ok());
         let mut entries: Vec<Value> = Vec::new();
         let mut by_uuid = HashMap::new();
         for line in lines {
@@ -128,7 +71,12 @@ impl Conversation {
             }
             entries.push(line);
         }
-        let mut out = Self { entries, by_uuid, path: Vec::new(), turns: Vec::new() };
+        let mut out = Self {
+            entries,
+            by_uuid,
+            path: Vec::new(),
+            turns: Vec::new(),
+        };
         out.path = out.whole_path();
         out.turns = out.count_turns();
         out
@@ -157,23 +105,38 @@ impl Conversation {
         let last = self.entries.iter().rposition(live)?;
         let above = self.upwards(last);
         let boundary = self.entries.iter().rposition(is_boundary);
-        let named = self.entries.iter().rposition(|e| e["type"] == "last-prompt");
+        let named = self
+            .entries
+            .iter()
+            .rposition(|e| e["type"] == "last-prompt");
         let named = named.filter(|&n| boundary.is_none_or(|b| b < n));
         let named = named.and_then(|n| self.find(&self.entries[n]["leafUuid"]));
         // Results of parallel calls are not branches of the conversation.
         let of_path = |n: usize| {
             let answers = content(&self.entries[n]);
-            let calls: BTreeSet<&str> = answers.iter().filter_map(|b| b["tool_use_id"].as_str()).collect();
-            above.iter().any(|&a| content(&self.entries[a]).iter().any(|b| calls.contains(str_of(b, "id"))))
-                || above.iter().any(|&a| {
-                    let id = &self.entries[a]["message"]["id"];
-                    id.is_string() && *id == self.entries[n]["message"]["id"]
-                })
+            let calls: BTreeSet<&str> = answers
+                .iter()
+                .filter_map(|b| b["tool_use_id"].as_str())
+                .collect();
+            above.iter().any(|&a| {
+                content(&self.entries[a])
+                    .iter()
+                    .any(|b| calls.contains(str_of(b, "id")))
+            }) || above.iter().any(|&a| {
+                let id = &self.entries[a]["message"]["id"];
+                id.is_string() && *id == self.entries[n]["message"]["id"]
+            })
         };
         // A person who went back marks the place, until something follows in the file.
-        let ends = self.entries.iter().rev().find(|e| is_chained(e) || e["type"] == "last-prompt");
+        let ends = self
+            .entries
+            .iter()
+            .rev()
+            .find(|e| is_chained(e) || e["type"] == "last-prompt");
         let marked = ends.is_some_and(|e| e["explicit"] == true);
-        named.filter(|n| marked || !above.contains(n) && !of_path(*n)).or(Some(last))
+        named
+            .filter(|n| marked || !above.contains(n) && !of_path(*n))
+            .or(Some(last))
     }
 
     /// The messages that a boundary keeps, and the entry that they follow.
@@ -185,7 +148,10 @@ impl Conversation {
             return kept.map(|k| (anchor, k));
         }
         let segment = &metadata["preservedSegment"];
-        let (head, tail) = (self.find(&segment["headUuid"])?, self.find(&segment["tailUuid"])?);
+        let (head, tail) = (
+            self.find(&segment["headUuid"])?,
+            self.find(&segment["tailUuid"])?,
+        );
         let above = self.upwards(tail);
         let from = above.iter().position(|&i| i == head)?;
         Some((self.find(&segment["anchorUuid"])?, above[from..].to_vec()))
@@ -193,7 +159,10 @@ impl Conversation {
 
     /// The path below a root with what its boundary keeps, in the order of the conversation.
     fn with_kept(&self, path: Vec<usize>) -> Vec<usize> {
-        let boundary = path.first().copied().filter(|&i| is_boundary(&self.entries[i]));
+        let boundary = path
+            .first()
+            .copied()
+            .filter(|&i| is_boundary(&self.entries[i]));
         let Some((anchor, kept)) = boundary.and_then(|b| self.kept(b)) else {
             return path;
         };
@@ -232,7 +201,9 @@ impl Conversation {
         let begins = |at: usize| {
             let answered = || {
                 let after = self.path[at + 1..].iter().map(|&i| &self.entries[i]);
-                let next = after.clone().find(|e| e["type"] == "assistant" || begins_turn(e, || true));
+                let next = after
+                    .clone()
+                    .find(|e| e["type"] == "assistant" || begins_turn(e, || true));
                 next.is_some_and(|e| e["type"] == "assistant")
             };
             begins_turn(&self.entries[self.path[at]], answered)
@@ -252,27 +223,44 @@ impl Conversation {
 
     /// The turns that the model is still shown.
     pub(crate) fn first_shown_turn(&self) -> usize {
-        self.blocks().iter().map(|b| b.turn).filter(|&t| t > 0).min().unwrap_or_default()
+        self.blocks()
+            .iter()
+            .map(|b| b.turn)
+            .filter(|&t| t > 0)
+            .min()
+            .unwrap_or_default()
     }
 
     /// What the model is shown.
     pub(crate) fn blocks(&self) -> Vec<Block> {
-        let from = self.path.iter().rposition(|&i| is_boundary(&self.entries[i])).unwrap_or(0);
+        let from = self
+            .path
+            .iter()
+            .rposition(|&i| is_boundary(&self.entries[i]))
+            .unwrap_or(0);
         self.shown(&self.path[from..])
     }
 
     /// What the model was shown at the end of a turn: as it was then, and, where the turn is kept by a later compaction, as
     /// it is after that.
     pub(crate) fn at(&self, turn: usize) -> Vec<Vec<Block>> {
-        let of_turn: Vec<usize> = (0..self.path.len()).filter(|&p| self.turns[p] == turn).collect();
+        let of_turn: Vec<usize> = (0..self.path.len())
+            .filter(|&p| self.turns[p] == turn)
+            .collect();
         let Some(&last) = of_turn.last() else {
             return Vec::new();
         };
         let of = |p: usize| &self.entries[self.path[p]];
-        let answered = of_turn.iter().rposition(|&p| of(p)["type"] == "assistant").unwrap_or(0);
+        let answered = of_turn
+            .iter()
+            .rposition(|&p| of(p)["type"] == "assistant")
+            .unwrap_or(0);
         let boundary = of_turn[answered..].iter().position(|&p| is_boundary(of(p)));
         let end = boundary.map_or(last, |b| of_turn[answered + b] - 1);
-        let from = self.path[..=end].iter().rposition(|&i| is_boundary(&self.entries[i])).unwrap_or(0);
+        let from = self.path[..=end]
+            .iter()
+            .rposition(|&i| is_boundary(&self.entries[i]))
+            .unwrap_or(0);
         let now = self.shown(&self.path[from..=end]);
         let then = self.shown(&self.with_kept(self.upwards(self.path[end])));
         vec![now, then]
@@ -295,140 +283,8 @@ impl Conversation {
             }
         }
         let blocks = self.entries.iter().map(content);
-        blocks.into_iter().any(|b| b.len() > 1 && b[0]["type"] == "tool_result")
-    }
-
-    /// Whether the last turn waits for results or for the model after results.
-    pub(crate) fn is_unfinished(&self) -> bool {
-        let messages = self.path.iter().rev().map(|&i| &self.entries[i]);
-        let Some(leaf) = messages.into_iter().find(|e| is_message(e)) else {
-            return false;
-        };
-        if leaf["type"] == "user" {
-            return content(leaf).iter().any(|b| b["type"] == "tool_result");
-        }
-        let answered = self.answered();
-        let of_message = self.entries.iter().filter(|e| e["message"]["id"] == leaf["message"]["id"]);
-        of_message.flat_map(content).any(|b| b["type"] == "tool_use" && !answered.contains_key(str_of(&b, "id")))
-    }
-
-    /// Whether a call of the live conversation has no result.
-    pub(crate) fn has_open_call(&self) -> bool {
-        let answered = self.answered();
-        self.calls().iter().any(|c| !answered.contains_key(&c.id))
-    }
-
-    /// The ids of calls that are not on the live path, and of their messages.
-    pub(crate) fn other_calls(&self) -> Vec<String> {
-        let live: BTreeSet<String> = self.calls().into_iter().map(|c| c.id).collect();
-        let mut out = Vec::new();
-        for e in &self.entries {
-            let calls = content(e).into_iter().filter(|b| b["type"] == "tool_use");
-            for id in calls.map(|b| str_of(&b, "id").to_owned()).filter(|id| !live.contains(id)) {
-                out.extend([id, str_of(&e["message"], "id").to_owned()]);
-            }
-        }
-        out
-    }
-
-    /// The messages of the live conversation with a call that has no result.
-    pub(crate) fn open_messages(&self) -> BTreeSet<String> {
-        let answered = self.answered();
-        let open = self.calls().into_iter().filter(|c| !answered.contains_key(&c.id));
-        open.map(|c| c.message).collect()
-    }
-
-    /// The calls of the live conversation, with those that have no result.
-    pub(crate) fn calls(&self) -> Vec<LiveCall> {
-        let answered = self.answered();
-        let turn_of: HashMap<&str, usize> = self
-            .path
-            .iter()
-            .zip(&self.turns)
-            .map(|(&i, &turn)| (str_of(&self.entries[i]["message"], "id"), turn))
-            .collect();
-        let mut out = Vec::new();
-        for e in self.entries.iter().filter(|e| e["type"] == "assistant") {
-            let message = str_of(&e["message"], "id");
-            let Some(&turn) = turn_of.get(message) else {
-                continue;
-            };
-            for block in content(e).iter().filter(|b| b["type"] == "tool_use") {
-                let id = str_of(block, "id").to_owned();
-                let result = answered.get(&id).map(|&i| content(&self.entries[i])).unwrap_or_default();
-                let failed = result.iter().any(|b| b["is_error"] == true && b["tool_use_id"] == id.as_str());
-                let (message, tool) = (message.to_owned(), str_of(block, "name").to_owned());
-                out.push(LiveCall { id, message, tool, turn, failed });
-            }
-        }
-        out
-    }
-
-    /// Results whose call is nowhere.
-    pub(crate) fn stray_results(&self) -> usize {
-        let blocks: Vec<Value> = self.entries.iter().flat_map(content).collect();
-        let made: BTreeSet<&str> = blocks.iter().filter_map(|b| b["id"].as_str()).collect();
-        blocks.iter().filter_map(|b| b["tool_use_id"].as_str()).filter(|id| !made.contains(id)).count()
-    }
-
-    /// The entry of each call's result.
-    fn answered(&self) -> BTreeMap<String, usize> {
-        let mut out = BTreeMap::new();
-        for (i, e) in self.entries.iter().enumerate().filter(|(_, e)| e["isSidechain"] != true && e["type"] == "user") {
-            for block in content(e) {
-                if let Some(id) = block["tool_use_id"].as_str() {
-                    out.entry(id.to_owned()).or_insert(i);
-                }
-            }
-        }
-        out
-    }
-
-    /// Turns a stretch of the path into blocks: the lines of a message together, results after their calls.
-    fn shown(&self, path: &[usize]) -> Vec<Block> {
-        let answered = self.answered();
-        let turn_of: HashMap<usize, usize> = self.path.iter().copied().zip(self.turns.iter().copied()).collect();
-        let mut out: Vec<Block> = Vec::new();
-        let mut seen = BTreeSet::new();
-        for &i in path {
-            let e = &self.entries[i];
-            let turn = turn_of.get(&i).copied().unwrap_or_default();
-            let block = |role, json, message: &str| Block { role, json, message: message.to_owned(), turn };
-            match str_of(e, "type") {
-                "assistant" => {
-                    let id = str_of(&e["message"], "id");
-                    if !seen.insert(id.to_owned()) {
-                        continue;
-                    }
-                    let lines = self.entries.iter().filter(|l| l["type"] == "assistant" && str_of(&l["message"], "id") == id);
-                    let blocks = lines.flat_map(content);
-                    let whole = |b: &Value| b["type"] != "tool_use" || answered.contains_key(str_of(b, "id"));
-                    let blocks: Vec<Value> = blocks.filter(whole).collect();
-                    if blocks.iter().all(|b| matches!(str_of(b, "type"), "thinking" | "redacted_thinking")) {
-                        continue;
-                    }
-                    let calls: Vec<String> = blocks.iter().filter_map(|b| b["id"].as_str().map(str::to_owned)).collect();
-                    out.extend(blocks.into_iter().map(|b| block("assistant", b, id)));
-                    for call in calls {
-                        let result = answered[&call];
-                        // Words beside a result are shown with it; on the path they follow anyway.
-                        let beside = |b: &Value| b["type"] != "tool_result" && !path.contains(&result);
-                        let own = |b: &Value| b["tool_use_id"] == call.as_str();
-                        let result = content(&self.entries[result]).into_iter().filter(|b| own(b) || beside(b));
-                        out.extend(result.map(|b| block("user", b, "")));
-                    }
-                }
-                "user" => {
-                    let words = content(e).into_iter().filter(|b| b["type"] != "tool_result");
-                    out.extend(words.map(|b| block("user", b, "")));
-                }
-                "attachment" => {
-                    let (role, texts) = attached(e);
-                    out.extend(texts.into_iter().map(|b| block(role, b, "")));
-                }
-                _ => {}
-            }
-        }
-        out
+        blocks
+            .into_iter()
+            .any(|b| b.len() > 1 && b[0]["type"] == "tool_result")
     }
 }

@@ -13,10 +13,26 @@ pub(crate) struct Known {
 }
 
 /// Commands that count turns, or may be told to.
-const COUNTS_TURNS: &[&str] = &["clone", "truncate", "compact", "trim", "strip-thinking", "drop-tools", "drop-images"];
+const COUNTS_TURNS: &[&str] = &[
+    "clone",
+    "truncate",
+    "compact",
+    "trim",
+    "strip-thinking",
+    "drop-tools",
+    "drop-images",
+];
 
 /// How it shows that turns were counted wrongly.
-const TURNS_MISCOUNTED: &[&str] = &["conversation", "exit code 2", "exit code 3", "in place: exit code 2", "lines", "copies", "doctor after"];
+const TURNS_MISCOUNTED: &[&str] = &[
+    "conversation",
+    "exit code 2",
+    "exit code 3",
+    "in place: exit code 2",
+    "lines",
+    "copies",
+    "doctor after",
+];
 
 pub(crate) const KNOWN: &[Known] = &[
     Known {
@@ -56,6 +72,47 @@ pub(crate) const KNOWN: &[Known] = &[
         defect: "the doctor calls a killed call in the middle of a session refused, though clients leave it out",
     },
     Known {
+        commands: COUNTS_TURNS,
+        failures: TURNS_MISCOUNTED,
+        features: &["preserved-turn"],
+        defect: "turns that \"summarize up to here\" keeps are not counted",
+    },
+    Known {
+        commands: COUNTS_TURNS,
+        failures: &["again", "exit code 2", "conversation"],
+        features: &["queued"],
+        defect: "a queued prompt that nothing follows is not counted as a turn",
+    },
+    Known {
+        commands: &[
+            "strip-thinking",
+            "drop-tools",
+            "drop-images",
+            "drop-hidden",
+            "run",
+            "repair",
+            "clone",
+            "truncate",
+            "compact",
+            "trim",
+        ],
+        failures: &["conversation"],
+        features: &["rewound"],
+        defect: "where a person went back to an attachment, the result shows the abandoned turn again",
+    },
+    Known {
+        commands: &["clone", "truncate"],
+        failures: &["conversation"],
+        features: &["duplicate"],
+        defect: "a second copy of an entry that is removed stays in the file",
+    },
+    Known {
+        commands: &["drop-tools"],
+        failures: &["conversation"],
+        features: &["words-beside-result"],
+        defect: "drop-tools loses words beside the result of a parallel call",
+    },
+    Known {
         commands: &[""],
         failures: &["doctor before: \"parallel-results\""],
         features: &["duplicate"],
@@ -63,7 +120,7 @@ pub(crate) const KNOWN: &[Known] = &[
     },
     Known {
         commands: &["repair"],
-        failures: &["conversation"],
+        failures: &["conversation", "lines"],
         features: &["killed"],
         defect: "repair makes up a result for a killed call in the middle of a session, though clients leave the call out",
     },
@@ -85,7 +142,8 @@ pub(crate) const KNOWN: &[Known] = &[
 pub(crate) fn explains(command: &str, failure: &str, features: &[&str]) -> Option<&'static Known> {
     KNOWN.iter().find(|known| {
         let begins = known.failures.iter().any(|f| failure.starts_with(f));
-        known.commands.contains(&command) && begins
+        known.commands.contains(&command)
+            && begins
             && known.features.iter().all(|f| features.contains(f))
     })
 }

@@ -6,24 +6,32 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod choose;
+mod compare;
 mod conversation;
+mod entry;
 mod judge;
 mod known;
+mod message;
 mod operation;
+mod promise;
 mod recipe;
+mod reduce;
+mod shown;
 mod writer;
 
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
 
+use compare::Verdict;
 use conversation::Conversation;
-use judge::{Judge, Verdict};
+use judge::Judge;
 use operation::Operation;
 use recipe::Recipe;
 
 /// How many sessions are tried in every run.
-const SESSIONS: u64 = 150;
+const SESSIONS: u64 = 200;
 
 /// How many failures of one kind are reduced for the report.
 const EXAMPLES: usize = 5;
@@ -65,10 +73,15 @@ struct Failure {
 fn trials(seed: u64, recipe: &Recipe) -> Vec<Trial> {
     let mut rng = Rng::with_seed(seed ^ 0x5eed);
     let conversation = Conversation::new(&writer::write(recipe));
-    let mut operation = || Operation::new(&mut rng, conversation.turns(), conversation.calls().len());
-    let mut out = vec![Trial::Session, Trial::Operation(operation()), Trial::Operation(operation())];
+    let mut operation =
+        || Operation::new(&mut rng, conversation.turns(), conversation.calls().len());
+    let mut out = vec![
+        Trial::Session,
+        Trial::Operation(operation()),
+        Trial::Operation(operation()),
+    ];
     let last = operation();
-    if seed % 4 == 0 && last.keeps_ids() {
+    if seed.is_multiple_of(4) && last.keeps_ids() {
         out.push(Trial::Undo(last));
     }
     out
@@ -76,7 +89,11 @@ fn trials(seed: u64, recipe: &Recipe) -> Vec<Trial> {
 
 /// The kind of a failure: its words up to the first colon, or the finding of the doctor.
 fn kind(words: &str) -> &str {
-    let end = if words.starts_with("doctor") { '(' } else { ':' };
+    let end = if words.starts_with("doctor") {
+        '('
+    } else {
+        ':'
+    };
     words.split(end).next().unwrap_or_default()
 }
 
@@ -108,7 +125,12 @@ fn try_seeds(seeds: impl Iterator<Item = u64>) -> Vec<Failure> {
             };
             let known = known::explains(trial.command(), &words, &recipe.features());
             if known.is_none() || found_folder().is_some() {
-                failures.push(Failure { seed, trial, words, recipe: recipe.clone() });
+                failures.push(Failure {
+                    seed,
+                    trial,
+                    words,
+                    recipe: recipe.clone(),
+                });
             }
         }
     }
@@ -137,17 +159,34 @@ fn report(failures: &[Failure]) -> String {
             continue;
         }
         let (recipe, words) = reduce(&judge, failure);
-        let key = format!("{} {} {:?}", failure.trial.command(), kind(&words), recipe.features());
-        let defect = known::explains(failure.trial.command(), &words, &recipe.features()).map_or("not known", |k| k.defect);
-        let text = format!("seed {}: {:?} ({defect})\n{words}\nreduced to {recipe:?}\n", failure.seed, failure.trial);
+        let key = format!(
+            "{} {} {:?}",
+            failure.trial.command(),
+            kind(&words),
+            recipe.features()
+        );
+        let defect = known::explains(failure.trial.command(), &words, &recipe.features())
+            .map_or("not known", |k| k.defect);
+        let text = format!(
+            "seed {}: {:?} ({defect})\n{words}\nreduced to {recipe:?}\n",
+            failure.seed, failure.trial
+        );
         if let Some(folder) = found_folder() {
-            let name: String = key.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-            fs_err::write(folder.join(format!("{name}.jsonl")), writer::write(&recipe)).expect("an example");
+            let name: String = key
+                .chars()
+                .map(|c| if c.is_alphanumeric() { c } else { '-' })
+                .collect();
+            fs_err::write(folder.join(format!("{name}.jsonl")), writer::write(&recipe))
+                .expect("an example");
         }
         examples.insert(key, text);
     }
-    let counts = counts.iter().map(|(key, count)| format!("{count:5} {key}\n"));
-    let examples = examples.iter().map(|(key, text)| format!("\n=== {key}\n{text}"));
+    let counts = counts
+        .iter()
+        .map(|(key, count)| format!("{count:5} {key}\n"));
+    let examples = examples
+        .iter()
+        .map(|(key, text)| format!("\n=== {key}\n{text}"));
     counts.chain(examples).collect()
 }
 
@@ -155,10 +194,27 @@ fn report(failures: &[Failure]) -> String {
 fn operations_keep_their_promises_on_generated_sessions() {
     let asked = number("CCSURGERY_SESSIONS");
     let count = asked.unwrap_or(SESSIONS);
-    let from = number("CCSURGERY_SEED").unwrap_or_else(|| if asked.is_some() { fastrand::u64(..1 << 40) } else { 0 });
-    let failures = std::thread::scope(|scope| {
-        let halves = [0, 1].map(|half| scope.spawn(move || try_seeds((from..from + count).filter(move |s| s % 2 == half))));
-        halves.map(|h| h.join().expect("a thread")).into_iter().flatten().collect::<Vec<_>>()
+    let from = number("CCSURGERY_SEED").unwrap_or_else(|| {
+        if asked.is_some() {
+            fastrand::u64(..1 << 40)
+        } else {
+            0
+        }
     });
-    assert!(failures.is_empty(), "{} failures from seed {from} on\n{}", failures.len(), report(&failures));
+    let failures = std::thread::scope(|scope| {
+        let halves = [0, 1].map(|half| {
+            scope.spawn(move || try_seeds((from..from + count).filter(move |s| s % 2 == half)))
+        });
+        halves
+            .map(|h| h.join().expect("a thread"))
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+    });
+    assert!(
+        failures.is_empty(),
+        "{} failures from seed {from} on\n{}",
+        failures.len(),
+        report(&failures)
+    );
 }

@@ -1,11 +1,8 @@
-//! The operations that are judged, and what each promises.
-
-use std::collections::BTreeSet;
+//! The operations that are judged.
 
 use fastrand::Rng;
-use serde_json::{Value, json};
 
-use super::conversation::{Block, Conversation, LiveCall};
+use super::conversation::Conversation;
 use super::recipe::TOOLS;
 
 /// One command line.
@@ -13,14 +10,28 @@ use super::recipe::TOOLS;
 pub(crate) enum Operation {
     Clone,
     CloneAt(usize),
-    StripThinking { keep_last: Option<usize> },
+    StripThinking {
+        keep_last: Option<usize>,
+    },
     DropTools(Choice),
-    Stub { tool: Option<usize>, head: usize },
-    DropImages { keep_last: Option<usize> },
-    DropHidden { keep_last: Option<usize> },
+    Stub {
+        tool: Option<usize>,
+        head: usize,
+    },
+    DropImages {
+        keep_last: Option<usize>,
+    },
+    DropHidden {
+        keep_last: Option<usize>,
+    },
     Truncate(usize),
-    Compact { keep_last: usize, drop_history: bool },
-    Trim { keep_last: usize },
+    Compact {
+        keep_last: usize,
+        drop_history: bool,
+    },
+    Trim {
+        keep_last: usize,
+    },
     Repair,
     Plan,
 }
@@ -36,29 +47,6 @@ pub(crate) enum Choice {
     KeepLast(usize),
 }
 
-/// What an operation promises.
-#[derive(Debug, Default)]
-pub(crate) struct Promise {
-    /// What the model is shown afterwards: one of these.
-    pub(crate) shown: Vec<Vec<Block>>,
-    /// Calls whose output may become a note.
-    pub(crate) stubbed: BTreeSet<String>,
-    /// Texts that no longer occur in the file.
-    pub(crate) gone: Vec<String>,
-    /// Lines with one of these texts may be edited or removed.
-    pub(crate) touches: Vec<String>,
-    /// Whether any line may be removed.
-    pub(crate) removes_lines: bool,
-    /// Whether the operation may refuse.
-    pub(crate) may_refuse: bool,
-    /// The turns from this one on are kept as they are, if nothing more is promised.
-    pub(crate) kept_from: Option<usize>,
-    /// Whether the first block is a new summary.
-    pub(crate) summary: bool,
-}
-
-const SECRET: [&str; 2] = ["signature", "data"];
-
 impl Operation {
     /// Chooses an operation for a session with this many turns and calls.
     pub(crate) fn new(rng: &mut Rng, turns: usize, calls: usize) -> Self {
@@ -67,18 +55,32 @@ impl Operation {
         match rng.u8(..20) {
             0 => Self::Clone,
             1 | 2 => Self::CloneAt(at),
-            3 | 4 => Self::StripThinking { keep_last: some(rng) },
+            3 | 4 => Self::StripThinking {
+                keep_last: some(rng),
+            },
             5 => Self::DropTools(Choice::All),
             6 => Self::DropTools(Choice::Tool(rng.usize(..TOOLS.len()))),
             7 | 8 if calls > 0 => Self::DropTools(Choice::Number(rng.usize(..calls))),
             9 => Self::DropTools(Choice::Errors),
             10 => Self::DropTools(Choice::KeepLast(rng.usize(1..3))),
-            11 => Self::Stub { tool: rng.bool().then(|| rng.usize(..TOOLS.len())), head: rng.usize(..2) },
-            12 => Self::DropImages { keep_last: some(rng) },
-            13 => Self::DropHidden { keep_last: some(rng) },
+            11 => Self::Stub {
+                tool: rng.bool().then(|| rng.usize(..TOOLS.len())),
+                head: rng.usize(..2),
+            },
+            12 => Self::DropImages {
+                keep_last: some(rng),
+            },
+            13 => Self::DropHidden {
+                keep_last: some(rng),
+            },
             14 | 15 => Self::Truncate(at),
-            16 => Self::Compact { keep_last: rng.usize(1..3), drop_history: rng.bool() },
-            17 => Self::Trim { keep_last: rng.usize(1..3) },
+            16 => Self::Compact {
+                keep_last: rng.usize(1..3),
+                drop_history: rng.bool(),
+            },
+            17 => Self::Trim {
+                keep_last: rng.usize(1..3),
+            },
             18 => Self::Plan,
             _ => Self::Repair,
         }
@@ -105,14 +107,15 @@ impl Operation {
         let mut out = vec![self.name().to_owned()];
         let mut add = |words: &[&str]| out.extend(words.iter().map(|&w| w.to_owned()));
         match self {
-            Self::Clone | Self::Repair => {}
+            Self::Clone | Self::Repair | Self::DropTools(Choice::All) => {}
             Self::CloneAt(n) | Self::Truncate(n) => add(&["--at", &n.to_string()]),
-            Self::StripThinking { keep_last } | Self::DropImages { keep_last } | Self::DropHidden { keep_last } => {
+            Self::StripThinking { keep_last }
+            | Self::DropImages { keep_last }
+            | Self::DropHidden { keep_last } => {
                 if let Some(n) = keep_last {
                     add(&["--keep-last", &n.to_string()]);
                 }
             }
-            Self::DropTools(Choice::All) => {}
             Self::DropTools(Choice::Tool(n)) => add(&["--tool", TOOLS[*n]]),
             Self::DropTools(Choice::Number(n)) => {
                 let calls = before.calls();
@@ -126,8 +129,16 @@ impl Operation {
                     add(&["--tool", TOOLS[*n]]);
                 }
             }
-            Self::Compact { keep_last, drop_history } => {
-                add(&["--keep-last", &keep_last.to_string(), "--summary", "in short"]);
+            Self::Compact {
+                keep_last,
+                drop_history,
+            } => {
+                add(&[
+                    "--keep-last",
+                    &keep_last.to_string(),
+                    "--summary",
+                    "in short",
+                ]);
                 if *drop_history {
                     add(&["--drop-history"]);
                 }
@@ -146,7 +157,9 @@ impl Operation {
         match self {
             Self::CloneAt(_) | Self::Truncate(_) | Self::Compact { .. } | Self::Trim { .. } => true,
             Self::DropTools(choice) => matches!(choice, Choice::KeepLast(_)),
-            Self::StripThinking { keep_last } | Self::DropImages { keep_last } | Self::DropHidden { keep_last } => keep_last.is_some(),
+            Self::StripThinking { keep_last }
+            | Self::DropImages { keep_last }
+            | Self::DropHidden { keep_last } => keep_last.is_some(),
             _ => false,
         }
     }
@@ -154,7 +167,11 @@ impl Operation {
     /// Whether the session has the turn or the call that it names.
     pub(crate) fn applies(&self, before: &Conversation) -> bool {
         match self {
-            _ if self.counts_turns() && before.has_unclear_turns() => false,
+            _ if before.has_unclear_turns()
+                && (self.counts_turns() || before.unfinished_turn().is_some()) =>
+            {
+                false
+            }
             Self::CloneAt(n) | Self::Truncate(n) => *n <= before.turns(),
             Self::DropTools(Choice::Number(n)) => *n < before.calls().len(),
             _ => true,
@@ -163,157 +180,14 @@ impl Operation {
 
     /// Whether a second run has nothing left to do.
     pub(crate) fn settles(&self) -> bool {
-        !matches!(self, Self::Clone | Self::CloneAt(_) | Self::DropTools(Choice::Number(_)) | Self::Trim { .. })
+        !matches!(
+            self,
+            Self::Clone | Self::CloneAt(_) | Self::DropTools(Choice::Number(_)) | Self::Trim { .. }
+        )
     }
 
     /// Whether the result keeps the ids of the original.
     pub(crate) fn keeps_ids(&self) -> bool {
         !matches!(self, Self::Clone | Self::CloneAt(_))
     }
-
-    /// What it promises for a session.
-    pub(crate) fn promise(&self, before: &Conversation) -> Promise {
-        let blocks = before.blocks();
-        let turns = before.turns();
-        // What an unfinished turn waits for is kept.
-        let spared = if before.is_unfinished() { turns } else { usize::MAX };
-        let last = |keep: &Option<usize>| keep.map_or(usize::MAX, |n| turns.saturating_sub(n));
-        match self {
-            Self::Repair => {
-                // A call without a result may be removed, and then the thinking of its message is as well.
-                let open = before.open_messages();
-                let less = blocks.iter().filter(|b| !(b.is_thinking() && open.contains(&b.message))).cloned().collect();
-                Promise { shown: vec![blocks, less], removes_lines: true, ..Promise::default() }
-            }
-            Self::Clone => Promise { shown: vec![blocks], removes_lines: true, ..Promise::default() },
-            Self::DropHidden { .. } => Promise {
-                shown: vec![blocks],
-                removes_lines: true,
-                touches: vec!["\"toolUseResult\"".to_owned()],
-                ..Promise::default()
-            },
-            Self::CloneAt(n) | Self::Truncate(n) => Promise {
-                shown: before.at(*n),
-                removes_lines: true,
-                may_refuse: before.has_open_call(),
-                ..Promise::default()
-            },
-            Self::StripThinking { keep_last } => {
-                let limit = last(keep_last);
-                without(blocks, |b| b.is_thinking() && b.turn <= limit && b.turn != spared)
-            }
-            Self::DropTools(choice) => {
-                let calls = before.calls();
-                let number = |c: &LiveCall| calls.iter().position(|other| other.id == c.id);
-                let chosen = calls.iter().filter(|c| match choice {
-                    Choice::All => c.turn != spared,
-                    Choice::Tool(n) => c.tool == TOOLS[*n] && c.turn != spared,
-                    Choice::Number(n) => number(c) == Some(*n),
-                    Choice::Errors => c.failed && c.turn != spared,
-                    Choice::KeepLast(n) => c.turn <= turns.saturating_sub(*n) && c.turn != spared,
-                });
-                let mut promise = drop_calls(blocks, &chosen.collect::<Vec<_>>());
-                let one = matches!(choice, Choice::Number(_));
-                promise.may_refuse = one && before.is_unfinished();
-                // Abandoned branches are treated as the turn that they leave.
-                promise.touches.extend((!one).then(|| before.other_calls()).into_iter().flatten());
-                promise
-            }
-            Self::Stub { tool, .. } => {
-                let calls = before.calls();
-                let chosen = calls.iter().filter(|c| tool.is_none_or(|n| c.tool == TOOLS[n]) && c.turn != spared);
-                let stubbed: BTreeSet<String> = chosen.map(|c| c.id.clone()).collect();
-                let touches = stubbed.iter().cloned().chain(before.other_calls()).collect();
-                Promise { shown: vec![blocks], stubbed, touches, ..Promise::default() }
-            }
-            Self::DropImages { keep_last } => {
-                let limit = last(keep_last);
-                let noted = blocks.into_iter().map(|b| if b.turn <= limit && b.turn != spared { note_images(b) } else { b });
-                Promise { shown: vec![noted.collect()], touches: vec!["\"image\"".to_owned()], ..Promise::default() }
-            }
-            Self::Compact { keep_last, .. } if turns <= *keep_last => Promise { shown: vec![blocks], ..Promise::default() },
-            Self::Compact { keep_last, drop_history } => {
-                let first = (turns + 1).saturating_sub(*keep_last);
-                let kept = blocks.into_iter().filter(|b| b.turn >= first && b.turn > 0).collect();
-                Promise {
-                    shown: vec![kept],
-                    removes_lines: *drop_history,
-                    touches: vec!["parentUuid".to_owned()],
-                    may_refuse: before.first_shown_turn() >= first,
-                    summary: true,
-                    ..Promise::default()
-                }
-            }
-            Self::Trim { keep_last } => Promise {
-                kept_from: Some((turns + 1).saturating_sub(*keep_last)),
-                may_refuse: true,
-                removes_lines: true,
-                touches: vec!["uuid".to_owned()],
-                ..Promise::default()
-            },
-            Self::Plan => {
-                let mut promise = without(blocks, |b| b.is_thinking() && b.turn != spared);
-                let noted = promise.shown.remove(0).into_iter().map(|b| if b.turn == spared { b } else { note_images(b) });
-                promise.shown.push(noted.collect());
-                promise.removes_lines = true;
-                promise.touches.extend(["\"image\"", "\"toolUseResult\""].map(str::to_owned));
-                promise
-            }
-        }
-    }
-}
-
-/// The blocks without some of them.
-fn without(blocks: Vec<Block>, goes: impl Fn(&Block) -> bool) -> Promise {
-    let (gone, shown): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(goes);
-    Promise {
-        shown: vec![shown],
-        gone: gone.iter().flat_map(secrets).collect(),
-        touches: ["\"thinking\"", "\"redacted_thinking\""].map(str::to_owned).into(),
-        ..Promise::default()
-    }
-}
-
-/// The blocks without some calls, their results, and the thinking of their messages.
-fn drop_calls(blocks: Vec<Block>, chosen: &[&LiveCall]) -> Promise {
-    let ids: BTreeSet<&str> = chosen.iter().map(|c| c.id.as_str()).collect();
-    let messages: BTreeSet<&str> = chosen.iter().map(|c| c.message.as_str()).collect();
-    let goes = |b: &Block| {
-        b.call().is_some_and(|id| ids.contains(id)) || b.is_thinking() && messages.contains(b.message.as_str())
-    };
-    let mut promise = without(blocks, goes);
-    promise.touches = ids.iter().chain(&messages).map(|&id| id.to_owned()).collect();
-    promise
-}
-
-/// The texts of a block that occur in no other.
-fn secrets(block: &Block) -> Vec<String> {
-    let mut out: Vec<String> = SECRET.iter().filter_map(|&k| block.json[k].as_str().map(str::to_owned)).collect();
-    if block.kind() == "tool_result" {
-        let words = match &block.json["content"] {
-            Value::Array(parts) => parts[0]["text"].as_str(),
-            other => other.as_str(),
-        };
-        out.extend(words.and_then(|w| w.lines().next()).map(str::to_owned));
-    }
-    out
-}
-
-/// The note that stands for an image here, whatever its words are.
-pub(crate) fn note() -> Value {
-    json!({"type": "text", "text": "(a note of ccsurgery)"})
-}
-
-/// Images become notes, also those in results.
-fn note_images(mut block: Block) -> Block {
-    let images = |value: &mut Value| {
-        if value["type"] == "image" {
-            *value = note();
-        }
-    };
-    images(&mut block.json);
-    if let Some(Value::Array(parts)) = block.json.get_mut("content") {
-        parts.iter_mut().for_each(images);
-    }
-    block
 }

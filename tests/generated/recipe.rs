@@ -1,7 +1,5 @@
 //! What happens in a made-up session, step by step: chosen at random from a seed, and small enough to be reduced.
 
-use fastrand::Rng;
-
 /// How the results of one message's calls are linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
@@ -152,89 +150,7 @@ pub(crate) struct Recipe {
 
 pub(crate) const TOOLS: [&str; 4] = ["Bash", "Read", "Edit", "mcp__db__query"];
 
-/// Versions that link results to their own calls.
-const NEW: [&str; 3] = ["2.1.156", "2.1.207", "2.1.325"];
-/// Versions that chain results, or show only chained ones whole.
-const OLD: [&str; 3] = ["2.0.50", "2.0.76", "2.1.45"];
-
 impl Recipe {
-    /// Chooses a session.
-    pub(crate) fn new(seed: u64) -> Self {
-        let mut rng = Rng::with_seed(seed);
-        let old = rng.u8(..4) == 0;
-        let links = match rng.u8(..3) {
-            _ if old => Links::Chained,
-            0 => Links::OwnCallReversed,
-            _ => Links::OwnCall,
-        };
-        let version = *choose(&mut rng, if old { &OLD } else { &NEW });
-        let mut steps = Vec::new();
-        for _ in 0..rng.usize(1..=6) {
-            turn(&mut rng, &mut steps);
-        }
-        // Only some sessions have rare things, so that failures have few causes.
-        for _ in 0..rng.usize(..4) {
-            let at = rng.usize(..=steps.len());
-            steps.insert(at, rare(&mut rng));
-        }
-        let end = match rng.u8(..16) {
-            0..=2 => End::Open,
-            3 => End::Rewound,
-            _ => End::Answered,
-        };
-        Self {
-            version,
-            links,
-            split: rng.u8(..4) > 0,
-            steps,
-            end,
-        }
-    }
-
-    /// Every session that is this one with one thing less.
-    pub(crate) fn smaller(&self) -> Vec<Self> {
-        let mut out = Vec::new();
-        for n in 0..self.steps.len() {
-            let mut less = self.clone();
-            less.steps.remove(n);
-            out.push(less);
-        }
-        for (n, step) in self.steps.iter().enumerate() {
-            let Step::Answer(answer) = step else {
-                continue;
-            };
-            let mut simpler = Vec::new();
-            for call in 0..answer.calls.len() {
-                let mut less = answer.clone();
-                less.calls.remove(call);
-                simpler.push(less);
-                let mut less = answer.clone();
-                less.calls[call].output = Output::Short;
-                simpler.push(less);
-            }
-            let thinking = Thinking::None;
-            simpler.extend([
-                Answer { thinking, ..answer.clone() },
-                Answer { text: false, ..answer.clone() },
-                Answer { logged: false, ..answer.clone() },
-                Answer { names_result: false, ..answer.clone() },
-                Answer { disturbed: false, ..answer.clone() },
-            ]);
-            for answer in simpler {
-                let mut less = self.clone();
-                less.steps[n] = Step::Answer(answer);
-                out.push(less);
-            }
-        }
-        out.push(Self { end: End::Answered, ..self.clone() });
-        out.push(Self { split: true, ..self.clone() });
-        if self.links == Links::OwnCallReversed {
-            out.push(Self { links: Links::OwnCall, ..self.clone() });
-        }
-        out.retain(|less| less != self);
-        out
-    }
-
     /// What is special about it, in words that [`KNOWN`](super::known::KNOWN) may ask for.
     pub(crate) fn features(&self) -> Vec<&'static str> {
         let mut out = Vec::new();
@@ -253,6 +169,10 @@ impl Recipe {
                 Step::Prompt(Prompt::Picture) => Some("picture"),
                 Step::Rewind { .. } => Some("rewind"),
                 Step::Compact(Kept::Nothing) => Some("compact"),
+                Step::Compact(Kept::LastTurn) => {
+                    out.push("preserved-turn");
+                    Some("preserved")
+                }
                 Step::Compact(_) => Some("preserved"),
                 Step::Note(_) => Some("note"),
                 Step::Interrupt => Some("interrupt"),
@@ -275,81 +195,5 @@ impl Recipe {
         out.sort_unstable();
         out.dedup();
         out
-    }
-}
-
-fn choose<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {
-    &all[rng.usize(..all.len())]
-}
-
-fn turn(rng: &mut Rng, steps: &mut Vec<Step>) {
-    steps.push(Step::Prompt(match rng.u8(..12) {
-        0 => Prompt::Picture,
-        1 => Prompt::Command,
-        2 => Prompt::Pasted,
-        _ => Prompt::Words,
-    }));
-    if rng.u8(..3) == 0 {
-        let notes = [Note::Rendered, Note::RenderedBySystem, Note::Plain, Note::Hidden];
-        steps.push(Step::Note(*choose(rng, &notes)));
-    }
-    for _ in 0..rng.usize(..3) {
-        steps.push(Step::Answer(answer(rng, true)));
-        match rng.u8(..12) {
-            0 => steps.push(Step::Queued),
-            1 => steps.push(Step::Notification),
-            2 => steps.push(Step::Note(Note::Rendered)),
-            3 => steps.push(Step::Note(Note::Hook)),
-            _ => {}
-        }
-    }
-    if rng.u8(..8) > 0 {
-        steps.push(Step::Answer(answer(rng, false)));
-    }
-}
-
-fn answer(rng: &mut Rng, calls: bool) -> Answer {
-    let kinds = [Thinking::None, Thinking::Readable, Thinking::Empty, Thinking::Redacted];
-    let count = if calls { rng.usize(1..=3) } else { 0 };
-    let outputs = [Output::Short, Output::Short, Output::Long, Output::Error, Output::Image];
-    let calls: Vec<Call> = (0..count)
-        .map(|_| {
-            let output = if rng.u8(..30) == 0 { Output::WithWords } else { *choose(rng, &outputs) };
-            Call { tool: rng.usize(..TOOLS.len()), output }
-        })
-        .collect();
-    Answer {
-        thinking: *choose(rng, &kinds),
-        text: calls.is_empty() || rng.bool(),
-        calls,
-        logged: rng.u8(..6) == 0,
-        names_result: rng.u8(..16) == 0,
-        disturbed: rng.u8(..30) == 0,
-    }
-}
-
-fn rare(rng: &mut Rng) -> Step {
-    let kept = [Kept::Nothing, Kept::Segment, Kept::Messages, Kept::LastTurn];
-    match rng.u8(..17) {
-        0 => Step::Interrupt,
-        1 | 2 => Step::Rewind { turns: rng.usize(1..=2), named: rng.bool() },
-        3..=5 => Step::Compact(*choose(rng, &kept)),
-        6 => Step::LocalCommand,
-        7 => Step::Sidechain,
-        8 => Step::Progress,
-        9 => Step::Snapshot,
-        10 => Step::Title,
-        11 => Step::StaleLastPrompt,
-        12 => Step::Duplicate,
-        13 => Step::ChildFirst,
-        14 => Step::ClockBack,
-        15 => {
-            let mut answer = answer(rng, true);
-            if let Some(last) = answer.calls.last_mut() {
-                last.output = Output::Missing;
-            }
-            Step::Answer(answer)
-        }
-        _ => Step::Queued,
     }
 }

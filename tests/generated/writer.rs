@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::common::{SESSION, uuid};
-use super::recipe::{Answer, End, Kept, Links, Note, Output, Prompt, Recipe, Step, TOOLS, Thinking};
+use super::recipe::{Answer, End, Kept, Links, Note, Prompt, Recipe, Step, Thinking};
 
 /// A picture of one point.
 const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /// What the conversation waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waits {
+pub(crate) enum Waits {
     /// A prompt.
     Person,
     /// An answer.
@@ -18,22 +18,22 @@ enum Waits {
 }
 
 /// The state of a session that is being written.
-struct Writer<'a> {
-    recipe: &'a Recipe,
-    lines: Vec<Value>,
-    minted: usize,
-    words: usize,
-    leaf: Option<String>,
-    waits: Waits,
-    clock_back: bool,
+pub(crate) struct Writer<'a> {
+    pub(crate) recipe: &'a Recipe,
+    pub(crate) lines: Vec<Value>,
+    pub(crate) minted: usize,
+    pub(crate) words: usize,
+    pub(crate) leaf: Option<String>,
+    pub(crate) waits: Waits,
+    pub(crate) clock_back: bool,
     /// For each turn of the live path, the entry before its prompt.
-    before_turns: Vec<Option<String>>,
+    pub(crate) before_turns: Vec<Option<String>>,
     /// The entries of the current turn.
-    turn: Vec<String>,
+    pub(crate) turn: Vec<String>,
     /// The lines of the last message.
-    message: Vec<String>,
+    pub(crate) message: Vec<String>,
     /// The last prompt's text.
-    prompt: String,
+    pub(crate) prompt: String,
 }
 
 /// The transcript of a recipe.
@@ -55,14 +55,15 @@ pub(crate) fn write(recipe: &Recipe) -> String {
         writer.step(step);
     }
     writer.end();
-    writer.lines.iter().map(|line| format!("{line}\n")).collect()
+    let lines: Vec<String> = writer.lines.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
-fn text(words: &str) -> Value {
+pub(crate) fn text(words: &str) -> Value {
     json!({"type": "text", "text": words})
 }
 
-fn picture() -> Value {
+pub(crate) fn picture() -> Value {
     json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PICTURE}})
 }
 
@@ -83,7 +84,9 @@ impl Writer<'_> {
             Step::Snapshot => self.snapshot(),
             Step::Title => {
                 let title = self.word("title");
-                self.lines.push(json!({"type": "custom-title", "customTitle": title, "sessionId": SESSION}));
+                self.lines.push(
+                    json!({"type": "custom-title", "customTitle": title, "sessionId": SESSION}),
+                );
             }
             Step::StaleLastPrompt => {
                 let ancestor = self.before_turns.last().cloned().flatten();
@@ -91,19 +94,21 @@ impl Writer<'_> {
                     self.last_prompt(&ancestor);
                 }
             }
-            Step::Duplicate => self.lines.extend(self.lines.last().filter(|l| l["uuid"].is_string()).cloned()),
+            Step::Duplicate => self
+                .lines
+                .extend(self.lines.last().filter(|l| l["uuid"].is_string()).cloned()),
             Step::ChildFirst => self.child_first(),
             Step::ClockBack => self.clock_back = true,
         }
     }
 
     /// Whether the client writes last prompts and request logs.
-    fn is_new(&self) -> bool {
+    pub(crate) fn is_new(&self) -> bool {
         self.recipe.links != Links::Chained
     }
 
     /// Words that occur nowhere else in the session.
-    fn word(&mut self, what: &str) -> String {
+    pub(crate) fn word(&mut self, what: &str) -> String {
         self.words += 1;
         format!("{what}-{:04}", self.words)
     }
@@ -111,7 +116,11 @@ impl Writer<'_> {
     fn entry(&mut self, parent: Option<String>, sidechain: bool, fields: Value) -> String {
         self.minted += 1;
         let own = uuid(SESSION, self.minted);
-        let seconds = if std::mem::take(&mut self.clock_back) { self.minted * 2 + 7 } else { self.minted * 2 + 10 };
+        let seconds = if std::mem::take(&mut self.clock_back) {
+            self.minted * 2 + 7
+        } else {
+            self.minted * 2 + 10
+        };
         let mut line = json!({
             "parentUuid": parent, "isSidechain": sidechain, "userType": "external", "cwd": "/work",
             "sessionId": SESSION, "version": self.recipe.version, "gitBranch": "main",
@@ -127,14 +136,14 @@ impl Writer<'_> {
     }
 
     /// Adds an entry to the live path.
-    fn grow(&mut self, fields: Value) -> String {
+    pub(crate) fn grow(&mut self, fields: Value) -> String {
         let own = self.entry(self.leaf.clone(), false, fields);
         self.leaf = Some(own.clone());
         self.turn.push(own.clone());
         own
     }
 
-    fn user(&mut self, content: Value, more: Value) -> String {
+    pub(crate) fn user(&mut self, content: Value, more: Value) -> String {
         let mut fields = json!({"type": "user", "message": {"role": "user", "content": content}});
         if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
             fields.extend(more);
@@ -142,7 +151,7 @@ impl Writer<'_> {
         self.grow(fields)
     }
 
-    fn prompt(&mut self, prompt: Prompt) {
+    pub(crate) fn prompt(&mut self, prompt: Prompt) {
         self.before_turns.push(self.leaf.clone());
         self.turn.clear();
         let words = self.word("prompt");
@@ -152,104 +161,21 @@ impl Writer<'_> {
             Prompt::Picture => self.user(json!([text(&words), picture()]), json!({})),
             Prompt::Pasted => {
                 let words = format!("[Request interrupted by user] was in my log: {words}");
-                self.user(json!(words), json!({"promptSource": "typed", "origin": {"kind": "human"}}))
+                self.user(
+                    json!(words),
+                    json!({"promptSource": "typed", "origin": {"kind": "human"}}),
+                )
             }
             Prompt::Command => {
-                let words = format!("<command-message>greet</command-message>\n<command-name>/greet</command-name>\n<command-args>{words}</command-args>");
+                let words = format!(
+                    "<command-message>greet</command-message>\n<command-name>/greet</command-name>\n<command-args>{words}</command-args>"
+                );
                 self.user(json!(words), json!({}));
                 let expanded = self.word("expanded");
                 self.user(json!([text(&expanded)]), json!({"isMeta": true}))
             }
         };
         self.waits = Waits::Model;
-    }
-
-    fn answer(&mut self, answer: &Answer) {
-        if self.waits == Waits::Person {
-            self.prompt(Prompt::Words);
-        }
-        let message = format!("msg_{}", self.word("m"));
-        let blocks = self.blocks(answer);
-        self.message.clear();
-        let mut made_in = Vec::new();
-        // A killed client has written the blocks as they came.
-        let killed = answer.calls.iter().any(|c| c.output == Output::Missing);
-        let lines: Vec<&[Value]> = if self.recipe.split || killed { blocks.chunks(1).collect() } else { vec![&blocks] };
-        for line in lines {
-            let usage = json!({"input_tokens": 10, "cache_read_input_tokens": 100 * self.minted, "cache_creation_input_tokens": 0, "output_tokens": 5});
-            let own = self.grow(json!({
-                "type": "assistant", "requestId": format!("req_{message}"),
-                "message": {"model": "claude-opus-5-5", "id": message, "type": "message", "role": "assistant", "content": line, "usage": usage},
-            }));
-            self.message.push(own.clone());
-            let calls = line.iter().filter(|b| b["type"] == "tool_use");
-            made_in.extend(calls.map(|b| (b["id"].as_str().unwrap_or_default().to_owned(), own.clone())));
-            if answer.disturbed && !answer.calls.is_empty() && line[0]["type"] == "text" && made_in.is_empty() {
-                let words = self.word("meanwhile");
-                self.user(json!(words), json!({}));
-            }
-        }
-        self.results(answer, &made_in);
-        if answer.logged && self.is_new() {
-            self.lines.push(json!({"type": "api-request-blob", "hash": self.minted, "sessionId": SESSION, "message": {"role": "assistant", "content": blocks}}));
-        }
-        if answer.calls.is_empty() || killed {
-            self.waits = Waits::Person;
-            self.name_leaf();
-        }
-    }
-
-    fn blocks(&mut self, answer: &Answer) -> Vec<Value> {
-        let mut blocks = Vec::new();
-        let secret = self.word("thought");
-        blocks.extend(match answer.thinking {
-            Thinking::None => None,
-            Thinking::Readable => Some(json!({"type": "thinking", "thinking": secret, "signature": format!("sig-{secret}")})),
-            Thinking::Empty => Some(json!({"type": "thinking", "thinking": "", "signature": format!("sig-{secret}")})),
-            Thinking::Redacted => Some(json!({"type": "redacted_thinking", "data": secret})),
-        });
-        if answer.text || answer.calls.is_empty() {
-            blocks.push(text(&self.word("answer")));
-        }
-        for call in &answer.calls {
-            let id = format!("toolu_{}", self.word("c"));
-            let input = json!({"command": format!("run {id}"), "file_path": format!("/work/{id}.txt")});
-            blocks.push(json!({"type": "tool_use", "id": id, "name": TOOLS[call.tool], "input": input}));
-        }
-        blocks
-    }
-
-    fn results(&mut self, answer: &Answer, made_in: &[(String, String)]) {
-        let mut order: Vec<usize> = (0..made_in.len()).collect();
-        if self.recipe.links == Links::OwnCallReversed {
-            order.reverse();
-        }
-        for (count, n) in order.into_iter().enumerate() {
-            let (id, line) = &made_in[n];
-            let words = self.word("output");
-            let (content, error) = match answer.calls[n].output {
-                Output::Missing => continue,
-                Output::Short | Output::WithWords => (json!(words), false),
-                Output::Long => (json!(format!("{words}\n{}", "some more lines of output\n".repeat(40))), false),
-                Output::Error => (json!(words), true),
-                Output::Image => (json!([text(&words), picture()]), false),
-            };
-            if self.recipe.links != Links::Chained {
-                self.leaf = Some(line.clone());
-            }
-            let copy = match &content {
-                Value::String(words) => json!({"stdout": words, "stderr": "", "interrupted": false}),
-                other => other.clone(),
-            };
-            let mut blocks = vec![json!({"tool_use_id": id, "type": "tool_result", "content": content, "is_error": error})];
-            if answer.calls[n].output == Output::WithWords {
-                blocks.push(text(&self.word("beside")));
-            }
-            self.user(json!(blocks), json!({"toolUseResult": copy, "sourceToolAssistantUUID": line}));
-            if answer.names_result && count == 0 {
-                self.name_leaf();
-            }
-        }
     }
 
     fn interrupt(&mut self) {
@@ -283,7 +209,11 @@ impl Writer<'_> {
         }
         self.finish_turn();
         let before_turn = self.before_turns.last().cloned().flatten();
-        let kept = if before_turn.is_none() && kept == Kept::LastTurn { Kept::Nothing } else { kept };
+        let kept = if before_turn.is_none() && kept == Kept::LastTurn {
+            Kept::Nothing
+        } else {
+            kept
+        };
         let before = self.leaf.take();
         let boundary = uuid(SESSION, self.minted + 1);
         let summary = uuid(SESSION, self.minted + 2);
@@ -294,9 +224,11 @@ impl Writer<'_> {
         };
         let mut metadata = json!({"trigger": "auto", "preTokens": 1000});
         if let (Some(head), Some(tail), true) = (list.first(), list.last(), self.is_new()) {
-            metadata["preservedSegment"] = json!({"headUuid": head, "anchorUuid": summary, "tailUuid": tail});
+            metadata["preservedSegment"] =
+                json!({"headUuid": head, "anchorUuid": summary, "tailUuid": tail});
             if kept != Kept::Segment {
-                metadata["preservedMessages"] = json!({"anchorUuid": summary, "uuids": list, "allUuids": list});
+                metadata["preservedMessages"] =
+                    json!({"anchorUuid": summary, "uuids": list, "allUuids": list});
             }
         }
         self.grow(json!({
@@ -304,8 +236,13 @@ impl Writer<'_> {
             "isMeta": false, "level": "info", "compactMetadata": metadata,
         }));
         let words = self.word("summary");
-        let words = format!("This session is being continued from a previous conversation that ran out of context. {words}");
-        self.user(json!(words), json!({"isCompactSummary": true, "isVisibleInTranscriptOnly": true}));
+        let words = format!(
+            "This session is being continued from a previous conversation that ran out of context. {words}"
+        );
+        self.user(
+            json!(words),
+            json!({"isCompactSummary": true, "isVisibleInTranscriptOnly": true}),
+        );
         debug_assert_eq!(self.lines[self.lines.len() - 2]["uuid"], json!(boundary));
         // A person cannot rewind across a compaction.
         self.before_turns.clear();
@@ -340,7 +277,9 @@ impl Writer<'_> {
         let words = if mode == "prompt" {
             words
         } else {
-            format!("<task-notification>\n<task-id>{words}</task-id>\n<status>completed</status>\n</task-notification>")
+            format!(
+                "<task-notification>\n<task-id>{words}</task-id>\n<status>completed</status>\n</task-notification>"
+            )
         };
         for operation in ["enqueue", "remove"] {
             self.lines.push(json!({"type": "queue-operation", "operation": operation, "content": words, "sessionId": SESSION}));
@@ -356,16 +295,29 @@ impl Writer<'_> {
         self.message.clear();
         self.user(json!("<local-command-caveat>Caveat: the messages below were generated by local commands.</local-command-caveat>"), json!({"isMeta": true}));
         self.user(json!("<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args></command-args>"), json!({}));
-        self.user(json!(format!("<local-command-stdout>Set model to {words}</local-command-stdout>")), json!({}));
+        self.user(
+            json!(format!(
+                "<local-command-stdout>Set model to {words}</local-command-stdout>"
+            )),
+            json!({}),
+        );
     }
 
     fn sidechain(&mut self) {
         let words = self.word("aside");
-        let asked = self.entry(None, true, json!({"type": "user", "message": {"role": "user", "content": words}}));
+        let asked = self.entry(
+            None,
+            true,
+            json!({"type": "user", "message": {"role": "user", "content": words}}),
+        );
         let words = self.word("aside");
         let thinking = json!({"type": "thinking", "thinking": words, "signature": "sig"});
         let message = json!({"model": "claude-opus-5-5", "id": format!("msg_{words}"), "type": "message", "role": "assistant", "content": [thinking, text(&words)]});
-        self.entry(Some(asked), true, json!({"type": "assistant", "message": message}));
+        self.entry(
+            Some(asked),
+            true,
+            json!({"type": "assistant", "message": message}),
+        );
     }
 
     fn progress(&mut self) {
@@ -388,7 +340,12 @@ impl Writer<'_> {
         let (first, second) = (&self.lines[at], &self.lines[at + 1]);
         let child = second["parentUuid"].is_string() && second["parentUuid"] == first["uuid"];
         let kinds = (first["type"].as_str(), second["type"].as_str());
-        if child && matches!(kinds, (Some("assistant"), Some("user")) | (Some("user"), Some("attachment"))) {
+        if child
+            && matches!(
+                kinds,
+                (Some("assistant"), Some("user")) | (Some("user"), Some("attachment"))
+            )
+        {
             self.lines.swap(at, at + 1);
             // What follows stands after both, so that the end of the file is the end of the conversation.
             if self.waits == Waits::Model {
@@ -401,7 +358,7 @@ impl Writer<'_> {
         self.lines.push(json!({"type": "last-prompt", "lastPrompt": self.prompt, "leafUuid": leaf, "sessionId": SESSION}));
     }
 
-    fn name_leaf(&mut self) {
+    pub(crate) fn name_leaf(&mut self) {
         if let (Some(leaf), true) = (self.leaf.clone(), self.is_new()) {
             self.last_prompt(&leaf);
         }
@@ -410,7 +367,14 @@ impl Writer<'_> {
     /// Lets the model answer where it has to.
     fn finish_turn(&mut self) {
         if self.waits == Waits::Model {
-            self.answer(&Answer { thinking: Thinking::None, text: true, calls: Vec::new(), logged: false, names_result: false, disturbed: false });
+            self.answer(&Answer {
+                thinking: Thinking::None,
+                text: true,
+                calls: Vec::new(),
+                logged: false,
+                names_result: false,
+                disturbed: false,
+            });
         }
     }
 
@@ -425,7 +389,12 @@ impl Writer<'_> {
             self.finish_turn();
         }
         // The end of the conversation is also the newest by its time, or old clients would end it elsewhere.
-        let newest = self.lines.iter().filter_map(|l| l["timestamp"].as_str()).max().map(str::to_owned);
+        let newest = self
+            .lines
+            .iter()
+            .filter_map(|l| l["timestamp"].as_str())
+            .max()
+            .map(str::to_owned);
         for line in &mut self.lines {
             if line["uuid"].as_str() == self.leaf.as_deref() {
                 line["timestamp"] = json!(newest);
