@@ -60,6 +60,12 @@ pub(crate) const KNOWN: &[Known] = &[
         defect: "drop-hidden removes messages that a compaction preserved",
     },
     Known {
+        commands: &["compact", "trim"],
+        failures: &["exit code 101", "in place: exit code 101"],
+        features: &[],
+        defect: "compact exits with 101 where the last prompt names an entry before the kept turns",
+    },
+    Known {
         commands: &["compact"],
         failures: &["again"],
         features: &[],

@@ -31,7 +31,7 @@ use operation::Operation;
 use recipe::Recipe;
 
 /// How many sessions are tried in every run.
-const SESSIONS: u64 = 200;
+const SESSIONS: u64 = 150;
 
 /// How many failures of one kind are reduced for the report.
 const EXAMPLES: usize = 5;

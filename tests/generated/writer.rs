@@ -395,8 +395,15 @@ impl Writer<'_> {
             .filter_map(|l| l["timestamp"].as_str())
             .max()
             .map(str::to_owned);
+        let message = |l: &Value| {
+            matches!(l["type"].as_str(), Some("user" | "assistant")) && l["isSidechain"] != true
+        };
+        let last = self.lines.iter().rfind(|l| message(l));
+        let last = last.map(|l| l["uuid"].clone()).unwrap_or_default();
         for line in &mut self.lines {
-            if line["uuid"].as_str() == self.leaf.as_deref() {
+            if line["uuid"].is_string()
+                && (line["uuid"] == last || line["uuid"].as_str() == self.leaf.as_deref())
+            {
                 line["timestamp"] = json!(newest);
             }
         }
