@@ -1,0 +1,256 @@
+//! Compares a result with the original and with what was promised.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::conversation::{Block, Conversation};
+use super::promise::{Promise, note};
+
+/// A broken promise, in words.
+pub(crate) type Verdict = Result<(), String>;
+
+/// A block with its rank in a user message and the key by which equal ranks are sorted.
+type Row = (u8, String, Value);
+
+/// The messages of some blocks, as they are compared: results first, in the order of their ids, then words, then what
+/// the system adds.
+fn messages(blocks: &[Block]) -> Vec<(&'static str, Vec<Value>)> {
+    let side = |b: &Block| {
+        if b.role == "assistant" {
+            "assistant"
+        } else {
+            "user"
+        }
+    };
+    let mut out: Vec<(&'static str, Vec<Row>)> = Vec::new();
+    for block in blocks {
+        let rank = match (block.role, block.kind()) {
+            ("user", "tool_result") => 0,
+            ("system", _) => 2,
+            _ => 1,
+        };
+        let key = if rank == 0 {
+            block.call().unwrap_or_default().to_owned()
+        } else {
+            String::new()
+        };
+        let row = (rank, key, block.json.clone());
+        match out.last_mut() {
+            Some((role, rows)) if *role == side(block) => rows.push(row),
+            _ => out.push((side(block), vec![row])),
+        }
+    }
+    let sorted = |(role, mut rows): (_, Vec<Row>)| {
+        if role == "user" {
+            rows.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        }
+        (role, rows.into_iter().map(|r| r.2).collect())
+    };
+    out.into_iter().map(sorted).collect()
+}
+
+pub(crate) fn listing(blocks: &[Block]) -> String {
+    let rows = messages(blocks).into_iter().flat_map(|(role, blocks)| {
+        blocks.into_iter().map(move |b| {
+            let words: String = b.to_string().chars().take(150).collect();
+            format!("  {role} {words}\n")
+        })
+    });
+    rows.collect()
+}
+
+/// Replaces the notes of the program by the one that stands for all of them.
+fn with_plain_notes(mut block: Block) -> Block {
+    let plain = |value: &mut Value| {
+        if value["text"]
+            .as_str()
+            .is_some_and(|t| t.ends_with("removed by ccsurgery]"))
+        {
+            *value = note();
+        }
+    };
+    plain(&mut block.json);
+    if let Some(Value::Array(parts)) = block.json.get_mut("content") {
+        parts.iter_mut().for_each(plain);
+    }
+    block
+}
+
+/// Puts the original output back where a note replaced it.
+fn with_outputs(mut block: Block, promise: &Promise) -> Result<Block, String> {
+    let id = block.call().unwrap_or_default().to_owned();
+    if block.kind() != "tool_result" || !promise.stubbed.contains(&id) {
+        return Ok(block);
+    }
+    let wanted = promise.shown[0]
+        .iter()
+        .find(|b| b.kind() == "tool_result" && b.call() == Some(&id));
+    let wanted = wanted
+        .map(|b| b.json["content"].clone())
+        .unwrap_or_default();
+    let words = block.json["content"].to_string();
+    let stub = words.contains("[ccsurgery removed ");
+    if wanted.to_string().len() > 500 && !stub {
+        return Err(format!("stub: the output of {id} is as long as before"));
+    }
+    if stub {
+        block.json["content"] = wanted;
+    }
+    Ok(block)
+}
+
+/// Compares what the model is shown with what was promised.
+pub(crate) fn shown(before: &Conversation, after: &Conversation, promise: &Promise) -> Verdict {
+    let mut found = Vec::new();
+    for block in after.blocks() {
+        found.push(with_plain_notes(with_outputs(block, promise)?));
+    }
+    if promise.summary {
+        let first = found
+            .first()
+            .map(|b| b.json["text"].clone())
+            .unwrap_or_default();
+        if !first.as_str().is_some_and(|t| t.contains("in short")) {
+            return Err(format!(
+                "conversation: the first block is not the summary but {first}"
+            ));
+        }
+        found.remove(0);
+    }
+    if let Some(first) = promise.kept_from {
+        let kept = |c: &Conversation| {
+            let turn = c.turns() + first;
+            let turn = turn.saturating_sub(before.turns());
+            let blocks = c.blocks().into_iter();
+            blocks
+                .filter(|b| b.turn >= turn && b.turn > 0 && !b.is_thinking())
+                .collect::<Vec<_>>()
+        };
+        let (was, is) = (kept(before), kept(after));
+        if messages(&was) != messages(&is) {
+            return Err(format!(
+                "conversation: the last turns are\n{}instead of\n{}",
+                listing(&is),
+                listing(&was)
+            ));
+        }
+        return Ok(());
+    }
+    let is = messages(&found);
+    if promise.shown.iter().any(|wanted| messages(wanted) == is) {
+        return Ok(());
+    }
+    let wanted = promise
+        .shown
+        .first()
+        .map(|b| listing(b))
+        .unwrap_or_default();
+    Err(format!(
+        "conversation: the model is shown\n{}instead of\n{wanted}",
+        listing(&found)
+    ))
+}
+
+/// Checks the rules of the API that surgery can break.
+pub(crate) fn api(before: &Conversation, after: &Conversation) -> Verdict {
+    let blocks = after.blocks();
+    let mut made = BTreeSet::new();
+    for block in &blocks {
+        if block.kind() == "text"
+            && block.json["text"]
+                .as_str()
+                .is_none_or(|t| t.trim().is_empty())
+        {
+            return Err("API: a blank text".to_owned());
+        }
+        if block.kind() == "tool_use" && !made.insert(block.call()) {
+            return Err(format!("API: the call {:?} twice", block.call()));
+        }
+    }
+    if blocks.first().is_some_and(|b| b.role == "assistant")
+        && before
+            .blocks()
+            .first()
+            .is_some_and(|b| b.role != "assistant")
+    {
+        return Err("API: the first message is the model's".to_owned());
+    }
+    if after.stray_results() > before.stray_results() {
+        return Err("API: a result without its call".to_owned());
+    }
+    if after.has_open_call() && !before.has_open_call() {
+        return Err("API: a call without its result".to_owned());
+    }
+    Ok(())
+}
+
+/// Checks that lines which the operation is not about are as they were, in their order. The last answer of the result may
+/// record another size of the context window.
+pub(crate) fn lines(before: &str, after: &str, answer: &str, promise: &Promise) -> Verdict {
+    let records = |text: &str| -> Vec<(String, Value)> {
+        let values = text
+            .lines()
+            .map(|l| (l.to_owned(), serde_json::from_str(l).unwrap_or_default()));
+        values.collect()
+    };
+    let (was, is) = (records(before), records(after));
+    let uuid = |v: &Value| v["uuid"].as_str().map(str::to_owned);
+    let left: BTreeSet<String> = is.iter().filter_map(|(_, v)| uuid(v)).collect();
+    let removed: BTreeSet<String> = was
+        .iter()
+        .filter_map(|(_, v)| uuid(v))
+        .filter(|u| !left.contains(u))
+        .collect();
+    let same: BTreeSet<&str> = is.iter().map(|(l, _)| l.as_str()).collect();
+    for (line, value) in &was {
+        if same.contains(line.as_str()) {
+            continue;
+        }
+        let about = |texts: &[String]| texts.iter().any(|t| line.contains(t.as_str()));
+        let gone = uuid(value).is_none_or(|u| removed.contains(&u));
+        let names_removed = removed.iter().any(|u| line.contains(u.as_str()));
+        let usage = value["message"]["id"].as_str().is_some_and(|m| m == answer);
+        let allowed = if gone {
+            promise.removes_lines || about(&promise.touches) || uuid(value).is_none()
+        } else {
+            about(&promise.touches) || names_removed || usage
+        };
+        if !allowed {
+            let what = if gone { "removed" } else { "changed" };
+            return Err(format!(
+                "lines: {what} without need: {}",
+                line.chars().take(300).collect::<String>()
+            ));
+        }
+    }
+    let known: BTreeSet<&str> = was.iter().map(|(l, _)| l.as_str()).collect();
+    let mut rest = was.iter().map(|(l, _)| l.as_str());
+    let moved = is
+        .iter()
+        .filter(|(l, v)| uuid(v).is_some() && known.contains(l.as_str()))
+        .find(|(l, _)| !rest.any(|w| w == l));
+    match moved {
+        Some((line, _)) => Err(format!(
+            "lines: moved: {}",
+            line.chars().take(300).collect::<String>()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Messages whose blocks are compared in any order, without line breaks at their end.
+pub(crate) fn sorted_messages(blocks: &[Block]) -> Vec<(&'static str, Vec<String>)> {
+    let plain = |mut json: Value| {
+        if let Some(Value::String(words)) = json.get_mut("text") {
+            words.truncate(words.trim_end().len());
+        }
+        json.to_string()
+    };
+    let sorted = |(role, blocks): (_, Vec<Value>)| {
+        let mut rows: Vec<String> = blocks.into_iter().map(plain).collect();
+        rows.sort();
+        (role, rows)
+    };
+    messages(blocks).into_iter().map(sorted).collect()
+}

@@ -1,0 +1,290 @@
+//! What the model is shown of a transcript: a small model of the newest client, independent of the library.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use super::entry::{begins_turn, content, is_boundary, is_chained, str_of};
+
+/// One block that the model is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Block {
+    /// `user`, `assistant` or `system`.
+    pub(crate) role: &'static str,
+    pub(crate) json: Value,
+    /// The id of the API message, for blocks of the model.
+    pub(crate) message: String,
+    /// The turn to which the block belongs; 0 before the first prompt.
+    pub(crate) turn: usize,
+}
+
+impl Block {
+    pub(crate) fn kind(&self) -> &str {
+        self.json["type"].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn is_thinking(&self) -> bool {
+        matches!(self.kind(), "thinking" | "redacted_thinking")
+    }
+
+    /// The id of the call that the block makes or answers.
+    pub(crate) fn call(&self) -> Option<&str> {
+        let id = self.json.get("id").or_else(|| self.json.get("tool_use_id"));
+        id.and_then(Value::as_str)
+    }
+}
+
+/// A call on the live path.
+#[derive(Debug, Clone)]
+pub(crate) struct LiveCall {
+    pub(crate) id: String,
+    pub(crate) message: String,
+    pub(crate) tool: String,
+    pub(crate) turn: usize,
+    pub(crate) failed: bool,
+}
+
+/// A transcript, as far as the conversation is concerned.
+pub(crate) struct Conversation {
+    pub(crate) entries: Vec<Value>,
+    by_uuid: HashMap<String, usize>,
+    /// The live path through all compactions, and the turn of each entry on it.
+    pub(crate) path: Vec<usize>,
+    pub(crate) turns: Vec<usize>,
+}
+
+impl Conversation {
+    /// Reads a transcript.
+    pub(crate) fn new(text: &str) -> Self {
+        let lines = text
+            .lines()
+            .filter_map(|l| serde_json::from_str::<Value>(l).ok());
+        let mut entries: Vec<Value> = Vec::new();
+        let mut by_uuid = HashMap::new();
+        for line in lines {
+            if let (Some(uuid), true) = (line["uuid"].as_str(), is_chained(&line)) {
+                // A line that is written twice counts once, where it stood first.
+                if by_uuid.contains_key(uuid) {
+                    continue;
+                }
+                by_uuid.insert(uuid.to_owned(), entries.len());
+            }
+            entries.push(line);
+        }
+        let mut out = Self {
+            entries,
+            by_uuid,
+            path: Vec::new(),
+            turns: Vec::new(),
+        };
+        out.path = out.whole_path();
+        out.turns = out.count_turns();
+        out
+    }
+
+    fn find(&self, uuid: &Value) -> Option<usize> {
+        uuid.as_str().and_then(|u| self.by_uuid.get(u).copied())
+    }
+
+    /// An entry and all above it, up to a root, from the root on.
+    fn upwards(&self, from: usize) -> Vec<usize> {
+        let mut out = vec![from];
+        while let Some(parent) = self.find(&self.entries[out[out.len() - 1]]["parentUuid"]) {
+            if out.contains(&parent) {
+                break;
+            }
+            out.push(parent);
+        }
+        out.reverse();
+        out
+    }
+
+    /// The entry where the conversation ends.
+    fn leaf(&self) -> Option<usize> {
+        let live = |e: &Value| is_chained(e) && e["isSidechain"] != true;
+        let last = self.entries.iter().rposition(live)?;
+        let above = self.upwards(last);
+        let boundary = self.entries.iter().rposition(is_boundary);
+        let named = self
+            .entries
+            .iter()
+            .rposition(|e| e["type"] == "last-prompt");
+        let named = named.filter(|&n| boundary.is_none_or(|b| b < n));
+        let named = named.and_then(|n| self.find(&self.entries[n]["leafUuid"]));
+        // Results of parallel calls are not branches of the conversation.
+        let of_path = |n: usize| {
+            let answers = content(&self.entries[n]);
+            let calls: BTreeSet<&str> = answers
+                .iter()
+                .filter_map(|b| b["tool_use_id"].as_str())
+                .collect();
+            above.iter().any(|&a| {
+                content(&self.entries[a])
+                    .iter()
+                    .any(|b| calls.contains(str_of(b, "id")))
+            }) || above.iter().any(|&a| {
+                let id = &self.entries[a]["message"]["id"];
+                id.is_string() && *id == self.entries[n]["message"]["id"]
+            })
+        };
+        // A person who went back marks the place, until something follows in the file.
+        let ends = self
+            .entries
+            .iter()
+            .rev()
+            .find(|e| is_chained(e) || e["type"] == "last-prompt");
+        let marked = ends.is_some_and(|e| e["explicit"] == true);
+        named
+            .filter(|n| marked || !above.contains(n) && !of_path(*n))
+            .or(Some(last))
+    }
+
+    /// The messages that a boundary keeps, and the entry that they follow.
+    fn kept(&self, boundary: usize) -> Option<(usize, Vec<usize>)> {
+        let metadata = &self.entries[boundary]["compactMetadata"];
+        if let Some(uuids) = metadata["preservedMessages"]["uuids"].as_array() {
+            let anchor = self.find(&metadata["preservedMessages"]["anchorUuid"])?;
+            let kept: Option<Vec<usize>> = uuids.iter().map(|u| self.find(u)).collect();
+            return kept.map(|k| (anchor, k));
+        }
+        let segment = &metadata["preservedSegment"];
+        let (head, tail) = (
+            self.find(&segment["headUuid"])?,
+            self.find(&segment["tailUuid"])?,
+        );
+        let above = self.upwards(tail);
+        let from = above.iter().position(|&i| i == head)?;
+        Some((self.find(&segment["anchorUuid"])?, above[from..].to_vec()))
+    }
+
+    /// The path below a root with what its boundary keeps, in the order of the conversation.
+    fn with_kept(&self, path: Vec<usize>) -> Vec<usize> {
+        let boundary = path
+            .first()
+            .copied()
+            .filter(|&i| is_boundary(&self.entries[i]));
+        let Some((anchor, kept)) = boundary.and_then(|b| self.kept(b)) else {
+            return path;
+        };
+        let mut out = Vec::new();
+        for i in path.into_iter().filter(|i| !kept.contains(i)) {
+            out.push(i);
+            if i == anchor {
+                out.extend(&kept);
+            }
+        }
+        out
+    }
+
+    fn whole_path(&self) -> Vec<usize> {
+        let Some(leaf) = self.leaf() else {
+            return Vec::new();
+        };
+        let mut path = self.with_kept(self.upwards(leaf));
+        while let Some(&first) = path.first() {
+            let Some(before) = self.find(&self.entries[first]["logicalParentUuid"]) else {
+                break;
+            };
+            let mut earlier = self.with_kept(self.upwards(before));
+            earlier.retain(|i| !path.contains(i));
+            if earlier.is_empty() {
+                break;
+            }
+            earlier.extend(path);
+            path = earlier;
+        }
+        path
+    }
+
+    fn count_turns(&self) -> Vec<usize> {
+        let mut turn = 0;
+        let begins = |at: usize| {
+            let answered = || {
+                let after = self.path[at + 1..].iter().map(|&i| &self.entries[i]);
+                let next = after
+                    .clone()
+                    .find(|e| e["type"] == "assistant" || begins_turn(e, || true));
+                next.is_some_and(|e| e["type"] == "assistant")
+            };
+            begins_turn(&self.entries[self.path[at]], answered)
+        };
+        (0..self.path.len())
+            .map(|at| {
+                turn += usize::from(begins(at));
+                turn
+            })
+            .collect()
+    }
+
+    /// How many turns there are.
+    pub(crate) fn turns(&self) -> usize {
+        self.turns.last().copied().unwrap_or_default()
+    }
+
+    /// The turns that the model is still shown.
+    pub(crate) fn first_shown_turn(&self) -> usize {
+        self.blocks()
+            .iter()
+            .map(|b| b.turn)
+            .filter(|&t| t > 0)
+            .min()
+            .unwrap_or_default()
+    }
+
+    /// What the model is shown.
+    pub(crate) fn blocks(&self) -> Vec<Block> {
+        let from = self
+            .path
+            .iter()
+            .rposition(|&i| is_boundary(&self.entries[i]))
+            .unwrap_or(0);
+        self.shown(&self.path[from..])
+    }
+
+    /// What the model was shown at the end of a turn: as it was then, and, where the turn is kept by a later compaction, as
+    /// it is after that.
+    pub(crate) fn at(&self, turn: usize) -> Vec<Vec<Block>> {
+        let of_turn: Vec<usize> = (0..self.path.len())
+            .filter(|&p| self.turns[p] == turn)
+            .collect();
+        let Some(&last) = of_turn.last() else {
+            return Vec::new();
+        };
+        let of = |p: usize| &self.entries[self.path[p]];
+        let answered = of_turn
+            .iter()
+            .rposition(|&p| of(p)["type"] == "assistant")
+            .unwrap_or(0);
+        let boundary = of_turn[answered..].iter().position(|&p| is_boundary(of(p)));
+        let end = boundary.map_or(last, |b| of_turn[answered + b] - 1);
+        let from = self.path[..=end]
+            .iter()
+            .rposition(|&i| is_boundary(&self.entries[i]))
+            .unwrap_or(0);
+        let now = self.shown(&self.path[from..=end]);
+        let then = self.shown(&self.with_kept(self.upwards(self.path[end])));
+        vec![now, then]
+    }
+
+    /// Whether a person's words stand where it is a matter of taste which turn they belong to: in the entry of a result, or
+    /// between two lines of one message.
+    pub(crate) fn has_unclear_turns(&self) -> bool {
+        let mut seen: Vec<&str> = Vec::new();
+        for &i in &self.path {
+            let e = &self.entries[i];
+            let id = str_of(&e["message"], "id");
+            if e["type"] == "assistant" && seen.last() != Some(&id) {
+                if seen.contains(&id) {
+                    return true;
+                }
+                seen.push(id);
+            } else if begins_turn(e, || true) {
+                seen.push("");
+            }
+        }
+        let blocks = self.entries.iter().map(content);
+        blocks
+            .into_iter()
+            .any(|b| b.len() > 1 && b[0]["type"] == "tool_result")
+    }
+}

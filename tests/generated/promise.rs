@@ -1,0 +1,243 @@
+//! What each operation promises.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::conversation::{Block, Conversation, LiveCall};
+use super::operation::{Choice, Operation};
+use super::recipe::TOOLS;
+
+/// What an operation promises.
+#[derive(Debug, Default)]
+pub(crate) struct Promise {
+    /// What the model is shown afterwards: one of these.
+    pub(crate) shown: Vec<Vec<Block>>,
+    /// Calls whose output may become a note.
+    pub(crate) stubbed: BTreeSet<String>,
+    /// Texts that no longer occur in the file.
+    pub(crate) gone: Vec<String>,
+    /// Lines with one of these texts may be edited or removed.
+    pub(crate) touches: Vec<String>,
+    /// Whether any line may be removed.
+    pub(crate) removes_lines: bool,
+    /// Whether the operation may refuse.
+    pub(crate) may_refuse: bool,
+    /// The turns from this one on are kept as they are, if nothing more is promised.
+    pub(crate) kept_from: Option<usize>,
+    /// Whether the first block is a new summary.
+    pub(crate) summary: bool,
+}
+
+/// Fields of thinking that occur in no other block.
+const SECRET: [&str; 2] = ["signature", "data"];
+
+impl Operation {
+    /// What it promises for a session.
+    pub(crate) fn promise(&self, before: &Conversation) -> Promise {
+        let blocks = before.blocks();
+        let turns = before.turns();
+        // What an unfinished turn waits for is kept.
+        let spared = before.unfinished_turn().unwrap_or(usize::MAX);
+        let last = |keep: &Option<usize>| keep.map_or(usize::MAX, |n| turns.saturating_sub(n));
+        match self {
+            Self::Repair => {
+                // A call without a result may be removed, and then the thinking of its message is as well.
+                let open = before.open_messages();
+                let less = blocks
+                    .iter()
+                    .filter(|b| !(b.is_thinking() && open.contains(&b.message)))
+                    .cloned()
+                    .collect();
+                Promise {
+                    shown: vec![blocks, less],
+                    removes_lines: true,
+                    ..Promise::default()
+                }
+            }
+            Self::Clone => Promise {
+                shown: vec![blocks],
+                removes_lines: true,
+                ..Promise::default()
+            },
+            Self::DropHidden { .. } => Promise {
+                shown: vec![blocks],
+                removes_lines: true,
+                touches: vec!["\"toolUseResult\"".to_owned()],
+                ..Promise::default()
+            },
+            Self::CloneAt(n) | Self::Truncate(n) => Promise {
+                shown: before.at(*n),
+                removes_lines: true,
+                may_refuse: before.has_open_call(),
+                ..Promise::default()
+            },
+            Self::StripThinking { keep_last } => {
+                let limit = last(keep_last);
+                without(blocks, |b| {
+                    b.is_thinking() && b.turn <= limit && b.turn != spared
+                })
+            }
+            Self::DropTools(choice) => {
+                let calls = before.calls();
+                let number = |c: &LiveCall| calls.iter().position(|other| other.id == c.id);
+                let chosen = calls.iter().filter(|c| match choice {
+                    Choice::All => c.turn != spared,
+                    Choice::Tool(n) => c.tool == TOOLS[*n] && c.turn != spared,
+                    Choice::Number(n) => number(c) == Some(*n),
+                    Choice::Errors => c.failed && c.turn != spared,
+                    Choice::KeepLast(n) => c.turn <= turns.saturating_sub(*n) && c.turn != spared,
+                });
+                let mut promise = drop_calls(blocks, &chosen.collect::<Vec<_>>());
+                let one = matches!(choice, Choice::Number(_));
+                promise.may_refuse = one && before.unfinished_turn().is_some();
+                // Abandoned branches are treated as the turn that they leave.
+                promise
+                    .touches
+                    .extend((!one).then(|| before.other_calls()).into_iter().flatten());
+                promise
+            }
+            Self::Stub { tool, .. } => {
+                let calls = before.calls();
+                let chosen = calls
+                    .iter()
+                    .filter(|c| tool.is_none_or(|n| c.tool == TOOLS[n]) && c.turn != spared);
+                let stubbed: BTreeSet<String> = chosen.map(|c| c.id.clone()).collect();
+                let touches = stubbed
+                    .iter()
+                    .cloned()
+                    .chain(before.other_calls())
+                    .collect();
+                Promise {
+                    shown: vec![blocks],
+                    stubbed,
+                    touches,
+                    ..Promise::default()
+                }
+            }
+            Self::DropImages { keep_last } => {
+                let limit = last(keep_last);
+                let noted = blocks.into_iter().map(|b| {
+                    if b.turn <= limit && b.turn != spared {
+                        note_images(b)
+                    } else {
+                        b
+                    }
+                });
+                Promise {
+                    shown: vec![noted.collect()],
+                    touches: vec!["\"image\"".to_owned()],
+                    ..Promise::default()
+                }
+            }
+            Self::Compact { keep_last, .. } if turns <= *keep_last => Promise {
+                shown: vec![blocks],
+                ..Promise::default()
+            },
+            Self::Compact {
+                keep_last,
+                drop_history,
+            } => {
+                let first = (turns + 1).saturating_sub(*keep_last);
+                let kept = blocks
+                    .into_iter()
+                    .filter(|b| b.turn >= first && b.turn > 0)
+                    .collect();
+                Promise {
+                    shown: vec![kept],
+                    removes_lines: *drop_history,
+                    touches: vec!["parentUuid".to_owned()],
+                    may_refuse: before.first_shown_turn() >= first,
+                    summary: true,
+                    ..Promise::default()
+                }
+            }
+            Self::Trim { keep_last } => Promise {
+                kept_from: Some((turns + 1).saturating_sub(*keep_last)),
+                may_refuse: true,
+                removes_lines: true,
+                touches: vec!["uuid".to_owned()],
+                ..Promise::default()
+            },
+            Self::Plan => {
+                let mut promise = without(blocks, |b| b.is_thinking() && b.turn != spared);
+                let noted = promise
+                    .shown
+                    .remove(0)
+                    .into_iter()
+                    .map(|b| if b.turn == spared { b } else { note_images(b) });
+                promise.shown.push(noted.collect());
+                promise.removes_lines = true;
+                promise
+                    .touches
+                    .extend(["\"image\"", "\"toolUseResult\""].map(str::to_owned));
+                promise
+            }
+        }
+    }
+}
+
+/// The blocks without some of them.
+fn without(blocks: Vec<Block>, goes: impl Fn(&Block) -> bool) -> Promise {
+    let (gone, shown): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(goes);
+    Promise {
+        shown: vec![shown],
+        gone: gone.iter().flat_map(secrets).collect(),
+        touches: ["\"thinking\"", "\"redacted_thinking\""]
+            .map(str::to_owned)
+            .into(),
+        ..Promise::default()
+    }
+}
+
+/// The blocks without some calls, their results, and the thinking of their messages.
+fn drop_calls(blocks: Vec<Block>, chosen: &[&LiveCall]) -> Promise {
+    let ids: BTreeSet<&str> = chosen.iter().map(|c| c.id.as_str()).collect();
+    let messages: BTreeSet<&str> = chosen.iter().map(|c| c.message.as_str()).collect();
+    let goes = |b: &Block| {
+        b.call().is_some_and(|id| ids.contains(id))
+            || b.is_thinking() && messages.contains(b.message.as_str())
+    };
+    let mut promise = without(blocks, goes);
+    promise.touches = ids
+        .iter()
+        .chain(&messages)
+        .map(|&id| id.to_owned())
+        .collect();
+    promise
+}
+
+/// The texts of a block that occur in no other.
+fn secrets(block: &Block) -> Vec<String> {
+    let mut out: Vec<String> = SECRET
+        .iter()
+        .filter_map(|&k| block.json[k].as_str().map(str::to_owned))
+        .collect();
+    if block.kind() == "tool_result" {
+        let words = match &block.json["content"] {
+            Value::Array(parts) => parts[0]["text"].as_str(),
+            other => other.as_str(),
+        };
+        out.extend(words.and_then(|w| w.lines().next()).map(str::to_owned));
+    }
+    out
+}
+
+/// The note that stands for an image here, whatever its words are.
+pub(crate) fn note() -> Value {
+    json!({"type": "text", "text": "(a note of ccsurgery)"})
+}
+
+/// Images become notes, also those in results.
+fn note_images(mut block: Block) -> Block {
+    let images = |value: &mut Value| {
+        if value["type"] == "image" {
+            *value = note();
+        }
+    };
+    images(&mut block.json);
+    if let Some(Value::Array(parts)) = block.json.get_mut("content") {
+        parts.iter_mut().for_each(images);
+    }
+    block
+}
