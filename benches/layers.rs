@@ -88,7 +88,8 @@ fn rename_and_read_again(bencher: Bencher<'_, '_>) {
 
 fn after(transform: &dyn Transform) -> Session {
     let mut plan = transform.plan(&SESSION, Detail::Full).expect("a plan");
-    SESSION.derived(plan.carry_out(&SESSION).expect("a sound plan"))
+    let (document, lines) = plan.apply(&SESSION).expect("a sound plan");
+    SESSION.derived(document, &lines)
 }
 
 #[divan::bench]

@@ -50,7 +50,7 @@ fn a_plan_is_looked_at_before_it_is_carried_out() {
     assert_eq!(dropped, [3, 4, 5, 6]);
     assert!(plan.changes.iter().all(|c| c.action == Action::Drop));
 
-    let after = Session::new(plan.carry_out(&session).expect("a document"));
+    let after = Session::new(plan.apply(&session).expect("a document").0);
     verify(&session, &after).expect("no new fault");
     let measure = |s: &Session| Figures::of(s, Calibration::of(s).window());
     assert_eq!((measure(&session).turns, measure(&after).turns), (2, 1));
@@ -80,11 +80,11 @@ fn transforms_can_follow_each_other() {
     let mut plan = StripThinking::default()
         .plan(&session, Detail::Full)
         .expect("a plan");
-    let stripped = Session::new(plan.carry_out(&session).expect("a document"));
+    let stripped = Session::new(plan.apply(&session).expect("a document").0);
     let mut plan = Truncate { at: 1.into() }
         .plan(&stripped, Detail::Full)
         .expect("a plan");
-    let after = Session::new(plan.carry_out(&stripped).expect("a document"));
+    let after = Session::new(plan.apply(&stripped).expect("a document").0);
     assert_eq!(after.entries().len(), 2);
     assert_eq!(
         after.document().origin(1),
@@ -185,7 +185,7 @@ fn sums_are_shown_as_what_they_sum_up() {
         let shown = |say| {
             let plan = StripThinking::default().plan(&session, say);
             let mut plan = plan.expect("a plan");
-            plan.carry_out(&session).expect("a sound plan");
+            plan.apply(&session).expect("a sound plan");
             let measure = Figures::of(&session, 0);
             let preview = Preview {
                 operation: "strip-thinking",

@@ -37,10 +37,11 @@ fn find(session: &Session, to: u64, keep_last: u32) -> Result<Trimmed, Refusal> 
 
 /// What the steps make of a session.
 fn fold(session: &Session, found: &Trimmed) -> Session {
-    let mut current = session.derived(session.document().clone());
+    let mut current = session.clone();
     for taken in &found.steps {
         let mut plan = taken.step.transform().plan(&current, Detail::Full).unwrap();
-        current = current.derived(plan.carry_out(&current).unwrap());
+        let (document, lines) = plan.apply(&current).unwrap();
+        current = current.derived(document, &lines);
     }
     current
 }
@@ -53,7 +54,8 @@ fn finished(before: &Session, after: Session) -> Session {
         ..Finish::default()
     };
     let mut plan = finish.plan(&after, Detail::Full).unwrap();
-    after.derived(plan.carry_out(&after).unwrap())
+    let (document, lines) = plan.apply(&after).unwrap();
+    after.derived(document, &lines)
 }
 
 /// What a person sees of a run, but for the path that it writes to.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::document::Document;
+use crate::document::{Document, LineMap};
 use crate::ops::Taken;
 use crate::render::{YELLOW, paint};
 use crate::session::Session;
@@ -335,13 +335,13 @@ fn plan(
     };
     let session = current.as_ref().unwrap_or(&job.session);
     let finish = finish.plan(session, Detail::Full)?;
-    let document = carried(session, finish, &mut said)?;
+    let (document, lines) = carried(session, finish, &mut said)?;
     let after = match current {
-        Some(current) => current.derive(document),
+        Some(current) => current.derive(document, &lines),
         None if job.operation == "clone" && !is_looked_at_again(job) => {
-            std::mem::take(&mut job.session).derive(document)
+            std::mem::take(&mut job.session).derive(document, &lines)
         }
-        None => job.session.derived(document),
+        None => job.session.derived(document, &lines),
     };
     Ok(Outcome {
         after,
@@ -406,14 +406,15 @@ fn fold(context: &Context, job: &mut Job<'_>, said: &mut Plan) -> Result<Folded,
     let mut current: Option<Session> = None;
     let mut made = first?;
     while let Some(step) = made {
+        let (document, lines) = step.result;
         let next = match current.take() {
-            Some(session) => session.derive(step.document),
-            None if keeps => job.session.derived(step.document),
-            None => std::mem::take(&mut job.session).derive(step.document),
+            Some(session) => session.derive(document, &lines),
+            None if keeps => job.session.derived(document, &lines),
+            None => std::mem::take(&mut job.session).derive(document, &lines),
         };
         // Where a boundary went, what it hid is shown again, faults and all.
         if step.reveals || next.graph().window_start() < step.window {
-            revealed = Some(next.derived(next.document().clone()));
+            revealed = Some(next.clone());
         }
         made = next_made(&next, &mut transforms, (say, said), || ())?;
         current = Some(next);
@@ -429,7 +430,7 @@ fn fold(context: &Context, job: &mut Job<'_>, said: &mut Plan) -> Result<Folded,
 
 /// What a transform made of a session.
 struct Made {
-    document: Document,
+    result: (Document, LineMap),
     /// Whether it brought to light what was hidden.
     reveals: bool,
     /// The position of the path from which on the session was shown before.
@@ -451,7 +452,7 @@ fn next_made<'t, 'a: 't>(
         }
         begins();
         return Ok(Some(Made {
-            document: carried(session, plan, said)?,
+            result: carried(session, plan, said)?,
             reveals: transform.reveals(),
             window: session.graph().window_start(),
         }));
@@ -505,7 +506,8 @@ fn operate_on_subagents(
         if plan.is_empty() {
             continue;
         }
-        let after = session.derived(plan.carry_out(&session)?);
+        let (document, lines) = plan.apply(&session)?;
+        let after = session.derived(document, &lines);
         verify(&session, &after)?;
         let saved: i64 = plan.changes.iter().map(|c| c.bytes).sum();
         said.changes.push(Change {
@@ -524,14 +526,18 @@ fn operate_on_subagents(
     Ok(changed)
 }
 
-/// The document that a plan makes of a session; what the plan says is gathered.
-fn carried(session: &Session, mut plan: Plan, said: &mut Plan) -> Result<Document, CliError> {
-    let document = plan.carry_out(session)?;
+/// The document that a plan makes of a session, and where its lines came from; what the plan says is gathered.
+fn carried(
+    session: &Session,
+    mut plan: Plan,
+    said: &mut Plan,
+) -> Result<(Document, LineMap), CliError> {
+    let result = plan.apply(session)?;
     said.changes.append(&mut plan.changes);
     said.warnings.append(&mut plan.warnings);
     said.dropped_agents.append(&mut plan.dropped_agents);
     said.quarantine.append(&mut plan.quarantine);
-    Ok(document)
+    Ok(result)
 }
 
 /// Says that nothing is to be done, and why where a transform gave a reason. Whoever asked for the

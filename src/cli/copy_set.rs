@@ -120,7 +120,7 @@ impl<'a> CopySet<'a> {
         match sidecar.kind {
             SidecarKind::Subagent | SidecarKind::OldSubagent => {
                 let session = match changed.iter().find(|(path, ..)| *path == sidecar.path) {
-                    Some((_, _, after)) => after.derived(after.document().clone()),
+                    Some((_, _, after)) => after.clone(),
                     None => Session::open(&sidecar.path)?,
                 };
                 self.renames.entries(&session);

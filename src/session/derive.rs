@@ -1,10 +1,10 @@
-//! What becomes of the entries of a session when some of its lines change: only these are read.
+//! Deriving the index of a session from that of another: only lines that are not kept are read.
 
 use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
-use crate::document::Document;
+use crate::document::{Document, LineMap, LineSource};
 use crate::json::BYTE_ORDER_MARK;
 
 use super::session::Index;
@@ -12,201 +12,187 @@ use crate::transcript::{
     Block, Entry, Id, Inventory, LineState, Renumbered, other_parent, parse_made,
 };
 
-/// How many lines that a plan touched one core reads at a time.
-const TOUCHED: usize = 64;
+/// How many changed lines one core reads at a time.
+const LINES_PER_TASK: usize = 64;
 
-/// The index of a document that was made from another, whose index this is. Next to nothing is held twice.
-pub(crate) fn merged(index: Index, before: Document, document: &Document) -> Index {
-    let touched = touched(&before, document);
+/// Returns the index of `new`, which was built from `old`; `index` is that of `old`, and its memory is reused.
+///
+/// `lines` must be in order.
+pub(crate) fn merged(index: Index, old: &Document, new: &Document, lines: &LineMap) -> Index {
+    let changed = changed_lines(new, lines);
     let mut next = Merged {
         states: index.lines,
-        // Blocks stay where they are, and new ones come behind them: only entries know where theirs are.
+        // Blocks stay where they are, and new ones are appended: only entries know where theirs are.
         blocks: index.blocks,
-        entries: Moving::new(index.entries),
-        lines: Vec::with_capacity(document.lines().len()),
+        entries: MovingEntries::new(index.entries),
+        lines: Vec::with_capacity(new.lines().len()),
         inventory: Inventory {
             complete: false,
             ..index.inventory
         },
-        old: 0,
+        map: lines,
     };
-    // Lines that were touched are read on all cores; between them, others are taken over as they were read. Not all at
-    // once, so that little is held twice.
-    for window in touched.chunks(TOUCHED * rayon::current_num_threads() * 16) {
-        let read = window.par_chunks(TOUCHED);
-        let read: Vec<Readings> = read
-            .map(|some| Readings::of(some, document, &before, &next))
+    // Changed lines are read on all cores; the lines between them are taken over. Some at a time, so that few results are
+    // in memory twice.
+    for some in changed.chunks(LINES_PER_TASK * rayon::current_num_threads() * 16) {
+        let tasks = some.par_chunks(LINES_PER_TASK);
+        let read: Vec<ReadLines> = tasks
+            .map(|some| ReadLines::read(some, (old, new), &next))
             .collect();
-        for readings in read {
-            next.take(readings, document, &before);
-        }
+        read.into_iter().for_each(|lines| next.take(lines));
     }
-    next.keep_until(document.lines().len(), document, &before);
+    next.keep_until(new.lines().len());
     next.index()
 }
 
-/// A line of a document that is not as it was in the one before.
+/// A line of the new document that must be read.
 #[derive(Debug, Clone, Copy)]
-struct Touched {
+struct ChangedLine {
     line: u32,
-    /// The line that it was made from, if it is known.
-    from: Option<u32>,
+    /// The old line that it is an edited version of.
+    edited: Option<u32>,
 }
 
-/// The lines of a document that must be read.
-fn touched(before: &Document, document: &Document) -> Vec<Touched> {
-    // A mark before the first line is one of the file, before another it is none.
-    let first = before.lines().first().map(|l| l.start());
-    let is_first = |i: usize| i == 0 || Some(document.lines()[i].start()) == first;
-    let marked = |i: usize| is_first(i) && document.text(i).starts_with(BYTE_ORDER_MARK);
+/// Returns the lines of the new document that must be read, in order.
+fn changed_lines(new: &Document, lines: &LineMap) -> Vec<ChangedLine> {
     let mut out = Vec::new();
-    let mut old = 0;
-    for i in 0..document.lines().len() {
-        let added = document.is_added_since(i, before);
-        if !added && !marked(i) {
-            continue;
-        }
-        let from = document.made_from(i).filter(|_| added && !marked(i));
-        // Lines keep their order, and no two are made from one. One that was made in between is made from none of these.
-        let from = from.and_then(|from| {
-            let mut rest = before.lines()[old..].iter();
-            old += rest.position(|l| l.start() == from.start())? + 1;
-            Some(old as u32 - 1)
-        });
-        out.push(Touched {
+    for (i, &source) in lines.sources().iter().enumerate() {
+        // Clients strip a byte order mark from the first line of the file only, so a marked line that becomes or ceases
+        // to be the first must be read again.
+        let is_or_was_first = i == 0 || source.old_line() == Some(0);
+        let marked = is_or_was_first && new.text(i).starts_with(BYTE_ORDER_MARK);
+        let edited = match source {
+            LineSource::Kept(_) if !marked => continue,
+            LineSource::Edited(old) if !marked => Some(old),
+            _ => None,
+        };
+        out.push(ChangedLine {
             line: i as u32,
-            from,
+            edited,
         });
     }
     out
 }
 
-/// What touched lines turned out to be.
-struct Readings {
-    lines: Vec<(Touched, Reading)>,
-    /// Those that were read anew.
+/// What some changed lines hold.
+struct ReadLines {
+    lines: Vec<(ChangedLine, ReadLine)>,
+    /// The index of those that were parsed in full.
     index: Index,
 }
 
-enum Reading {
-    /// The next line of the index.
-    Anew,
-    /// A line whose blocks are those of the one that it was made from.
-    Again(Box<Entry>),
-    /// The line that it was made from, but with this parent.
-    Adopted(Id),
+enum ReadLine {
+    /// The line was parsed in full: it is the next line of [`ReadLines::index`].
+    Parsed,
+    /// The entry changed, but its blocks are those of the old line.
+    SameBlocks(Box<Entry>),
+    /// The old entry, but with this parent.
+    OtherParent(Id),
 }
 
-impl Readings {
-    fn of(touched: &[Touched], document: &Document, before: &Document, known: &Merged) -> Self {
+impl ReadLines {
+    fn read(changed: &[ChangedLine], (old, new): (&Document, &Document), known: &Merged) -> Self {
         let mut out = Self {
-            lines: Vec::with_capacity(touched.len()),
+            lines: Vec::with_capacity(changed.len()),
             index: Index::with_capacity(0),
         };
-        let (mut room, mut other) = (Vec::new(), Vec::new());
-        for &one in touched {
-            let Touched { line, from } = one;
-            let made_from = from.and_then(|from| {
+        let (mut buffer, mut old_buffer) = (Vec::new(), Vec::new());
+        for &one in changed {
+            let line = one.line as usize;
+            let old_entry = one.edited.and_then(|from| {
                 let entry = known.states[from as usize].entry()?;
-                Some((from, known.entries.peek(entry)?))
+                Some((from as usize, known.entries.peek(entry)?))
             });
-            let edits = document.edits(line as usize).unwrap_or_default();
-            let parent = made_from.and_then(|(_, other)| other_parent(edits, other));
+            let edits = new.edits(line).unwrap_or_default();
+            let parent = old_entry.and_then(|(_, entry)| other_parent(edits, entry));
             if let Some(parent) = parent {
-                out.lines.push((one, Reading::Adopted(parent)));
+                out.lines.push((one, ReadLine::OtherParent(parent)));
                 continue;
             }
-            let made_from =
-                made_from.map(|(from, entry)| (before.text_in(from as usize, &mut other), entry));
-            let text = document.text_in(line as usize, &mut room);
-            let reading = out.read(text, line == 0, made_from, &known.blocks);
-            out.lines.push((one, reading));
+            let old_entry =
+                old_entry.map(|(from, entry)| (old.text_in(from, &mut old_buffer), entry));
+            let text = new.text_in(line, &mut buffer);
+            let read = out.read_line(text, line == 0, old_entry, &known.blocks);
+            out.lines.push((one, read));
         }
         out
     }
 
-    fn read(
+    fn read_line(
         &mut self,
         text: &[u8],
         first: bool,
-        made_from: Option<(&[u8], &Entry)>,
+        old: Option<(&[u8], &Entry)>,
         blocks: &[Block],
-    ) -> Reading {
+    ) -> ReadLine {
         let index = &mut self.index;
-        if let Some((other, known)) = made_from
+        if let Some((old_text, entry)) = old
             && !text.starts_with(BYTE_ORDER_MARK)
         {
-            let own = &blocks[known.blocks.0 as usize..known.blocks.1 as usize];
-            let read = parse_made(text, (other, known, own), &mut index.blocks);
-            match read {
+            let own = &blocks[entry.blocks.0 as usize..entry.blocks.1 as usize];
+            match parse_made(text, (old_text, entry, own), &mut index.blocks) {
                 Ok((entry, repeated, true)) => {
                     index.inventory.take(text, &entry, repeated);
-                    return Reading::Again(Box::new(entry));
+                    return ReadLine::SameBlocks(Box::new(entry));
                 }
                 Ok((entry, repeated, false)) => {
                     index.take(text, entry, repeated);
-                    return Reading::Anew;
+                    return ReadLine::Parsed;
                 }
                 Err(_) => {}
             }
         }
         index.read(text, first);
-        Reading::Anew
+        ReadLine::Parsed
     }
 }
 
-/// A session that becomes another.
-struct Merged {
-    /// What the lines before were, and which of them is next.
+/// The new index under construction.
+struct Merged<'a> {
+    /// What the old lines were.
     states: Vec<LineState>,
-    old: usize,
-    entries: Moving,
+    entries: MovingEntries,
     blocks: Vec<Block>,
     lines: Vec<LineState>,
     inventory: Inventory,
+    map: &'a LineMap,
 }
 
-impl Merged {
-    fn take(&mut self, readings: Readings, document: &Document, before: &Document) {
-        let Readings { lines, index } = readings;
+impl Merged<'_> {
+    fn take(&mut self, read: ReadLines) {
+        let ReadLines { lines, index } = read;
         let numbers = self.inventory.append(&index.inventory);
-        let mut anew = index.lines.iter();
-        for (Touched { line, from }, reading) in lines {
-            self.keep_until(line as usize, document, before);
-            // What it was made from makes room.
-            let other = from.and_then(|from| self.states[from as usize].entry());
-            let other = other.filter(|&entry| self.entries.peek(entry).is_some());
-            let other = other.map(|entry| self.entries.take(entry));
-            // It was there when the line was read, and no other line is made from it.
-            debug_assert!(!matches!(reading, Reading::Adopted(_)) || other.is_some());
-            let taken = match reading {
-                Reading::Again(entry) => Ok(*entry),
-                Reading::Adopted(parent) => other
-                    .map(|other| Entry { parent, ..other })
+        let mut parsed = index.lines.iter();
+        for (ChangedLine { line, edited }, read) in lines {
+            self.keep_until(line as usize);
+            // The old version is removed first, which makes room for the new one.
+            let old = edited.and_then(|from| self.states[from as usize].entry());
+            let old = old.map(|entry| self.entries.take(entry));
+            let taken = match read {
+                ReadLine::SameBlocks(entry) => Ok(*entry),
+                ReadLine::OtherParent(parent) => old
+                    .map(|old| Entry { parent, ..old })
                     .ok_or(LineState::Opaque),
-                Reading::Anew => {
-                    let state = anew.next().copied().unwrap_or(LineState::Opaque);
+                ReadLine::Parsed => {
+                    let state = parsed.next().copied().unwrap_or(LineState::Opaque);
                     let entry = state.entry().map(|e| index.entries[e]);
                     entry
                         .map(|e| self.with_blocks(e, &index.blocks, &numbers))
                         .ok_or(state)
                 }
             };
-            self.put(taken);
+            self.push(taken);
         }
     }
 
-    /// Takes lines over as they were read, up to this one.
-    fn keep_until(&mut self, line: usize, document: &Document, before: &Document) {
-        for i in self.lines.len()..line {
-            // Lines keep their order, and one that was kept lies where it lay.
-            while before.lines()[self.old].start() != document.lines()[i].start() {
-                self.old += 1;
-            }
-            let state = self.states[self.old];
-            self.old += 1;
+    /// Takes over the lines before `line` that were not taken yet; all of them are kept.
+    fn keep_until(&mut self, line: usize) {
+        let map = self.map;
+        for source in &map.sources()[self.lines.len()..line] {
+            let state = source.old_line().map(|old| self.states[old]);
+            let state = state.unwrap_or(LineState::Opaque);
             let taken = state.entry().map(|e| self.entries.take(e)).ok_or(state);
-            self.put(taken);
+            self.push(taken);
         }
     }
 
@@ -221,7 +207,7 @@ impl Merged {
         }
     }
 
-    fn put(&mut self, taken: Result<Entry, LineState>) {
+    fn push(&mut self, taken: Result<Entry, LineState>) {
         let line = self.lines.len() as u32;
         self.lines.push(match taken {
             Ok(entry) => LineState::Entry(self.entries.put(Entry { line, ..entry })),
@@ -232,25 +218,25 @@ impl Merged {
     fn index(self) -> Index {
         Index {
             lines: self.lines,
-            entries: self.entries.end(),
+            entries: self.entries.finish(),
             blocks: self.blocks,
             inventory: self.inventory,
         }
     }
 }
 
-/// Entries that become those of another session, where they are.
-struct Moving {
+/// The entries of the old session, which become those of the new one in the same memory.
+struct MovingEntries {
     entries: Vec<Entry>,
-    /// How many were put.
+    /// How many new entries are in place.
     put: usize,
-    /// The first that was not taken, nor is among those that had to make room.
+    /// The first old entry that was neither taken nor moved to `waiting`.
     next: usize,
-    /// Those before it that were not asked for yet: where more is put in than was taken out, they give way.
+    /// Old entries before `next` that were not taken yet. They are moved here where new entries need their place.
     waiting: VecDeque<Entry>,
 }
 
-impl Moving {
+impl MovingEntries {
     fn new(entries: Vec<Entry>) -> Self {
         Self {
             entries,
@@ -260,14 +246,14 @@ impl Moving {
         }
     }
 
-    /// The entry that has this number and was not taken yet; they are asked for in order.
+    /// Returns the old entry with this number, unless it or a later one was taken.
     fn peek(&self, number: usize) -> Option<&Entry> {
         let first = self.next - self.waiting.len();
         let waiting = self.waiting.get(number.checked_sub(first)?);
         waiting.or_else(|| self.entries.get(number))
     }
 
-    /// The entry that had this number; they are asked for in order.
+    /// Removes the old entry with this number. Entries are taken in order.
     fn take(&mut self, number: usize) -> Entry {
         let first = self.next - self.waiting.len();
         if let Some(&entry) = self.waiting.get(number - first) {
@@ -279,7 +265,7 @@ impl Moving {
         self.entries[number]
     }
 
-    /// Puts an entry behind those that were; its number.
+    /// Appends a new entry and returns its number.
     fn put(&mut self, entry: Entry) -> u32 {
         if self.put == self.entries.len() {
             self.entries.push(entry);
@@ -294,7 +280,7 @@ impl Moving {
         self.put as u32 - 1
     }
 
-    fn end(mut self) -> Vec<Entry> {
+    fn finish(mut self) -> Vec<Entry> {
         self.entries.truncate(self.put);
         self.entries.shrink_to_fit();
         self.entries

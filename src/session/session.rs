@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use indexmap::IndexMap;
 use rayon::prelude::*;
 
-use crate::document::{Document, Source};
+use crate::document::{Document, LineMap, LineSource, Source};
 use crate::json::{BYTE_ORDER_MARK, Malformed, Span, decode, lookup, lookup_around};
 
 use super::calls::{At, Calls};
@@ -30,7 +30,7 @@ const FIRST: usize = 64;
 const COUNTED: usize = 1 << 14;
 
 /// A transcript with what its lines mean.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Session {
     document: Document,
     lines: Vec<LineState>,
@@ -65,14 +65,14 @@ impl Session {
         let mut index = Index::with_capacity(0);
         let document = Document::read(
             source,
-            |stretch| {
+            |chunk| {
                 let (mut index, mut repeated) =
                     (Index::with_capacity(0), RepeatedFields::default());
-                while let Some(rest) = stretch.rest() {
-                    let first = stretch.is_first();
+                while let Some(rest) = chunk.rest() {
+                    let first = chunk.is_at_start();
                     // Most lines are whole, and who reads them sees where they end.
                     let read = index.read_whole(rest, first, &mut repeated);
-                    let text = stretch.end_line(read.unwrap_or_default());
+                    let text = chunk.end_line(read.unwrap_or_default());
                     if read.is_err() {
                         index.read(text.unwrap_or_default(), first);
                     }
@@ -108,28 +108,23 @@ impl Session {
         index.finish(document)
     }
 
-    /// Indexes what a plan made of this session, reading only the lines that it touched.
+    /// Indexes a document that was built from this session's, reading only the lines that are not kept.
+    ///
+    /// `lines` says where the lines of `document` came from; the builder of the document returned both.
     #[must_use]
-    pub fn derived(&self, document: Document) -> Self {
-        let copy = Self {
-            document: self.document.clone(),
-            lines: self.lines.clone(),
-            entries: self.entries.clone(),
-            heads: self.heads.clone(),
-            blocks: Arc::clone(&self.blocks),
-            graph: Arc::clone(&self.graph),
-            calls: Arc::clone(&self.calls),
-            turns: Arc::clone(&self.turns),
-            inventory: self.inventory.clone(),
-            unfinished: self.unfinished.clone(),
-        };
-        copy.derive(document)
+    pub fn derived(&self, document: Document, lines: &LineMap) -> Self {
+        self.clone().derive(document, lines)
     }
 
-    /// The same, where nobody needs this session any more: next to nothing of it is held twice.
+    /// Does the same as [`Session::derived`] where this session is no longer needed: its memory is reused.
     #[must_use]
-    pub fn derive(self, document: Document) -> Self {
-        if let Some(edited) = self.edited_in(&document) {
+    pub fn derive(self, document: Document, lines: &LineMap) -> Self {
+        let fits = lines.old_len() == self.lines.len()
+            && lines.sources().len() == document.lines().len();
+        if !fits || !lines.is_in_order() {
+            return Self::new(document);
+        }
+        if let Some(edited) = self.edited_in(&document, lines) {
             let more = self.read_more(&document);
             let mut index = Index {
                 lines: self.lines,
@@ -160,20 +155,25 @@ impl Session {
             blocks: Arc::unwrap_or_clone(self.blocks),
             inventory: self.inventory,
         };
-        let next = merged(index, self.document, &document);
+        let next = merged(index, &self.document, &document, lines);
         next.finish(document)
     }
 
     /// What differs in a document that has this session's lines where they were, and at most some more behind them; `None`
     /// for any other, and where a line is linked otherwise than it was.
-    fn edited_in<'a>(&self, document: &'a Document) -> Option<Vec<Edited<'a>>> {
-        let known = self.document.lines();
-        let lines = document.lines().get(..known.len())?;
+    fn edited_in<'a>(&self, document: &'a Document, lines: &LineMap) -> Option<Vec<Edited<'a>>> {
+        let sources = lines.sources().get(..self.lines.len())?;
         let mut edited = Vec::new();
-        for i in (0..known.len()).filter(|&i| lines[i] != known[i]) {
+        for (i, &source) in sources.iter().enumerate() {
+            if source.old_line() != Some(i) {
+                return None;
+            }
+            if source == LineSource::Kept(i as u32) {
+                continue;
+            }
             let number = self.lines[i].entry()?;
             let (entry, text) = (&self.entries[number], document.text(i));
-            if document.made_from(i)? != known[i] || text.starts_with(BYTE_ORDER_MARK) {
+            if text.starts_with(BYTE_ORDER_MARK) {
                 return None;
             }
             let other = (self.document.text(i), entry, self.blocks(entry));
@@ -717,9 +717,11 @@ mod tests {
             (1..from.lines().len()).for_each(|i| next.keep(i));
             next.finish()
         };
-        let document = step(&step(session.document()));
+        let (middle, first) = step(session.document());
+        let (document, second) = step(&middle);
         let read = Session::new(Document::from_bytes(document.to_vec()));
-        are_alike(&session.derived(document), &read).expect("the same session");
+        let derived = session.derived(document, &first.then(&second));
+        are_alike(&derived, &read).expect("the same session");
     }
 
     #[test]
@@ -795,9 +797,9 @@ mod tests {
                     _ => next.edit(i, [Edit::new(span, parent)].into_iter().collect()).expect("one edit"),
                 }
             }
-            let document = next.finish();
+            let (document, lines) = next.finish();
             let read = Session::new(Document::from_bytes(document.to_vec()));
-            are_alike(&before.derive(document), &read)?;
+            are_alike(&before.derive(document, &lines), &read)?;
         }
 
         #[test]
@@ -836,9 +838,9 @@ mod tests {
             for text in more {
                 next.insert(text.as_bytes());
             }
-            let document = next.finish();
+            let (document, lines) = next.finish();
             let read = Session::new(document.clone());
-            for made in [before.derived(document.clone()), before.derive(document)] {
+            for made in [before.derived(document.clone(), &lines), before.derive(document, &lines)] {
                 are_alike(&made, &read)?;
             }
         }
@@ -866,11 +868,11 @@ mod tests {
                         }
                     }
                 }
-                let document = next.finish();
+                let (document, lines) = next.finish();
                 let written = document.to_vec();
                 prop_assert_eq!(document.len(), written.len() as u64);
                 let read = Session::new(Document::from_bytes(written));
-                made = made.derive(document);
+                made = made.derive(document, &lines);
                 are_alike(&made, &read)?;
             }
         }

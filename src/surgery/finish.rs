@@ -284,7 +284,8 @@ mod tests {
             ..Finish::default()
         };
         let mut plan = finish.plan(session, Detail::Full).expect("a plan");
-        let after = session.derived(plan.carry_out(session).expect("a sound plan"));
+        let (document, lines) = plan.apply(session).expect("a sound plan");
+        let after = session.derived(document, &lines);
         let leaf = after.graph().leaf().expect("a leaf");
         after
             .string(&after.entries()[leaf], &["timestamp"])
@@ -319,7 +320,8 @@ mod tests {
         let mut plan = Finish::default()
             .plan(&session, Detail::Full)
             .expect("a plan");
-        let after = session.derived(plan.carry_out(&session).expect("a sound plan"));
+        let (document, lines) = plan.apply(&session).expect("a sound plan");
+        let after = session.derived(document, &lines);
         let lost = after.find(Id::of(b"x")).expect("the attachment");
         assert_eq!(after.graph().parent(lost), after.graph().leaf());
     }

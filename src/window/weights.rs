@@ -3,13 +3,14 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use crate::document::{LineMap, LineSource};
 use crate::json::lookup;
 
 use super::calibration::Weight;
 use super::usage::recorded_window;
 use crate::session::{Session, Standing};
 use crate::transcript::NEEDS_FULL_PARSE;
-use crate::transcript::{Block, Entry, Id, Kind, LineState, Subtype, attached, parse};
+use crate::transcript::{Block, Entry, Id, Kind, Subtype, attached, parse};
 
 /// What there is to know of an entry.
 ///
@@ -68,24 +69,17 @@ impl EntryWeights {
         }
     }
 
-    /// Weighs a session that was made of another, whose weights these are.
+    /// Weighs a session that was derived from `from`, whose weights these are; `lines` says where its lines came from.
     #[must_use]
-    pub fn derived(&self, from: &Session, to: &Session) -> Self {
-        let (old, new) = (from.document(), to.document());
-        let mut at = 0;
+    pub fn derived(&self, from: &Session, to: &Session, lines: &LineMap) -> Self {
         let rows = to.entries().iter().enumerate().map(|(i, e)| {
-            let line = e.line as usize;
-            if new.is_added_since(line, old) {
-                return row(to, i);
-            }
-            // Lines keep their order, and one that was kept lies where it lay.
-            let start = new.lines()[line].start();
-            while old.lines()[at].start() != start {
-                at += 1;
-            }
-            match from.lines()[at] {
-                LineState::Entry(e) if is_weighed(from, e as usize) => self.rows[e as usize],
-                _ => row(to, i),
+            let known = match lines.sources()[e.line as usize] {
+                LineSource::Kept(old) => from.lines()[old as usize].entry(),
+                LineSource::Edited(_) | LineSource::Inserted => None,
+            };
+            match known.filter(|&old| is_weighed(from, old)) {
+                Some(old) => self.rows[old],
+                None => row(to, i),
             }
         });
         Self {

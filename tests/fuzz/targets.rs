@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use ccsurgery::doctor::{Judgement, diagnose};
-use ccsurgery::document::Document;
+use ccsurgery::document::{Document, LineSource};
 use ccsurgery::ops::{
     Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, Trim, Truncate,
     passes,
@@ -160,18 +160,15 @@ pub(crate) fn transform(data: &[u8]) {
 
 /// Carries a plan out; lines that it does not name stay as they are.
 fn carry_out(before: &Session, mut plan: Plan) -> Session {
-    let document = plan.carry_out(before).expect("a plan that fits itself");
+    let (document, lines) = plan.apply(before).expect("a plan that fits itself");
     let own = before.document();
-    for line in 0..document.lines().len() {
-        if let Some(origin) = document.origin(line)
-            && !document.is_added_since(line, own)
-        {
-            let same = (0..own.lines().len())
-                .any(|l| own.origin(l) == Some(origin) && own.text(l) == document.text(line));
+    for (line, source) in lines.sources().iter().enumerate() {
+        if let LineSource::Kept(old) = *source {
+            let same = own.text(old as usize) == document.text(line);
             assert!(same, "a line that was kept differs");
         }
     }
-    let after = before.derived(document.clone());
+    let after = before.derived(document.clone(), &lines);
     let again = Session::new(Document::from_bytes(document.to_vec()));
     assert_eq!(after.entries().len(), again.entries().len());
     assert_eq!(after.graph().path(), again.graph().path());

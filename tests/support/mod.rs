@@ -78,7 +78,7 @@ pub(crate) fn repair(bytes: &[u8], accept_guess: bool) -> Repaired {
             continue;
         }
         out.changed = true;
-        let document = plan.carry_out(&current).unwrap();
+        let (document, _) = plan.apply(&current).unwrap();
         out.quarantine.append(&mut plan.quarantine);
         out.bytes = document.to_vec();
         if pass.reveals() {

@@ -42,8 +42,8 @@ fn operate(before: &Session, transform: &dyn Transform) -> Result<Option<Done>, 
         return Ok(None);
     }
     reparent(before, &mut plan);
-    let document = plan.clone().carry_out(before);
-    let made = Session::new(document.expect("a plan that fits itself"));
+    let applied = plan.clone().apply(before);
+    let made = Session::new(applied.expect("a plan that fits itself").0);
     let overstated = Calibration::of(before).overstated(&Calibration::of(&made));
     let finish = Finish {
         title: None,
@@ -52,7 +52,8 @@ fn operate(before: &Session, transform: &dyn Transform) -> Result<Option<Done>, 
         overstated,
     };
     let mut finish = finish.plan(&made, Detail::Full)?;
-    let after = Session::new(finish.carry_out(&made).expect("a plan that fits itself"));
+    let (document, _) = finish.apply(&made).expect("a plan that fits itself");
+    let after = Session::new(document);
     Ok(Some(Done {
         plan,
         made,

@@ -112,7 +112,7 @@ fn shown_bytes(session: &Session) -> u64 {
         .into_par_iter()
         .filter(shown)
         .map(|i| lines[session.entries()[i].line as usize])
-        .map(|l| l.raw_end() - l.start())
+        .map(|l| l.raw_len())
         .sum()
 }
 
