@@ -2,7 +2,8 @@
 
 use memchr::memmem;
 
-use super::cursor::{Cursor, Malformed, Span};
+use super::cursor::Cursor;
+use super::span::{Malformed, Span};
 
 /// One field of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::borrow::Borrow;
 
 use smallvec::SmallVec;
 
-use super::cursor::Span;
 use super::fields::Field;
+use super::span::Span;
 
 /// The edits of a line: mostly one.
 pub type Edits = SmallVec<[Edit; 1]>;

@@ -304,7 +304,7 @@ pub(crate) fn drop_history(session: &Session, position: u32, plan: &mut Plan) {
             Standing::Metadata => match e.kind {
                 Kind::QueueOperation | Kind::ApiRequest | Kind::ApiRequestBlob => e.line < first_line,
                 Kind::FileHistorySnapshot | Kind::FileHistoryDelta | Kind::Summary | Kind::LastPrompt => e
-                    .names
+                    .refers_to
                     .some()
                     .and_then(|id| session.find(id))
                     .is_some_and(|n| matches!(session.graph().place(n), Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) if p < position)),

@@ -1,288 +1,137 @@
-//! Deriving the index of a session from that of another: only lines that are not kept are read.
+//! Deriving a session from another one, whose document was changed.
 
-use std::collections::VecDeque;
-
-use rayon::prelude::*;
+use std::sync::{Arc, OnceLock};
 
 use crate::document::{Document, LineMap, LineSource};
 use crate::json::BYTE_ORDER_MARK;
+use crate::transcript::{Entry, Kind, LineState, Repeated, parse_edited};
 
-use super::session::Index;
-use crate::transcript::{
-    Block, Entry, Id, Inventory, LineState, Renumbered, other_parent, parse_made,
-};
+use super::build::{Index, explicit_leaf};
+use super::merge::merged;
+use super::session::Session;
 
-/// How many changed lines one core reads at a time.
-const LINES_PER_TASK: usize = 64;
+/// An entry that was edited without changing how it is linked.
+struct EditedEntry {
+    number: usize,
+    entry: Entry,
+    repeated: Repeated,
+}
 
-/// Returns the index of `new`, which was built from `old`; `index` is that of `old`, and its memory is reused.
-///
-/// `lines` must be in order.
-pub(crate) fn merged(index: Index, old: &Document, new: &Document, lines: &LineMap) -> Index {
-    let changed = changed_lines(new, lines);
-    let mut next = Merged {
-        states: index.lines,
-        // Blocks stay where they are, and new ones are appended: only entries know where theirs are.
-        blocks: index.blocks,
-        entries: MovingEntries::new(index.entries),
-        lines: Vec::with_capacity(new.lines().len()),
-        inventory: Inventory {
-            complete: false,
-            ..index.inventory
-        },
-        map: lines,
-    };
-    // Changed lines are read on all cores; the lines between them are taken over. Some at a time, so that few results are
-    // in memory twice.
-    for some in changed.chunks(LINES_PER_TASK * rayon::current_num_threads() * 16) {
-        let tasks = some.par_chunks(LINES_PER_TASK);
-        let read: Vec<ReadLines> = tasks
-            .map(|some| ReadLines::read(some, (old, new), &next))
-            .collect();
-        read.into_iter().for_each(|lines| next.take(lines));
+impl Session {
+    /// Indexes a document that was built from this session's, reading only the lines that are not kept.
+    ///
+    /// `lines` says where the lines of `document` came from; the builder of the document returned both.
+    #[must_use]
+    pub fn derived(&self, document: Document, lines: &LineMap) -> Self {
+        self.clone().derive(document, lines)
     }
-    next.keep_until(new.lines().len());
-    next.index()
-}
 
-/// A line of the new document that must be read.
-#[derive(Debug, Clone, Copy)]
-struct ChangedLine {
-    line: u32,
-    /// The old line that it is an edited version of.
-    edited: Option<u32>,
-}
-
-/// Returns the lines of the new document that must be read, in order.
-fn changed_lines(new: &Document, lines: &LineMap) -> Vec<ChangedLine> {
-    let mut out = Vec::new();
-    for (i, &source) in lines.sources().iter().enumerate() {
-        // Clients strip a byte order mark from the first line of the file only, so a marked line that becomes or ceases
-        // to be the first must be read again.
-        let is_or_was_first = i == 0 || source.old_line() == Some(0);
-        let marked = is_or_was_first && new.text(i).starts_with(BYTE_ORDER_MARK);
-        let edited = match source {
-            LineSource::Kept(_) if !marked => continue,
-            LineSource::Edited(old) if !marked => Some(old),
-            _ => None,
-        };
-        out.push(ChangedLine {
-            line: i as u32,
-            edited,
-        });
+    /// Does the same as [`Session::derived`] where this session is no longer needed: its memory is reused.
+    #[must_use]
+    pub fn derive(self, document: Document, lines: &LineMap) -> Self {
+        let fits =
+            lines.old_len() == self.lines.len() && lines.sources().len() == document.lines().len();
+        if !fits || !lines.is_in_order() {
+            return Self::new(document);
+        }
+        if let Some(edited) = self.edited_in_place(&document, lines) {
+            return self.continued(edited, document);
+        }
+        let (old, index) = self.into_parts();
+        merged(index, &old, &document, lines).finish(document)
     }
-    out
-}
 
-/// What some changed lines hold.
-struct ReadLines {
-    lines: Vec<(ChangedLine, ReadLine)>,
-    /// The index of those that were parsed in full.
-    index: Index,
-}
-
-enum ReadLine {
-    /// The line was parsed in full: it is the next line of [`ReadLines::index`].
-    Parsed,
-    /// The entry changed, but its blocks are those of the old line.
-    SameBlocks(Box<Entry>),
-    /// The old entry, but with this parent.
-    OtherParent(Id),
-}
-
-impl ReadLines {
-    fn read(changed: &[ChangedLine], (old, new): (&Document, &Document), known: &Merged) -> Self {
-        let mut out = Self {
-            lines: Vec::with_capacity(changed.len()),
-            index: Index::with_capacity(0),
-        };
-        let (mut buffer, mut old_buffer) = (Vec::new(), Vec::new());
-        for &one in changed {
-            let line = one.line as usize;
-            let old_entry = one.edited.and_then(|from| {
-                let entry = known.states[from as usize].entry()?;
-                Some((from as usize, known.entries.peek(entry)?))
-            });
-            let edits = new.edits(line).unwrap_or_default();
-            let parent = old_entry.and_then(|(_, entry)| other_parent(edits, entry));
-            if let Some(parent) = parent {
-                out.lines.push((one, ReadLine::OtherParent(parent)));
+    /// Returns the edited entries of a document that has all of this session's lines where they were, and possibly more
+    /// after them; `None` for any other document, and where an edit changes how an entry is linked.
+    fn edited_in_place(&self, document: &Document, lines: &LineMap) -> Option<Vec<EditedEntry>> {
+        let sources = lines.sources().get(..self.lines.len())?;
+        let mut edited = Vec::new();
+        for (i, &source) in sources.iter().enumerate() {
+            if source.old_line() != Some(i) {
+                return None;
+            }
+            if source == LineSource::Kept(i as u32) {
                 continue;
             }
-            let old_entry =
-                old_entry.map(|(from, entry)| (old.text_in(from, &mut old_buffer), entry));
-            let text = new.text_in(line, &mut buffer);
-            let read = out.read_line(text, line == 0, old_entry, &known.blocks);
-            out.lines.push((one, read));
+            let number = self.lines[i].entry()?;
+            let (old, text) = (&self.entries()[number], document.text(i));
+            if text.starts_with(BYTE_ORDER_MARK) {
+                return None;
+            }
+            let known = (self.document.text(i), old, self.blocks(old));
+            let (mut entry, repeated, same_blocks) =
+                parse_edited(text, known, &mut Vec::new()).ok()?;
+            entry.line = old.line;
+            if !same_blocks || !entry.is_linked_like(old) {
+                return None;
+            }
+            edited.push(EditedEntry {
+                number,
+                entry,
+                repeated,
+            });
         }
-        out
+        Some(edited)
     }
 
-    fn read_line(
-        &mut self,
-        text: &[u8],
-        first: bool,
-        old: Option<(&[u8], &Entry)>,
-        blocks: &[Block],
-    ) -> ReadLine {
-        let index = &mut self.index;
-        if let Some((old_text, entry)) = old
-            && !text.starts_with(BYTE_ORDER_MARK)
-        {
-            let own = &blocks[entry.blocks.0 as usize..entry.blocks.1 as usize];
-            match parse_made(text, (old_text, entry, own), &mut index.blocks) {
-                Ok((entry, repeated, true)) => {
-                    index.inventory.take(text, &entry, repeated);
-                    return ReadLine::SameBlocks(Box::new(entry));
-                }
-                Ok((entry, repeated, false)) => {
-                    index.take(text, entry, repeated);
-                    return ReadLine::Parsed;
-                }
-                Err(_) => {}
+    /// Takes over edited entries and the lines that the document has in addition. Graph, calls and turns are kept if
+    /// nothing in the new lines changes them.
+    fn continued(mut self, edited: Vec<EditedEntry>, document: Document) -> Self {
+        for edit in edited {
+            let text = document.text(edit.entry.line as usize);
+            self.inventory.complete = false;
+            self.inventory.take(text, &edit.entry, edit.repeated);
+            self.entries.set(edit.number, edit.entry);
+        }
+        let mut more = Index::with_capacity(0);
+        for i in self.lines.len()..document.lines().len() {
+            more.read(document.text(i), i == 0);
+        }
+        if more.entries.iter().any(|e| e.is_chained()) || !more.blocks.is_empty() {
+            let (_, mut index) = self.into_parts();
+            index.append(more);
+            return index.finish(document);
+        }
+        let names_leaf = more.entries.iter().any(|e| e.kind == Kind::LastPrompt);
+        self.append_unlinked(more);
+        if names_leaf {
+            let explicit = explicit_leaf(&document, self.entries());
+            let (entries, heads) = (self.entries(), self.heads());
+            if !self.graph.holds_for(entries, heads, explicit) {
+                return self.into_parts().1.finish(document);
             }
         }
-        index.read(text, first);
-        ReadLine::Parsed
-    }
-}
-
-/// The new index under construction.
-struct Merged<'a> {
-    /// What the old lines were.
-    states: Vec<LineState>,
-    entries: MovingEntries,
-    blocks: Vec<Block>,
-    lines: Vec<LineState>,
-    inventory: Inventory,
-    map: &'a LineMap,
-}
-
-impl Merged<'_> {
-    fn take(&mut self, read: ReadLines) {
-        let ReadLines { lines, index } = read;
-        let numbers = self.inventory.append(&index.inventory);
-        let mut parsed = index.lines.iter();
-        for (ChangedLine { line, edited }, read) in lines {
-            self.keep_until(line as usize);
-            // The old version is removed first, which makes room for the new one.
-            let old = edited.and_then(|from| self.states[from as usize].entry());
-            let old = old.map(|entry| self.entries.take(entry));
-            let taken = match read {
-                ReadLine::SameBlocks(entry) => Ok(*entry),
-                ReadLine::OtherParent(parent) => old
-                    .map(|old| Entry { parent, ..old })
-                    .ok_or(LineState::Opaque),
-                ReadLine::Parsed => {
-                    let state = parsed.next().copied().unwrap_or(LineState::Opaque);
-                    let entry = state.entry().map(|e| index.entries[e]);
-                    entry
-                        .map(|e| self.with_blocks(e, &index.blocks, &numbers))
-                        .ok_or(state)
-                }
-            };
-            self.push(taken);
-        }
-    }
-
-    /// Takes over the lines before `line` that were not taken yet; all of them are kept.
-    fn keep_until(&mut self, line: usize) {
-        let map = self.map;
-        for source in &map.sources()[self.lines.len()..line] {
-            let state = source.old_line().map(|old| self.states[old]);
-            let state = state.unwrap_or(LineState::Opaque);
-            let taken = state.entry().map(|e| self.entries.take(e)).ok_or(state);
-            self.push(taken);
-        }
-    }
-
-    fn with_blocks(&mut self, entry: Entry, blocks: &[Block], numbers: &Renumbered) -> Entry {
-        let first = self.blocks.len() as u32;
-        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
-        let own = blocks[own].iter().map(|b| b.renamed(numbers));
-        self.blocks.extend(own);
-        Entry {
-            blocks: (first, self.blocks.len() as u32),
-            ..entry
-        }
-    }
-
-    fn push(&mut self, taken: Result<Entry, LineState>) {
-        let line = self.lines.len() as u32;
-        self.lines.push(match taken {
-            Ok(entry) => LineState::Entry(self.entries.put(Entry { line, ..entry })),
-            Err(state) => state,
-        });
-    }
-
-    fn index(self) -> Index {
-        Index {
-            lines: self.lines,
-            entries: self.entries.finish(),
-            blocks: self.blocks,
-            inventory: self.inventory,
-        }
-    }
-}
-
-/// The entries of the old session, which become those of the new one in the same memory.
-struct MovingEntries {
-    entries: Vec<Entry>,
-    /// How many new entries are in place.
-    put: usize,
-    /// The first old entry that was neither taken nor moved to `waiting`.
-    next: usize,
-    /// Old entries before `next` that were not taken yet. They are moved here where new entries need their place.
-    waiting: VecDeque<Entry>,
-}
-
-impl MovingEntries {
-    fn new(entries: Vec<Entry>) -> Self {
         Self {
-            entries,
-            put: 0,
-            next: 0,
-            waiting: VecDeque::new(),
+            document,
+            unfinished: OnceLock::new(),
+            ..self
         }
     }
 
-    /// Returns the old entry with this number, unless it or a later one was taken.
-    fn peek(&self, number: usize) -> Option<&Entry> {
-        let first = self.next - self.waiting.len();
-        let waiting = self.waiting.get(number.checked_sub(first)?);
-        waiting.or_else(|| self.entries.get(number))
-    }
-
-    /// Removes the old entry with this number. Entries are taken in order.
-    fn take(&mut self, number: usize) -> Entry {
-        let first = self.next - self.waiting.len();
-        if let Some(&entry) = self.waiting.get(number - first) {
-            self.waiting.drain(..=number - first);
-            return entry;
+    /// Appends lines that no link, call or turn depends on.
+    fn append_unlinked(&mut self, mut more: Index) {
+        let (entries, lines) = (self.entries().len() as u32, self.lines.len() as u32);
+        self.lines.reserve_exact(more.lines.len());
+        self.lines
+            .extend(more.lines.iter().map(|state| match *state {
+                LineState::Entry(e) => LineState::Entry(e + entries),
+                state => state,
+            }));
+        for entry in &mut more.entries {
+            entry.line += lines;
         }
-        self.waiting.clear();
-        self.next = number + 1;
-        self.entries[number]
+        self.entries.extend(&more.entries);
+        self.inventory.append(&more.inventory);
     }
 
-    /// Appends a new entry and returns its number.
-    fn put(&mut self, entry: Entry) -> u32 {
-        if self.put == self.entries.len() {
-            self.entries.push(entry);
-        } else {
-            if self.put == self.next {
-                self.waiting.push_back(self.entries[self.next]);
-                self.next += 1;
-            }
-            self.entries[self.put] = entry;
-        }
-        self.put += 1;
-        self.put as u32 - 1
-    }
-
-    fn finish(mut self) -> Vec<Entry> {
-        self.entries.truncate(self.put);
-        self.entries.shrink_to_fit();
-        self.entries
+    /// Returns the document and the index that the session was built from; the rest is dropped.
+    fn into_parts(self) -> (Document, Index) {
+        let index = Index {
+            lines: self.lines,
+            entries: self.entries.into_vec(),
+            blocks: Arc::unwrap_or_clone(self.blocks),
+            inventory: self.inventory,
+        };
+        (self.document, index)
     }
 }

@@ -188,7 +188,7 @@ impl Graph {
         let tells = |t: &EntryHead| t.is_boundary() || t.kind == Kind::LastPrompt;
         let told = heads.iter().rposition(tells);
         let named = told.filter(|&i| !heads[i].is_boundary());
-        let named = named.and_then(|i| entries[i].names.some());
+        let named = named.and_then(|i| entries[i].refers_to.some());
         if let Some(leaf) = explicit_leaf.and_then(|id| self.find(entries, id)) {
             return Some(leaf);
         }
@@ -260,7 +260,7 @@ impl Graph {
     ) -> Option<usize> {
         let e = &entries[at];
         if e.is_boundary() {
-            let remembered = e.names.some().and_then(|id| self.find(entries, id));
+            let remembered = e.refers_to.some().and_then(|id| self.find(entries, id));
             return remembered.or_else(|| heads[..at].iter().rposition(|&t| can_be_leaf(t)));
         }
         e.parent.some()?;

@@ -2,12 +2,18 @@
 //!
 //! Knows nothing of tokens, of people, or of disks.
 
+mod build;
 mod calls;
 mod derive;
+mod entries;
 mod graph;
+mod merge;
 mod session;
+#[cfg(test)]
+mod tests;
 mod turn_spec;
 mod turns;
+mod values;
 
 pub use calls::{At, Call, Calls, Places};
 pub use graph::{Graph, Standing};

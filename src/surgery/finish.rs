@@ -141,9 +141,9 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
     match last.map(|i| &session.entries()[i]) {
         None if !always => return,
         Some(last)
-            if last.names != Id::NONE
+            if last.refers_to != Id::NONE
                 && session
-                    .find(last.names)
+                    .find(last.refers_to)
                     .is_some_and(|n| session.graph().descends(leaf, n)) =>
         {
             return;

@@ -287,7 +287,7 @@ impl<'a> Renaming<'a> {
             own: known(e.is_chained(), e.uuid),
             parent: known(session.graph().parent(entry).is_some(), e.parent),
             named: e
-                .names
+                .refers_to
                 .some()
                 .filter(|&id| known(true, id).is_some() && session.find_near(entry, id).is_some()),
         }
@@ -319,7 +319,7 @@ impl<'a> Renaming<'a> {
             && now.message_id == called(entry.message_id)
             && now.uuid == called(entry.uuid)
             && now.parent == called(entry.parent)
-            && now.names == called(entry.names)
+            && now.refers_to == called(entry.refers_to)
             && (session || now.session == called(entry.session))
             && now.blocks.1 - now.blocks.0 == entry.blocks.1 - entry.blocks.0
     }
@@ -429,7 +429,7 @@ impl<'a> Renaming<'a> {
         let Some(places) = entry.ids.places(text.len()) else {
             return false;
         };
-        let own = [entry.uuid, entry.parent, entry.session, entry.names];
+        let own = [entry.uuid, entry.parent, entry.session, entry.refers_to];
         let mut renamed = own.map(|id| !id.is_some());
         for start in places {
             // Where all ids are of this length, those that are renamed are UUIDs, or strings that look alike.

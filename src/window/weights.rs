@@ -9,8 +9,7 @@ use crate::json::lookup;
 use super::calibration::Weight;
 use super::usage::recorded_window;
 use crate::session::{Session, Standing};
-use crate::transcript::NEEDS_FULL_PARSE;
-use crate::transcript::{Block, Entry, Id, Kind, Subtype, attached, parse};
+use crate::transcript::{Block, Entry, Id, Kind, Subtype, WindowUse, attached, parse};
 
 /// What there is to know of an entry.
 ///
@@ -265,13 +264,12 @@ fn weight<'a>(line: impl Fn() -> &'a [u8], blocks: &[Block], e: &Entry) -> Weigh
             }
             weight
         }
-        Kind::Attachment if e.window != NEEDS_FULL_PARSE => Weight {
-            bytes: f64::from(e.window),
-            images: 0.0,
-        },
         Kind::Attachment => Weight {
-            bytes: attached(line(), e)
-                .map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),
+            bytes: match e.window_use() {
+                WindowUse::ShownBytes(bytes) => f64::from(bytes),
+                WindowUse::RequestTokens(_) | WindowUse::NeedsFullParse => attached(line(), e)
+                    .map_or(0.0, |a| a.texts.iter().map(|t| t.len() as f64).sum()),
+            },
             images: 0.0,
         },
         Kind::System if e.subtype == Subtype::LocalCommand => Weight {
