@@ -216,12 +216,7 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
     if let Some(metadata) = destination.transcript().and_then(|p| p.metadata().ok()) {
         report.figures.1.bytes = metadata.len();
     }
-    let code = report.finish(context, Some(&destination))?;
-    // The program ends now, and the system takes memory back faster than piece by piece.
-    result.after.document().give_back();
-    std::mem::forget(copy);
-    std::mem::forget((result, job));
-    Ok(code)
+    report.finish(context, Some(&destination))
 }
 
 fn destination(context: &Context, job: &Job<'_>) -> Destination {

@@ -1,6 +1,7 @@
 //! Sessions as people name them, and what to say when they cannot be found.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::render::{age, clean, fit, pad};
@@ -18,7 +19,7 @@ pub(super) fn find(context: &mut Context, arg: &SessionArg) -> Result<Located, C
     let found = Locator::new(&context.config, &context.project)
         .find(name)
         .map_err(|e| explain(context, e))?;
-    if found.len == 0 {
+    if found.len == 0 && found.path.is_file() {
         return Err(CliError::failed(
             "empty",
             format!("`{}` is empty", found.path.display()),
@@ -45,7 +46,16 @@ pub(super) fn say_which(
 
 /// Reads a transcript, and refuses what is none.
 pub(super) fn open(found: &Located) -> Result<Session, CliError> {
-    let session = Session::open(&found.path).map_err(|e| CliError {
+    checked(found, Session::open(&found.path))
+}
+
+/// Reads a transcript that is only looked at, which may come from a pipe like `/dev/stdin`.
+pub(super) fn open_to_read(found: &Located) -> Result<Session, CliError> {
+    checked(found, Session::open_file_or_pipe(&found.path))
+}
+
+fn checked(found: &Located, opened: io::Result<Session>) -> Result<Session, CliError> {
+    let session = opened.map_err(|e| CliError {
         kind: "unreadable",
         ..e.into()
     })?;

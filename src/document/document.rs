@@ -206,11 +206,6 @@ impl Document {
         self.lines.iter().map(|l| l.raw_len()).sum()
     }
 
-    /// Gives the memory that its file takes back to the system, on all cores; what is asked for later is read again.
-    pub fn give_back(&self) {
-        self.source.give_back();
-    }
-
     /// Whether it has no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()

@@ -13,5 +13,5 @@ pub use builder::DocumentBuilder;
 pub use document::Document;
 pub use line::{Ending, Line};
 pub use line_map::{LineMap, LineSource};
-pub use source::Source;
+pub use source::{FileKind, NotAFile, Source};
 pub use split::LineChunk;

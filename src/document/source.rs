@@ -1,42 +1,109 @@
 //! Where the bytes of a document come from.
 
+use std::fmt;
+use std::fs::{FileType, Metadata};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
-#[cfg(unix)]
-use memmap2::UncheckedAdvice;
-#[cfg(unix)]
-use rayon::prelude::*;
 
-/// Files from this size on are mapped rather than read, so that memory does not grow with them.
+/// Files from this size on are mapped instead of read, so that memory does not grow with them.
 const MAP_FROM: u64 = 1 << 20;
-
-/// How many bytes of a mapping one core gives back at a time.
-#[cfg(unix)]
-const GIVEN_BACK: usize = 1 << 25;
 
 /// Where a document's bytes are held.
 #[derive(Debug)]
 pub enum Source {
-    /// On the heap.
+    /// In memory.
     Owned(Vec<u8>),
-    /// A mapping of the file.
+    /// In a mapping of the file.
     Mapped(Mmap),
 }
 
-impl Source {
-    /// Reads a file, by mapping where it is large.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let file = fs_err::File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::Error::new(
-                io::ErrorKind::IsADirectory,
-                format!("`{}` is a directory", path.display()),
-            ));
+/// A path leads to something other than a regular file.
+///
+/// [`Source::open`] returns it inside an [`io::Error`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is a {kind}, not a regular file", path.display())]
+pub struct NotAFile {
+    /// The path.
+    pub path: PathBuf,
+    /// What it leads to.
+    pub kind: FileKind,
+}
+
+/// What a path can lead to instead of a regular file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum FileKind {
+    Directory,
+    Pipe,
+    Socket,
+    Device,
+}
+
+impl FileKind {
+    /// Returns what a file is, unless it is a regular file.
+    fn of(kind: FileType) -> Option<Self> {
+        if kind.is_file() {
+            return None;
         }
-        if metadata.len() < MAP_FROM {
+        if kind.is_dir() {
+            return Some(FileKind::Directory);
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::FileTypeExt as _;
+            if kind.is_fifo() {
+                return Some(FileKind::Pipe);
+            }
+            if kind.is_socket() {
+                return Some(FileKind::Socket);
+            }
+        }
+        Some(FileKind::Device)
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FileKind::Directory => "directory",
+            FileKind::Pipe => "pipe",
+            FileKind::Socket => "socket",
+            FileKind::Device => "device",
+        })
+    }
+}
+
+impl From<NotAFile> for io::Error {
+    fn from(error: NotAFile) -> Self {
+        let kind = match error.kind {
+            FileKind::Directory => io::ErrorKind::IsADirectory,
+            FileKind::Pipe | FileKind::Socket | FileKind::Device => io::ErrorKind::InvalidInput,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// Fails unless `metadata`, that of `path`, is of a regular file.
+fn require_file(path: &Path, metadata: &Metadata) -> Result<(), NotAFile> {
+    match FileKind::of(metadata.file_type()) {
+        None => Ok(()),
+        Some(kind) => Err(NotAFile {
+            path: path.to_owned(),
+            kind,
+        }),
+    }
+}
+
+impl Source {
+    /// Reads a regular file, by mapping it if it is large; refuses anything else with [`NotAFile`].
+    ///
+    /// The path is examined before it is opened: opening a pipe waits for a writer, and opening a device may do anything.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        require_file(path, &fs_err::metadata(path)?)?;
+        let file = fs_err::File::open(path)?;
+        if file.metadata()?.len() < MAP_FROM {
             return fs_err::read(path).map(Self::Owned);
         }
         // SAFETY: the mapping is read-only and private. The client only ever appends, and we
@@ -47,7 +114,18 @@ impl Source {
         Ok(Self::Mapped(map))
     }
 
-    /// The bytes.
+    /// Does the same as [`Source::open`], but also reads a pipe to its end, which may wait for its writer.
+    ///
+    /// For paths that the user wrote, like `/dev/stdin`; never for files that were found in a folder.
+    pub fn open_file_or_pipe(path: &Path) -> io::Result<Self> {
+        let kind = FileKind::of(fs_err::metadata(path)?.file_type());
+        if kind == Some(FileKind::Pipe) {
+            return fs_err::read(path).map(Self::Owned);
+        }
+        Self::open(path)
+    }
+
+    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Source::Owned(bytes) => bytes,
@@ -56,29 +134,43 @@ impl Source {
     }
 }
 
-impl Source {
-    /// Gives the pages of a mapping back to the system on all cores. Who ends the mapping, or the program, does so too, but on
-    /// one core alone: at 1 GiB that is a twentieth of what looking through it takes. Should its bytes be asked for again,
-    /// they are read from the file again.
-    pub(super) fn give_back(&self) {
-        #[cfg(unix)]
-        if let Source::Mapped(map) = self
-            && map.len() > GIVEN_BACK
-        {
-            let parts = (0..map.len()).into_par_iter().step_by(GIVEN_BACK);
-            parts.for_each(|at| {
-                let len = GIVEN_BACK.min(map.len() - at);
-                // SAFETY: the mapping is read-only, so there is nothing in its pages that is not in the file.
-                #[allow(unsafe_code)]
-                let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, at, len) };
-            });
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn source_refuses_everything_but_regular_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let mode = rustix::fs::Mode::from_bits_truncate(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0)
+            .expect("a pipe");
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+        for (path, kind) in [
+            (folder.path(), FileKind::Directory),
+            (&pipe, FileKind::Pipe),
+            (&socket, FileKind::Socket),
+            (Path::new("/dev/null"), FileKind::Device),
+        ] {
+            let error = Source::open(path).expect_err("not a file");
+            let refused = error.get_ref().and_then(|e| e.downcast_ref::<NotAFile>());
+            assert_eq!(refused.map(|e| e.kind), Some(kind), "{error}");
         }
     }
-}
 
-impl Drop for Source {
-    // On a worker of the pool, other work may be done meanwhile: nobody should hold a lock while a document goes.
-    fn drop(&mut self) {
-        self.give_back();
+    #[test]
+    fn source_reads_a_pipe_that_was_named_to_its_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let mode = rustix::fs::Mode::from_bits_truncate(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0)
+            .expect("a pipe");
+        let bytes = "a line\n".repeat(20_000);
+        std::thread::scope(|scope| {
+            scope.spawn(|| fs_err::write(&pipe, &bytes).expect("a reader"));
+            let source = Source::open_file_or_pipe(&pipe).expect("a pipe");
+            assert_eq!(source.bytes(), bytes.as_bytes());
+        });
     }
 }

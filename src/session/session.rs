@@ -38,15 +38,15 @@ impl Default for Session {
 }
 
 impl Session {
-    /// Reads the transcript at `path`.
+    /// Reads the transcript at `path`, which must be a regular file; see [`Source::open`].
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Source::open(path.as_ref()).map(Self::read)
     }
 
-    /// Ends it where the program ends: the system takes memory back faster than piece by piece.
-    pub fn forget(self) {
-        self.document.give_back();
-        std::mem::forget(self);
+    /// Reads the transcript at a path that the user wrote, which may be a pipe like `/dev/stdin`; see
+    /// [`Source::open_file_or_pipe`].
+    pub fn open_file_or_pipe(path: impl AsRef<Path>) -> io::Result<Self> {
+        Source::open_file_or_pipe(path.as_ref()).map(Self::read)
     }
 
     /// Returns the lines as they are in the file.

@@ -169,7 +169,7 @@ impl<'a> Locator<'a> {
             });
         }
         match Located::at(path.to_owned()) {
-            Ok(found) if found.len == 0 => Err(LocateError::Empty {
+            Ok(found) if found.len == 0 && path.is_file() => Err(LocateError::Empty {
                 path: path.to_owned(),
             }),
             Ok(found) => Ok(Located {
@@ -279,7 +279,10 @@ fn listed(folder: &Path) -> Result<Vec<Located>, LocateError> {
     for entry in entries {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.ends_with(".jsonl") && !name.starts_with("agent-") && !name.starts_with('.') {
+        let named_so =
+            name.ends_with(".jsonl") && !name.starts_with("agent-") && !name.starts_with('.');
+        // Opening a pipe or a device that has such a name could wait forever.
+        if named_so && path.is_file() {
             // A file that vanishes while we look was not there.
             out.extend(Located::at(path).ok());
         }

@@ -52,7 +52,7 @@ struct Xray {
 
 pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
-    let session = names::open(&found)?;
+    let session = names::open_to_read(&found)?;
     let id: String = found.id.chars().take(8).collect();
     let ledger = EntryWeights::of(&session);
     let advisor = Advisor {
@@ -100,7 +100,6 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
     }
     let text = render(context, &session, &xray);
     pager::show(context, &text)?;
-    session.forget();
     Ok(ExitCode::SUCCESS)
 }
 

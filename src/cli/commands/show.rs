@@ -54,7 +54,7 @@ pub(crate) enum Only {
 
 pub(crate) fn run(args: &ShowArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
-    let session = names::open(&found)?;
+    let session = names::open_to_read(&found)?;
     if args.branches {
         return branches::run(context, &found, &session);
     }
