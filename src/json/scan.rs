@@ -52,6 +52,31 @@ impl Marks {
             planes.escaped(escaped, letters_of_escapes(bytes))
         }
     }
+
+    /// Returns the same as [`Marks::of`], for processors that compare 32 bytes at once. The functions it calls have no
+    /// closures, because those would not be inlined.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) fn of_wide(text: &[u8], block: usize, escaped: bool) -> Self {
+        let rest = text.get(block * BLOCK..).unwrap_or_default();
+        match rest.first_chunk() {
+            Some(whole) => Self::of_whole_wide(whole, escaped),
+            None => Self::of_whole_wide(&padded(rest), escaped),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn of_whole_wide(bytes: &[u8; BLOCK], escaped: bool) -> Self {
+        let planes = wide_registers::planes(bytes);
+        if planes.are_plain(escaped) {
+            planes.plain()
+        } else {
+            planes.escaped(escaped, wide_registers::letters_of_escapes(bytes))
+        }
+    }
 }
 
 impl Planes {
@@ -150,6 +175,83 @@ fn bits(lane: u8x16, shift: usize) -> u64 {
     u64::from(lane.to_bitmask()) << shift
 }
 
+/// The same with registers of 32 bytes, which not every x86-64 processor has.
+///
+/// Without it, reading a session of 300 MB takes about a sixth more processor time.
+#[cfg(target_arch = "x86_64")]
+mod wide_registers {
+    use std::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+        _mm256_set1_epi8, _mm256_setr_epi8, _mm256_shuffle_epi8,
+    };
+
+    use super::{BLOCK, Planes};
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn lanes(bytes: &[u8; BLOCK]) -> (__m256i, __m256i) {
+        let [first, second]: [[u8; 32]; 2] = bytemuck::cast(*bytes);
+        (bytemuck::cast(first), bytemuck::cast(second))
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn is(lane: __m256i, byte: u8) -> __m256i {
+        _mm256_cmpeq_epi8(lane, _mm256_set1_epi8(byte.cast_signed()))
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn control(lane: __m256i) -> __m256i {
+        _mm256_cmpeq_epi8(lane, _mm256_min_epu8(lane, _mm256_set1_epi8(0x1f)))
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn letter(lane: __m256i) -> __m256i {
+        // Except for `r`, each letter is the only one with its last four bits.
+        let table = _mm256_setr_epi8(
+            -1, -1, B, -1, T, -1, F, -1, -1, -1, -1, -1, -1, -1, N, SLASH, -1, -1, B, -1, T, -1, F,
+            -1, -1, -1, -1, -1, -1, -1, N, SLASH,
+        );
+        let others = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, lane), lane);
+        _mm256_or_si256(others, is(lane, b'r'))
+    }
+
+    const B: i8 = b'b'.cast_signed();
+    const F: i8 = b'f'.cast_signed();
+    const N: i8 = b'n'.cast_signed();
+    const T: i8 = b't'.cast_signed();
+    const SLASH: i8 = b'/'.cast_signed();
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn bits(first: __m256i, second: __m256i) -> u64 {
+        let low = _mm256_movemask_epi8(first).cast_unsigned();
+        let high = _mm256_movemask_epi8(second).cast_unsigned();
+        u64::from(low) | u64::from(high) << 32
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) fn planes(bytes: &[u8; BLOCK]) -> Planes {
+        let (a, b) = lanes(bytes);
+        Planes {
+            quotes: bits(is(a, b'"'), is(b, b'"')),
+            backslashes: bits(is(a, b'\\'), is(b, b'\\')),
+            controls: bits(control(a), control(b)),
+            high: _mm256_movemask_epi8(_mm256_or_si256(a, b)) != 0,
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) fn letters_of_escapes(bytes: &[u8; BLOCK]) -> u64 {
+        let (a, b) = lanes(bytes);
+        bits(letter(a), letter(b))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +262,13 @@ mod tests {
         fn scan_marks_every_byte(text in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b'\\'), Just(b'\\'), Just(b'n'), any::<u8>()], 0..200)) {
             for block in 0..5 {
                 let marks = Marks::of(&text, block, is_escaped(&text, block * BLOCK));
+                #[cfg(target_arch = "x86_64")]
+                if is_x86_feature_detected!("avx2") {
+                    // SAFETY: the processor has AVX2.
+                    #[allow(unsafe_code)]
+                    let wide = unsafe { Marks::of_wide(&text, block, is_escaped(&text, block * BLOCK)) };
+                    prop_assert_eq!(wide, marks);
+                }
                 let bytes = &text[(block * BLOCK).min(text.len())..((block + 1) * BLOCK).min(text.len())];
                 for i in 0..BLOCK {
                     let byte = bytes.get(i).copied().unwrap_or(b' ');

@@ -4,6 +4,42 @@ use super::cursor::{Cursor, Result};
 use super::scan::{BLOCK, Marks, is_escaped};
 use super::span::{Malformed, Span};
 
+/// The body of [`Cursor::rest_of_string`], once for each way to scan a block: a generic function would not be compiled with
+/// the processor features of its caller.
+macro_rules! rest_of_string {
+    ($cursor:ident, $marks:path) => {
+        loop {
+            let block = $cursor.pos / BLOCK;
+            if block != $cursor.block {
+                let escaped = if block == $cursor.block.wrapping_add(1) {
+                    $cursor.marks.escapes_next
+                } else {
+                    is_escaped($cursor.bytes, block * BLOCK)
+                };
+                $cursor.block = block;
+                $cursor.marks = $marks($cursor.bytes, block, escaped);
+                $cursor.high |= $cursor.marks.high;
+            }
+            let offset = $cursor.pos % BLOCK;
+            let quotes = $cursor.marks.quotes >> offset;
+            let within = 1_u64.unbounded_shl(quotes.trailing_zeros()).wrapping_sub(1);
+            let odd = $cursor.marks.odd >> offset & within;
+            if odd != 0 {
+                $cursor.check_escapes(odd)?;
+            }
+            if quotes != 0 {
+                $cursor.pos += quotes.trailing_zeros() as usize + 1;
+                return Ok(());
+            }
+            $cursor.pos = (block + 1) * BLOCK;
+            if $cursor.pos >= $cursor.bytes.len() {
+                $cursor.pos = $cursor.bytes.len();
+                return Err($cursor.bad());
+            }
+        }
+    };
+}
+
 impl Cursor<'_> {
     /// Skips a string and returns its span, quotes included.
     #[inline]
@@ -39,35 +75,19 @@ impl Cursor<'_> {
     /// Continues inside a string, block by block, until after the quote that ends it.
     #[inline(never)]
     fn rest_of_string(&mut self) -> Result<()> {
-        loop {
-            let block = self.pos / BLOCK;
-            if block != self.block {
-                let escaped = if block == self.block.wrapping_add(1) {
-                    self.marks.escapes_next
-                } else {
-                    is_escaped(self.bytes, block * BLOCK)
-                };
-                self.block = block;
-                self.marks = Marks::of(self.bytes, block, escaped);
-                self.high |= self.marks.high;
-            }
-            let offset = self.pos % BLOCK;
-            let quotes = self.marks.quotes >> offset;
-            let within = 1_u64.unbounded_shl(quotes.trailing_zeros()).wrapping_sub(1);
-            let odd = self.marks.odd >> offset & within;
-            if odd != 0 {
-                self.check_escapes(odd)?;
-            }
-            if quotes != 0 {
-                self.pos += quotes.trailing_zeros() as usize + 1;
-                return Ok(());
-            }
-            self.pos = (block + 1) * BLOCK;
-            if self.pos >= self.bytes.len() {
-                self.pos = self.bytes.len();
-                return Err(self.bad());
-            }
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the feature that the function is compiled for.
+            #[allow(unsafe_code)]
+            return unsafe { self.rest_of_string_wide() };
         }
+        rest_of_string!(self, Marks::of)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn rest_of_string_wide(&mut self) -> Result<()> {
+        rest_of_string!(self, Marks::of_wide)
     }
 
     /// Fails unless every odd byte from here on, one bit each, belongs to a `\u0041`-like escape.

@@ -60,7 +60,7 @@ pub enum WindowUse {
 const NEEDS_FULL_PARSE: u32 = u32::MAX;
 
 impl Entry {
-    /// Returns an entry of which nothing is known.
+    /// Returns an entry before anything of it was read.
     pub(super) fn without_time() -> Self {
         Self {
             time: i64::MIN,
