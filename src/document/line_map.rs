@@ -147,7 +147,9 @@ mod tests {
         let document = Document::from_bytes(*b"a\nb\n");
         for order in [[0, 0], [1, 0]] {
             let mut next = document.derived();
-            order.into_iter().for_each(|line| next.keep(line));
+            for line in order {
+                next.keep(line);
+            }
             assert!(!next.finish().1.is_in_order(), "{order:?}");
         }
     }

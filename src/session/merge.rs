@@ -39,7 +39,9 @@ pub(super) fn merged(index: Index, old: &Document, new: &Document, lines: &LineM
         let read: Vec<ReadLines> = tasks
             .map(|some| ReadLines::read(some, (old, new), &next))
             .collect();
-        read.into_iter().for_each(|lines| next.take(lines));
+        for lines in read {
+            next.take(lines);
+        }
     }
     next.keep_until(new.lines().len());
     next.index()

@@ -111,7 +111,7 @@ fn shown_bytes(session: &Session) -> u64 {
         .into_par_iter()
         .filter(shown)
         .map(|i| lines[session.entries()[i].line as usize])
-        .map(|l| l.raw_len())
+        .map(crate::document::Line::raw_len)
         .sum()
 }
 
