@@ -9,22 +9,22 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 
-/// How many pieces there are for each worker before the first of them is taken.
+/// How many buffers there are for each worker.
 const BUFFERS: usize = 8;
 
-/// What a thread came to.
+/// Waits for a thread and returns its result; a panic in it continues here.
 pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Makes so many pieces on all cores, and takes one after the other.
+/// Makes pieces of output on all cores, and passes them to `take` in order.
 pub(crate) fn in_order<E: Into<Box<dyn Error + Send + Sync>> + Send>(
     pieces: usize,
     make: impl Fn(usize, &mut Vec<u8>) -> Result<(), E> + Sync,
     mut take: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let workers = rayon::current_num_threads().min(pieces);
-    // A worker takes an empty buffer before it takes the next piece, so that none runs far ahead of what is taken.
+    // A worker takes an empty buffer before the next piece, so that no worker runs far ahead of `take`.
     let (empty, buffers) = channel();
     for _ in 0..workers * BUFFERS {
         let _ = empty.send(Vec::new());
@@ -43,7 +43,7 @@ pub(crate) fn in_order<E: Into<Box<dyn Error + Send + Sync>> + Send>(
                 break;
             }
             buffer.clear();
-            // Who waits for this piece must hear of a panic, too.
+            // A panic is passed on to the thread that waits for this piece.
             let outcome = catch_unwind(AssertUnwindSafe(|| make(piece, &mut buffer)));
             let outcome = outcome.map(|made| made.map(|()| buffer));
             if made.send((piece, outcome)).is_err() {
@@ -58,7 +58,8 @@ pub(crate) fn in_order<E: Into<Box<dyn Error + Send + Sync>> + Send>(
             scope.spawn(|| work(send));
         }
         drop(send);
-        // Pieces come as they are done, and go out in order. Where one fails, both ends hang up.
+        // Pieces arrive as they are finished and are passed on in order. On an error both channels are closed, which ends
+        // the workers.
         let mut waiting = BTreeMap::new();
         for piece in 0..pieces {
             while !waiting.contains_key(&piece) {
@@ -85,7 +86,7 @@ mod tests {
     struct Fourth;
 
     #[test]
-    fn pieces_go_out_in_order() {
+    fn threads_pass_pieces_on_in_order() {
         let number = |piece: usize, out: &mut Vec<u8>| {
             out.extend((piece as u32).to_le_bytes());
             Ok::<_, Fourth>(())
@@ -103,8 +104,8 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_ends_it() {
-        // Far more pieces than there are buffers, so that whoever still worked would wait for ever.
+    fn threads_end_when_a_piece_fails() {
+        // Far more pieces than buffers, so that a worker that did not end would wait forever.
         let failing = |piece: usize, _: &mut Vec<u8>| match piece {
             3 => Err(Fourth),
             _ => Ok(()),

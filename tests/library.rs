@@ -293,7 +293,7 @@ fn sums_are_shown_as_what_they_sum_up() {
         let shown = |say| {
             let plan = StripThinking::default().plan(&session, say);
             let mut plan = plan.expect("a plan");
-            plan.carry_out(&session).expect("a sound plan");
+            plan.apply(&session).expect("a sound plan");
             let measure = Figures::of(&session, 0);
             let preview = Preview {
                 operation: "strip-thinking",

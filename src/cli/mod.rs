@@ -30,7 +30,6 @@ use error::{CliError, report};
 
 /// Runs the program on the arguments, streams and environment of this process.
 pub fn main() -> ExitCode {
-    give_memory_back();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -53,18 +52,6 @@ pub fn main() -> ExitCode {
             let _ = context.out.flush();
             report(&error, cli.global.json, &mut context.err)
         }
-    }
-}
-
-/// Has large stretches of memory go back to the system as soon as they are free.
-///
-/// The allocator would keep ever larger ones for itself: of a session of 1 GiB, `strip-thinking` then holds a quarter more.
-fn give_memory_back() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it sets a number, and no other thread is there yet.
-    #[allow(unsafe_code)]
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 20);
     }
 }
 

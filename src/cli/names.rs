@@ -24,7 +24,7 @@ pub(super) fn find(context: &mut Context, arg: &SessionArg) -> Result<Located, C
     let found = Locator::new(&context.config, &context.project)
         .find(name)
         .map_err(|e| explain(context, e))?;
-    if found.len == 0 {
+    if found.len == 0 && found.path.is_file() {
         return Err(empty(&found.path));
     }
     Ok(found)
@@ -91,7 +91,16 @@ pub(super) fn say_which(
 
 /// Reads a transcript, and refuses files that are none.
 pub(super) fn open(found: &Located) -> Result<Session, CliError> {
-    let session = Session::open(&found.path).map_err(CliError::unreadable)?;
+    checked(found, Session::open(&found.path))
+}
+
+/// Reads a transcript that is only looked at, which may come from a pipe like `/dev/stdin`.
+pub(super) fn open_to_read(found: &Located) -> Result<Session, CliError> {
+    checked(found, Session::open_file_or_pipe(&found.path))
+}
+
+fn checked(found: &Located, opened: std::io::Result<Session>) -> Result<Session, CliError> {
+    let session = opened.map_err(CliError::unreadable)?;
     if session.entries().is_empty() {
         return Err(CliError::failed(
             ErrorKind::NotASession,

@@ -1,176 +1,56 @@
-//! Bytes to lines and back.
+//! A file as lines, and the documents that are derived from it.
 
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use memchr::memchr;
-use memmap2::Mmap;
-#[cfg(unix)]
-use memmap2::UncheckedAdvice;
-use rayon::prelude::*;
+use super::builder::DocumentBuilder;
+use super::line::{Line, Place};
+use super::line_map::{LineMap, LineSource};
+use super::source::Source;
+use super::split::{LineChunk, split};
+use crate::json::{Edit, Edits, make_edits};
 
-use super::line::{Ending, Line};
-use crate::json::{Edit, Edits, OverlapError, make_edits, put_in_order};
-
-/// Files from this size on are mapped rather than read, so that memory does not grow with them.
-const MAP_FROM: u64 = 1 << 20;
-
-/// How many bytes one core splits into lines at a time.
-const SPLIT: usize = 1 << 20;
-
-/// How many of these stretches each core gets before what was made of them is taken.
-const WINDOW: usize = 16;
-
-/// How many bytes of a mapping one core gives back at a time.
-#[cfg(unix)]
-const GIVEN_BACK: usize = 1 << 25;
-
-/// Where a document's bytes are held.
-#[derive(Debug)]
-pub enum Source {
-    /// On the heap.
-    Owned(Vec<u8>),
-    /// A mapping of the file.
-    Mapped(Mmap),
-}
-
-impl Source {
-    /// Reads a file, by mapping where it is large.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let file = fs_err::File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::Error::new(
-                io::ErrorKind::IsADirectory,
-                format!("`{}` is a directory", path.display()),
-            ));
-        }
-        if metadata.len() < MAP_FROM {
-            return fs_err::read(path).map(Self::Owned);
-        }
-        // SAFETY: the mapping is read-only and private. The client only ever appends, and we
-        // replace files by renaming, never by truncating; should another program truncate the file
-        // while it is mapped, this process ends with SIGBUS, before anything was published.
-        #[allow(unsafe_code)]
-        let map = unsafe { Mmap::map(file.file()) }?;
-        Ok(Self::Mapped(map))
-    }
-
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Source::Owned(bytes) => bytes,
-            Source::Mapped(map) => map,
-        }
-    }
-}
-
-impl Source {
-    /// Gives the pages of a mapping back to the system on all cores. Who ends the mapping, or the program, does so too, but on
-    /// one core alone: at 1 GiB that is a twentieth of what looking through it takes. Should its bytes be asked for again,
-    /// they are read from the file again.
-    fn give_back(&self) {
-        #[cfg(unix)]
-        if let Source::Mapped(map) = self
-            && map.len() > GIVEN_BACK
-        {
-            let parts = (0..map.len()).into_par_iter().step_by(GIVEN_BACK);
-            parts.for_each(|at| {
-                let len = GIVEN_BACK.min(map.len() - at);
-                // SAFETY: the mapping is read-only, so there is nothing in its pages that is not in the file.
-                #[allow(unsafe_code)]
-                let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, at, len) };
-            });
-        }
-    }
-}
-
-impl Drop for Source {
-    // On a worker of the pool, other work may be done meanwhile: nobody should hold a lock while a document goes.
-    fn drop(&mut self) {
-        self.give_back();
-    }
-}
-
-/// The lines that begin in one part of the bytes, of about a size that one core reads at a time.
-fn stretch(bytes: &[u8], number: usize) -> Range<usize> {
-    let (from, to) = (number * SPLIT, ((number + 1) * SPLIT).min(bytes.len()));
-    // A line may go on for several parts. Where it begins it is looked through to its end, elsewhere as far as the part goes.
-    let start = match from {
-        0 => 0,
-        from => match memchr(b'\n', &bytes[from - 1..to - 1]) {
-            Some(i) => from + i,
-            None => return to..to,
-        },
-    };
-    let end = memchr(b'\n', &bytes[to - 1..]).map_or(bytes.len(), |i| to + i);
-    start..end
-}
-
-/// A stretch of whole lines that is being split.
-#[derive(Debug)]
-pub struct Stretch<'a> {
-    /// All bytes up to its end.
-    bytes: &'a [u8],
-    /// Where the next line begins.
-    at: usize,
-    lines: Vec<Line>,
-}
-
-impl<'a> Stretch<'a> {
-    /// What was not split yet: it begins with the next line. Nothing where no line is left.
-    pub fn rest(&self) -> Option<&'a [u8]> {
-        let rest = &self.bytes[self.at..];
-        (!rest.is_empty()).then_some(rest)
-    }
-
-    /// Whether the next line is the first of all.
-    pub fn is_first(&self) -> bool {
-        self.at == 0
-    }
-
-    /// Ends the next line at the newline that is known to be so many bytes further, else at the next one; its text.
-    pub fn end_line(&mut self, newline: Option<usize>) -> Option<&'a [u8]> {
-        let rest = self.rest()?;
-        let newline = newline.or_else(|| memchr(b'\n', rest));
-        let (len, ending) = match newline {
-            Some(n) if n > 0 && rest[n - 1] == b'\r' => (n - 1, Ending::CrLf),
-            Some(n) => (n, Ending::Lf),
-            None => (rest.len(), Ending::None),
-        };
-        self.lines
-            .push(Line::new(self.at as u64, len as u64, ending));
-        self.at += len + ending.bytes().len();
-        Some(&rest[..len])
-    }
-}
-
-/// A file as lines, or what becomes of one: any bytes are a document, and emit the same bytes again.
+/// A file as lines, or a changed version of one. Any bytes are a document, and a document emits the same bytes again.
 ///
-/// A document that was made from another shares its bytes; only what differs is held beside them. So a plan's
-/// result can be looked at before, and without, being written.
+/// A document that is derived from another shares its bytes; only the differences are held beside them. So the result of a
+/// plan can be examined without being written.
 #[derive(Debug, Clone)]
 pub struct Document {
-    source: Arc<Source>,
-    /// Lines that are not in the source: those of each document on the way here.
-    made: Vec<Part>,
-    lines: Vec<Line>,
-    /// For each line, the line of the file that it came from; `None` while that is itself.
-    origins: Option<Vec<u32>>,
+    pub(super) source: Arc<Source>,
+    /// Texts that are not in the source: those that each derivation added.
+    pub(super) added: Vec<AddedPart>,
+    pub(super) lines: Vec<Line>,
+    /// For each line, the line of the file that it came from; `None` while each line is its own origin.
+    pub(super) origins: Option<Vec<u32>>,
 }
 
-/// Lines that a document had not from the one that it was made from.
+/// The texts that one derivation added.
 #[derive(Debug, Clone)]
-struct Part {
-    /// The number of the first.
-    first: usize,
-    made: Arc<Vec<Made>>,
+pub(super) struct AddedPart {
+    /// The number of the first text.
+    pub(super) first: usize,
+    pub(super) texts: Arc<Vec<AddedText>>,
 }
 
-/// The origin of a line that no file had.
-const NOWHERE: u32 = u32::MAX;
+/// The text of a line that is not in the file.
+#[derive(Debug)]
+pub(super) enum AddedText {
+    /// The whole text.
+    Whole(Box<[u8]>),
+    /// Another line, edited. Thousands of lines differ from theirs only in an id, and most of them are never read, so the
+    /// text is put together on demand.
+    Edited {
+        from: Line,
+        /// Sorted, without overlaps.
+        edits: Edits,
+        text: OnceLock<Box<[u8]>>,
+    },
+}
+
+/// The origin of a line that the file does not have.
+pub(super) const NO_ORIGIN: u32 = u32::MAX;
 
 impl Document {
     /// Reads the file at `path`.
@@ -180,181 +60,150 @@ impl Document {
 
     /// Splits bytes into lines.
     pub fn new(source: Source) -> Self {
-        let split = |stretch: &mut Stretch<'_>| while stretch.end_line(None).is_some() {};
+        let split = |chunk: &mut LineChunk<'_>| while chunk.end_line(None).is_some() {};
         Self::read(source, split, |()| ())
     }
 
-    /// Splits bytes into lines while they are read: `read` is given stretches of whole lines, on all cores, and ends one
-    /// line after the other; what it makes of them is taken in order.
+    /// Splits bytes into lines while they are read.
+    ///
+    /// `read` gets chunks of whole lines, on all cores, and ends one line after the other; `take` gets its results in order.
     pub fn read<T: Send>(
         source: Source,
-        read: impl Fn(&mut Stretch<'_>) -> T + Sync,
-        mut take: impl FnMut(T) + Send,
+        read: impl Fn(&mut LineChunk<'_>) -> T + Sync,
+        take: impl FnMut(T) + Send,
     ) -> Self {
-        let stretches: Vec<usize> = (0..source.bytes().len().div_ceil(SPLIT)).collect();
-        let mut lines = Vec::new();
-        let read = |number: &usize| {
-            let range = stretch(source.bytes(), *number);
-            let mut stretch = Stretch {
-                bytes: &source.bytes()[..range.end],
-                at: range.start,
-                lines: Vec::new(),
-            };
-            let made = read(&mut stretch);
-            (stretch.lines, made)
-        };
-        let mut take = |made: Vec<(Vec<Line>, T)>| {
-            for (some, made) in made {
-                lines.extend_from_slice(&some);
-                take(made);
-            }
-        };
-        // Not all at once, so that little of what is read is held twice; what was read last is taken meanwhile.
-        let mut last = Vec::new();
-        for window in stretches.chunks(rayon::current_num_threads() * WINDOW) {
-            let next = || window.par_iter().map(read).collect();
-            (last, ()) = rayon::join(next, || take(last));
-        }
-        take(last);
-        lines.shrink_to_fit();
+        let lines = split(source.bytes(), read, take);
         Self {
             source: Arc::new(source),
-            made: Vec::new(),
+            added: Vec::new(),
             lines,
             origins: None,
         }
     }
 
-    /// A document of bytes on the heap.
+    /// Makes a document of bytes in memory.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self::new(Source::Owned(bytes.into()))
     }
 
     /// Starts a document that shares this one's bytes.
     pub fn derived(&self) -> DocumentBuilder<'_> {
-        DocumentBuilder {
-            from: self,
-            next: Self {
-                source: Arc::clone(&self.source),
-                made: self.made.clone(),
-                lines: Vec::with_capacity(self.lines.len()),
-                origins: Some(Vec::with_capacity(self.lines.len())),
-            },
-            first: self.made_so_far(),
-            made: Vec::new(),
-        }
+        DocumentBuilder::new(self)
     }
 
-    /// The lines in order.
+    /// Returns the lines in order.
     pub fn lines(&self) -> &[Line] {
         &self.lines
     }
 
-    /// The text of line `index`, without its ending.
+    /// Returns the text of line `index`, without its ending.
     ///
-    /// One that was made from another is kept once it was asked for.
+    /// The text of an edited line is put together once and kept.
     pub fn text(&self, index: usize) -> &[u8] {
         let line = self.lines[index];
-        let Some(number) = line.number() else {
-            return self.of_source(line);
+        let number = match line.place() {
+            Place::File(start) => return self.text_in_file(start, line.len()),
+            Place::Added(number) => number,
         };
-        match self.made(number) {
-            Made::Whole(text) => text,
-            Made::Edited { from, edits, text } => text.get_or_init(|| {
-                let mut made = Vec::with_capacity(line.len());
-                self.put_together(*from, edits, &mut made);
-                made.into()
+        match self.added_text(number) {
+            AddedText::Whole(text) => text,
+            AddedText::Edited { from, edits, text } => text.get_or_init(|| {
+                let mut out = Vec::with_capacity(line.len());
+                self.put_together(*from, edits, &mut out);
+                out.into()
             }),
         }
     }
 
-    /// The same for who looks at many lines but once: one that was made from another is put together in `room`.
-    pub fn text_in<'a>(&'a self, index: usize, room: &'a mut Vec<u8>) -> &'a [u8] {
-        self.look_at(self.lines[index], room)
+    /// Returns the text of line `index` for a caller that reads many lines once: an edited line is put together in
+    /// `buffer` and not kept.
+    pub fn text_in<'a>(&'a self, index: usize, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+        self.text_of(self.lines[index], buffer)
     }
 
-    fn look_at<'a>(&'a self, line: Line, room: &'a mut Vec<u8>) -> &'a [u8] {
-        match line.number().map(|number| self.made(number)) {
-            None => self.of_source(line),
-            Some(Made::Whole(text)) => text,
-            Some(Made::Edited { from, edits, text }) => match text.get() {
+    fn text_of<'a>(&'a self, line: Line, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+        let number = match line.place() {
+            Place::File(start) => return self.text_in_file(start, line.len()),
+            Place::Added(number) => number,
+        };
+        match self.added_text(number) {
+            AddedText::Whole(text) => text,
+            AddedText::Edited { from, edits, text } => match text.get() {
                 Some(text) => text,
                 None => {
-                    room.clear();
-                    self.put_together(*from, edits, room);
-                    room
+                    buffer.clear();
+                    self.put_together(*from, edits, buffer);
+                    buffer
                 }
             },
         }
     }
 
     fn put_together(&self, from: Line, edits: &[Edit], out: &mut Vec<u8>) {
-        make_edits(self.look_at(from, &mut Vec::new()), edits, out);
+        make_edits(self.text_of(from, &mut Vec::new()), edits, out);
     }
 
-    fn made(&self, number: usize) -> &Made {
-        let part = self.made.iter().rfind(|part| part.first <= number);
-        let part = part.expect("a line that was made is in one of the parts");
-        &part.made[number - part.first]
+    fn added_text(&self, number: usize) -> &AddedText {
+        let part = self.added.iter().rfind(|part| part.first <= number);
+        let part = part.expect("every added line is in one of the parts");
+        &part.texts[number - part.first]
     }
 
-    fn made_so_far(&self) -> usize {
-        let last = self.made.last();
-        last.map_or(0, |part| part.first + part.made.len())
+    /// Returns how many texts were added on the way from the file to this document.
+    pub(super) fn added_count(&self) -> usize {
+        let last = self.added.last();
+        last.map_or(0, |part| part.first + part.texts.len())
     }
 
-    fn of_source(&self, line: Line) -> &[u8] {
-        &self.source.bytes()[line.start() as usize..line.end() as usize]
+    fn text_in_file(&self, start: u64, len: usize) -> &[u8] {
+        &self.source.bytes()[start as usize..start as usize + len]
     }
 
-    /// The line of the file that line `index` came from.
+    /// Returns the line of the file that line `index` came from.
     pub fn origin(&self, index: usize) -> Option<usize> {
         match &self.origins {
             None => Some(index),
-            Some(origins) => (origins[index] != NOWHERE).then_some(origins[index] as usize),
+            Some(origins) => (origins[index] != NO_ORIGIN).then_some(origins[index] as usize),
         }
     }
 
     /// Whether line `index` is in the file as it stands here.
     pub fn is_original(&self, index: usize) -> bool {
-        self.lines[index].number().is_none()
+        self.lines[index].start_in_file().is_some()
     }
 
-    /// Whether line `index` was made when this document was made from `before`.
-    pub fn is_added_since(&self, index: usize, before: &Document) -> bool {
-        let number = self.lines[index].number();
-        number.is_some_and(|number| number >= before.made_so_far())
-    }
-
-    /// The line that line `index` was made from, of the document that this one was made from.
-    pub fn made_from(&self, index: usize) -> Option<Line> {
-        match self.made(self.lines[index].number()?) {
-            Made::Whole(_) => None,
-            Made::Edited { from, .. } => Some(*from),
+    /// Maps the lines of this document to those of the file, which has `file_lines` lines.
+    pub fn map_from_file(&self, file_lines: usize) -> LineMap {
+        let mut map = LineMap::with_old_lines(file_lines);
+        for index in 0..self.lines.len() {
+            map.push(match self.origin(index) {
+                None => LineSource::Inserted,
+                Some(line) if self.is_original(index) => LineSource::Kept(line as u32),
+                Some(line) => LineSource::Edited(line as u32),
+            });
         }
+        map
     }
 
-    /// The edits by which line `index` was made from another, in order.
+    /// Returns the edits by which line `index` was made from another, sorted; `None` if it was not made by edits.
     pub fn edits(&self, index: usize) -> Option<&[Edit]> {
-        match self.made(self.lines[index].number()?) {
-            Made::Whole(_) => None,
-            Made::Edited { edits, .. } => Some(edits),
+        match self.lines[index].place() {
+            Place::File(_) => None,
+            Place::Added(number) => match self.added_text(number) {
+                AddedText::Whole(_) => None,
+                AddedText::Edited { edits, .. } => Some(edits),
+            },
         }
     }
 
-    /// The bytes of the file that this document was read from, or that its ancestor was.
+    /// Returns the bytes of the file that this document, or the first one it was derived from, was read from.
     pub fn source(&self) -> &[u8] {
         self.source.bytes()
     }
 
-    /// How many bytes it emits.
+    /// Returns how many bytes it emits.
     pub fn len(&self) -> u64 {
-        self.lines.iter().map(|l| l.raw_end() - l.start()).sum()
-    }
-
-    /// Gives the memory that its file takes back to the system, on all cores; what is asked for later is read again.
-    pub fn give_back(&self) {
-        self.source.give_back();
+        self.lines.iter().map(|l| l.raw_len()).sum()
     }
 
     /// Whether it has no lines.
@@ -362,7 +211,7 @@ impl Document {
         self.lines.is_empty()
     }
 
-    /// Cuts the lines into stretches of about `size` bytes, to be worked on side by side.
+    /// Divides the lines into ranges of about `size` bytes, to be worked on in parallel.
     pub fn pieces(&self, size: usize) -> Vec<Range<usize>> {
         let mut out = Vec::new();
         let (mut from, mut held) = (0, 0);
@@ -379,30 +228,29 @@ impl Document {
         out
     }
 
-    /// Writes lines `from..to` with their endings, contiguous stretches at once.
+    /// Writes lines `from..to` with their endings; neighbours in the file are written at once.
     pub fn write(&self, from: usize, to: usize, out: &mut impl Write) -> io::Result<()> {
-        let mut room = Vec::new();
+        let mut buffer = Vec::new();
         let mut at = from;
         while at < to {
             let first = self.lines[at];
             at += 1;
-            if first.number().is_some() {
-                out.write_all(self.look_at(first, &mut room))?;
+            let Some(start) = first.start_in_file() else {
+                out.write_all(self.text_of(first, &mut buffer))?;
                 out.write_all(first.ending().bytes())?;
                 continue;
-            }
-            let mut end = first.raw_end();
-            // An ending that was put in is not in the source: such a line is made, ending and all.
-            while at < to && self.lines[at].start() == end {
-                end = self.lines[at].raw_end();
+            };
+            let mut end = start + first.raw_len();
+            while at < to && self.lines[at].start_in_file() == Some(end) {
+                end += self.lines[at].raw_len();
                 at += 1;
             }
-            out.write_all(&self.source.bytes()[first.start() as usize..end as usize])?;
+            out.write_all(&self.source.bytes()[start as usize..end as usize])?;
         }
         Ok(())
     }
 
-    /// All bytes on the heap; for tests and small things.
+    /// Returns all bytes; for tests and small documents.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.len() as usize);
         self.write(0, self.lines.len(), &mut out)
@@ -411,149 +259,14 @@ impl Document {
     }
 }
 
-/// A line that is in no file.
-#[derive(Debug)]
-enum Made {
-    /// It has nothing of another.
-    Whole(Box<[u8]>),
-    /// It is another line, edited. Many thousands differ from theirs in an id alone, and most of them nobody reads, so
-    /// they are put together where they are asked for.
-    Edited {
-        /// That other line.
-        from: Line,
-        /// In order.
-        edits: Edits,
-        text: OnceLock<Box<[u8]>>,
-    },
-}
-
-/// Builds a document from another, line by line.
-#[derive(Debug)]
-pub struct DocumentBuilder<'a> {
-    from: &'a Document,
-    next: Document,
-    /// What is made for it, and the number of the first.
-    first: usize,
-    made: Vec<Made>,
-}
-
-impl DocumentBuilder<'_> {
-    /// Makes room for so many lines that are not taken over as they are.
-    pub fn reserve(&mut self, lines: usize) {
-        self.made.reserve_exact(lines);
-    }
-
-    /// Takes a line over as it is.
-    pub fn keep(&mut self, index: usize) {
-        self.next.lines.push(self.from.lines[index]);
-        self.origin(self.from.origin(index));
-    }
-
-    /// Takes a line over with edits.
-    pub fn edit(&mut self, index: usize, mut edits: Edits) -> Result<(), OverlapError> {
-        let from = self.from.lines[index];
-        let grown = put_in_order(&mut edits)?;
-        let text = OnceLock::new();
-        let made = Made::Edited { from, edits, text };
-        self.add(made, from.len() as i64 + grown, from.ending());
-        self.origin(self.from.origin(index));
-        Ok(())
-    }
-
-    /// Takes a line over with another text.
-    pub fn replace(&mut self, index: usize, text: &[u8]) {
-        let ending = self.from.lines[index].ending();
-        self.add(Made::Whole(text.into()), text.len() as i64, ending);
-        self.origin(self.from.origin(index));
-    }
-
-    /// Puts in a line of its own.
-    pub fn insert(&mut self, text: &[u8]) {
-        self.add(Made::Whole(text.into()), text.len() as i64, Ending::Lf);
-        self.origin(None);
-    }
-
-    /// The document. Every line of it ends, so that what is appended later stays on its own.
-    pub fn finish(mut self) -> Document {
-        for i in 0..self.next.lines.len() {
-            let from = self.next.lines[i];
-            if from.ending() == Ending::None {
-                // It is the last line of the file, as it was.
-                let (edits, text) = (Edits::new(), OnceLock::new());
-                let made = Made::Edited { from, edits, text };
-                self.add(made, from.len() as i64, Ending::Lf);
-                if let Some(line) = self.next.lines.pop() {
-                    self.next.lines[i] = line;
-                }
-            }
-        }
-        if !self.made.is_empty() {
-            self.made.shrink_to_fit();
-            self.next.made.push(Part {
-                first: self.first,
-                made: Arc::new(self.made),
-            });
-        }
-        self.next
-    }
-
-    fn add(&mut self, made: Made, len: i64, ending: Ending) {
-        // What is made is never the open end of a file.
-        let ending = match ending {
-            Ending::None => Ending::Lf,
-            ending => ending,
-        };
-        let number = self.first + self.made.len();
-        self.made.push(made);
-        let line = Line::made(number, len as u64, ending);
-        self.next.lines.push(line);
-    }
-
-    fn origin(&mut self, line: Option<usize>) {
-        if let Some(origins) = &mut self.next.origins {
-            origins.push(line.map_or(NOWHERE, |l| l as u32));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::line::Ending;
     use super::*;
     use proptest::prelude::*;
 
     #[test]
-    fn every_line_is_in_the_stretch_in_which_it_begins() {
-        let lengths = [
-            SPLIT - 2,
-            0,
-            0,
-            3 * SPLIT,
-            5,
-            SPLIT - 1,
-            SPLIT,
-            2 * SPLIT - 9,
-            7,
-        ];
-        let lines = lengths.map(|n| [vec![b'a'; n], b"\n".to_vec()].concat());
-        for cut in 0..2 {
-            let mut bytes = lines.concat();
-            bytes.truncate(bytes.len() - cut);
-            let parts = bytes.len().div_ceil(SPLIT);
-            let mut at = 0;
-            for range in (0..parts)
-                .map(|n| stretch(&bytes, n))
-                .filter(|r| !r.is_empty())
-            {
-                assert_eq!(range.start, at);
-                at = range.end;
-            }
-            assert_eq!(at, bytes.len());
-            assert_eq!(Document::from_bytes(bytes).lines().len(), lengths.len());
-        }
-    }
-
-    #[test]
-    fn endings_are_told_apart() {
+    fn document_tells_line_endings_apart() {
         let document = Document::from_bytes(*b"a\r\n\r\n\nb");
         let seen: Vec<_> = (0..4)
             .map(|i| (document.text(i), document.lines()[i].ending()))
@@ -570,55 +283,31 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_no_lines() {
+    fn empty_document_has_no_lines() {
         assert!(Document::from_bytes(*b"").lines().is_empty());
     }
 
     #[test]
-    fn a_successor_shares_what_it_keeps() {
-        let document = Document::from_bytes(*b"a\r\nb\n\nc");
-        let mut next = document.derived();
-        next.keep(0);
-        next.insert(b"new");
-        next.replace(1, b"B");
+    fn document_maps_its_lines_to_the_file() {
+        let file = Document::from_bytes(*b"a\nb\nc\n");
+        let mut next = file.derived();
+        next.replace(0, b"A");
         next.keep(2);
-        next.keep(3);
-        let next = next.finish();
-        assert_eq!(next.to_vec(), b"a\r\nnew\nB\n\nc\n");
-        assert_eq!(
-            (0..5).map(|i| next.origin(i)).collect::<Vec<_>>(),
-            [Some(0), None, Some(1), Some(2), Some(3)]
-        );
-        let mut again = next.derived();
-        (1..5).for_each(|i| again.keep(i));
-        let again = again.finish();
-        assert_eq!(again.to_vec(), b"new\nB\n\nc\n");
-        let mut changed = document.derived();
-        (0..3).for_each(|i| changed.keep(i));
-        changed.replace(3, b"C");
-        assert_eq!(changed.finish().to_vec(), b"a\r\nb\n\nC\n");
-        assert_eq!(again.origin(1), Some(1));
-        assert_eq!(again.len(), 9);
+        let (next, first) = next.finish();
+        let mut last = next.derived();
+        last.insert(b"new");
+        last.keep(0);
+        last.keep(1);
+        let (last, second) = last.finish();
+        assert_eq!(last.map_from_file(3), first.then(&second));
     }
 
     proptest! {
         #[test]
-        fn emits_what_it_read(bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), Just(0u8), any::<u8>()], 0..200)) {
+        fn document_emits_the_bytes_it_read(bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), Just(0u8), any::<u8>()], 0..200)) {
             let document = Document::from_bytes(bytes.clone());
             prop_assert_eq!(document.to_vec(), bytes.clone());
             prop_assert_eq!(document.len(), bytes.len() as u64);
-        }
-
-        #[test]
-        fn keeping_every_line_only_ends_the_last(bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 1..200)) {
-            let document = Document::from_bytes(bytes.clone());
-            let mut next = document.derived();
-            (0..document.lines().len()).for_each(|i| next.keep(i));
-            let mut expected = bytes;
-            if !expected.ends_with(b"\n") {
-                expected.push(b'\n');
-            }
-            prop_assert_eq!(next.finish().to_vec(), expected);
         }
     }
 }

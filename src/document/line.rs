@@ -14,7 +14,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The bytes of this ending.
+    /// Returns the bytes of this ending.
     pub fn bytes(self) -> &'static [u8] {
         match self {
             Ending::Lf => b"\n",
@@ -24,50 +24,64 @@ impl Ending {
     }
 }
 
-/// Where a line lies in its document: its text, without the ending.
+/// Where the text of a line is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the file, from this offset on.
+    File(u64),
+    /// Among the texts that were added to the document, under this number.
+    Added(usize),
+}
+
+/// Where a line is held in its document, how long its text is, and how it ends.
 ///
-/// There are as many as a file has lines, so one is kept in two words.
+/// A document holds one for each line, so a `Line` is packed into 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Line {
-    /// Its offset in the file; for a line that was made its number, behind all offsets.
-    start: u64,
-    /// How long its text is, and in the last two bits how it ends.
+    /// The offset in the file, or [`ADDED`] and the number of an added text.
+    place: u64,
+    /// The length of the text, and in the last two bits the ending.
     shape: u64,
 }
 
-/// The first place behind all offsets.
-const MADE: u64 = 1 << 63;
+/// The bit that tells added texts from offsets: no file is that long.
+const ADDED: u64 = 1 << 63;
 
 impl Line {
-    /// The line that was made as number `number`.
-    pub fn made(number: usize, len: u64, ending: Ending) -> Self {
-        Self::new(MADE | number as u64, len, ending)
+    /// Describes a line of the file.
+    pub(super) fn in_file(start: usize, len: usize, ending: Ending) -> Self {
+        Self::new(start as u64, len, ending)
     }
 
-    /// Its number, if it was made.
-    pub fn number(self) -> Option<usize> {
-        (self.start & MADE != 0).then_some((self.start & !MADE) as usize)
+    /// Describes a line whose text was added under this number.
+    pub(super) fn added(number: usize, len: usize, ending: Ending) -> Self {
+        Self::new(ADDED | number as u64, len, ending)
     }
 
-    /// The line of this text.
-    pub fn new(start: u64, len: u64, ending: Ending) -> Self {
+    fn new(place: u64, len: usize, ending: Ending) -> Self {
         Self {
-            start,
-            shape: len << 2 | ending as u64,
+            place,
+            shape: (len as u64) << 2 | ending as u64,
         }
     }
 
-    /// Offset of its first byte. A line that was made has a place of its own behind all offsets.
-    pub fn start(self) -> u64 {
-        self.start
+    /// Returns where its text is held.
+    pub(super) fn place(self) -> Place {
+        match self.place & ADDED {
+            0 => Place::File(self.place),
+            _ => Place::Added((self.place ^ ADDED) as usize),
+        }
     }
 
-    /// Offset one past the last byte of its text.
-    pub fn end(self) -> u64 {
-        self.start + (self.shape >> 2)
+    /// Returns the offset of its first byte, if the line is in the file as it stands here.
+    pub fn start_in_file(self) -> Option<u64> {
+        match self.place() {
+            Place::File(start) => Some(start),
+            Place::Added(_) => None,
+        }
     }
 
-    /// How it ends.
+    /// Returns how it ends.
     pub fn ending(self) -> Ending {
         match self.shape & 3 {
             0 => Ending::Lf,
@@ -76,7 +90,7 @@ impl Line {
         }
     }
 
-    /// How many bytes its text has.
+    /// Returns how many bytes its text has, without the ending.
     pub fn len(self) -> usize {
         (self.shape >> 2) as usize
     }
@@ -86,14 +100,14 @@ impl Line {
         self.len() == 0
     }
 
-    /// Offset one past its ending.
-    pub fn raw_end(self) -> u64 {
-        self.end() + self.ending().bytes().len() as u64
+    /// Returns how many bytes it has, ending included.
+    pub fn raw_len(self) -> u64 {
+        (self.len() + self.ending().bytes().len()) as u64
     }
 }
 
 impl fmt::Debug for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..{} {:?}", self.start, self.end(), self.ending())
+        write!(f, "{:?} +{} {:?}", self.place(), self.len(), self.ending())
     }
 }

@@ -1,8 +1,9 @@
-//! Ordered views of an object's fields and an array's elements, each with its byte span.
+//! The fields of objects and the elements of arrays, each with its byte span.
 
 use memchr::memmem;
 
-use super::cursor::{Cursor, Malformed, Span};
+use super::cursor::Cursor;
+use super::span::{Malformed, Span};
 
 /// One field of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,12 +14,12 @@ pub struct Field {
     pub value: Span,
 }
 
-/// The fields of the object that `text` is, in order, duplicates included.
+/// Returns the fields of the object in `text`, in order, duplicates included.
 pub fn fields(text: &[u8]) -> Result<Vec<Field>, Malformed> {
     fields_around(text, [Span::default(); 2])
 }
 
-/// The same, where two values are known already; see [`lookup_around`].
+/// Returns the same as [`fields`] where two values are known already; see [`lookup_around`].
 pub fn fields_around(text: &[u8], known: [Span; 2]) -> Result<Vec<Field>, Malformed> {
     let mut cursor = Cursor::around(text, known);
     let mut first = true;
@@ -33,7 +34,7 @@ pub fn fields_around(text: &[u8], known: [Span; 2]) -> Result<Vec<Field>, Malfor
     Ok(out)
 }
 
-/// The elements of the array that `text` is, in order.
+/// Returns the elements of the array in `text`, in order.
 pub fn elements(text: &[u8]) -> Result<Vec<Span>, Malformed> {
     let mut cursor = Cursor::new(text);
     let mut first = true;
@@ -45,15 +46,15 @@ pub fn elements(text: &[u8]) -> Result<Vec<Span>, Malformed> {
     Ok(out)
 }
 
-/// The span of the value at a path of keys, as JavaScript would find it: the last of duplicate keys.
+/// Returns the span of the value at a path of keys; of duplicate keys the last counts, as in JavaScript.
 pub fn lookup(text: &[u8], path: &[&str]) -> Option<Span> {
     lookup_around(text, [Span::default(); 2], path)
 }
 
-/// The same, where two values of the text are known already and not read again. They are mostly the longest, and
-/// what is looked up stands beside them.
+/// Returns the same as [`lookup`] where two values of the text are known already: they are skipped. They are mostly the
+/// longest ones, and the value that is looked up is outside of them.
 pub fn lookup_around(text: &[u8], known: [Span; 2], path: &[&str]) -> Option<Span> {
-    // What is looked up deep inside is mostly not there, and its key nowhere. In what is known it is not looked for.
+    // A nested value is mostly not there, and its key does not occur. The known values are not searched.
     if let [_, .., last] = path
         && known.iter().all(|k| k.is_empty())
         && !mentions(text, known, last.as_bytes())
@@ -78,7 +79,7 @@ pub fn lookup_around(text: &[u8], known: [Span; 2], path: &[&str]) -> Option<Spa
     Some(span)
 }
 
-/// The value of the last field with this key.
+/// Returns the value of the last field with this key.
 fn field(text: &[u8], known: [Span; 2], key: &[u8]) -> Option<Span> {
     if !mentions(text, known, key) {
         return None;
@@ -96,8 +97,9 @@ fn field(text: &[u8], known: [Span; 2], key: &[u8]) -> Option<Span> {
     found
 }
 
-/// Whether a key stands anywhere in a text but in what is known, between quotes. To search is ten times as fast as
-/// to read, and what is looked up is mostly not there.
+/// Whether a key occurs between quotes anywhere in a text outside of the known values.
+///
+/// Searching is ten times as fast as reading, and the key that is looked up is mostly not there.
 fn mentions(text: &[u8], mut known: [Span; 2], key: &[u8]) -> bool {
     let mut quoted = [b'"'; 64];
     let len = key.len() + 2;
@@ -122,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_up_the_last_of_duplicate_keys() {
+    fn lookup_returns_the_last_of_duplicate_keys() {
         let text = br#"{"a":{"b":1},"a":{"b":[2]}}"#;
         assert_eq!(lookup(text, &["a", "b"]).unwrap().of(text), b"[2]");
         assert_eq!(lookup(text, &["a", "c"]), None);
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_around_what_is_known() {
+    fn lookup_around_skips_known_values() {
         let text = br#"{"message":{"content":["a long text, or \"several\""],"usage":{"input":7}},"result":{"usage":9},"id":"x"}"#;
         let known = [&["message", "content"][..], &["result"]]
             .map(|path| lookup(text, path).expect("a value"));
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_elements() {
+    fn elements_have_their_spans() {
         let text = br#" [ 1 , "x,y" , {"z":[]} ] "#;
         let seen: Vec<_> = elements(text)
             .unwrap()

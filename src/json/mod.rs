@@ -4,13 +4,18 @@
 
 mod cursor;
 mod fields;
+mod nesting;
+mod scalar;
 mod scan;
+mod span;
 mod splice;
+mod string;
 mod text;
 
 pub(crate) use cursor::BYTE_ORDER_MARK;
-pub use cursor::{Cursor, Malformed, Span, Token, WATCHED, Watched};
+pub use cursor::{Cursor, MAX_RECORDED, RecordedStrings, Token};
 pub use fields::{Field, elements, fields, fields_around, lookup, lookup_around};
+pub use span::{Malformed, Span};
 pub use splice::{
     Edit, Edits, OverlapError, apply_edits, insert_field, remove_elements, remove_field,
 };

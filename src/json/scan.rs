@@ -1,19 +1,19 @@
-//! Finds what can end a stretch of string in 64 bytes at once.
+//! Finds quotes, escapes and control characters in 64 bytes at once.
 
 use wide::u8x16;
 
-/// How many bytes are looked at together: a bit of a word for each.
+/// How many bytes are scanned together: each is one bit of a word.
 pub(crate) const BLOCK: usize = 64;
 
-/// What stands where in one block of bytes, read as part of a text in which backslashes stand in strings alone.
+/// What is where in one block of bytes of a text in which backslashes occur only in strings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
     /// Quotes that are not escaped: each begins or ends a string.
     pub(crate) quotes: u64,
-    /// What may be wrong in a string: control characters, and escaped ones other than `"\\/bfnrt`. Those
-    /// spelt by their number are among them.
+    /// Bytes that may be wrong in a string: control characters, and escaped ones other than `"\\/bfnrt`, which includes
+    /// the `u` of `\\u0041`.
     pub(crate) odd: u64,
-    /// Whether the first byte behind the block is escaped.
+    /// Whether the first byte after the block is escaped.
     pub(crate) escapes_next: bool,
     /// Some byte is not ASCII.
     pub(crate) high: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Marks {
 /// Every other bit of a word.
 const ODD_BITS: u64 = 0xaaaa_aaaa_aaaa_aaaa;
 
-/// Where characters stand that matter in strings, whatever is before them.
+/// Where the characters are that matter in strings, escaped or not.
 struct Planes {
     quotes: u64,
     backslashes: u64,
@@ -31,9 +31,9 @@ struct Planes {
 }
 
 impl Marks {
-    /// Marks the block with this number; past the end of the text nothing is marked.
+    /// Marks the block with this number; nothing is marked after the end of the text.
     ///
-    /// `escaped` says whether its first byte is; see [`is_escaped`].
+    /// `escaped` says whether its first byte is escaped; see [`is_escaped`].
     #[inline]
     pub(crate) fn of(text: &[u8], block: usize, escaped: bool) -> Self {
         let rest = text.get(block * BLOCK..).unwrap_or_default();
@@ -53,8 +53,8 @@ impl Marks {
         }
     }
 
-    /// The same as [`Marks::of`], for machines that compare 32 bytes at once. There are no closures in what it calls, as
-    /// they would not become part of it.
+    /// Returns the same as [`Marks::of`], for processors that compare 32 bytes at once. The functions it calls have no
+    /// closures, because those would not be inlined.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     #[inline]
@@ -86,7 +86,7 @@ impl Planes {
         self.backslashes == 0 && !first_escaped
     }
 
-    /// The marks of a block in which nothing is escaped.
+    /// Returns the marks of a block in which nothing is escaped.
     #[inline]
     fn plain(&self) -> Marks {
         Marks {
@@ -97,12 +97,12 @@ impl Planes {
         }
     }
 
-    /// The marks of any block; `letters` are where letters stand that may be escaped.
+    /// Returns the marks of any block; `letters` are the letters that may be escaped.
     #[inline]
     fn escaped(&self, first_escaped: bool, letters: u64) -> Marks {
         let first_escaped = u64::from(first_escaped);
-        // Of a run of backslashes the first, third and so on escape what follows them. Subtraction carries through
-        // a run, so that all of them are told apart at once, whether they begin at an even place or at an odd one.
+        // Of consecutive backslashes the first, third and so on escape the next byte. The subtraction carries through
+        // them, so that all are told apart at once, whether they begin at an even position or at an odd one.
         let starts = self.backslashes & !first_escaped;
         let codes = ((starts << 1 | ODD_BITS).wrapping_sub(starts)) ^ ODD_BITS;
         let escaped = codes ^ (self.backslashes | first_escaped);
@@ -116,7 +116,7 @@ impl Planes {
     }
 }
 
-/// The last block of a text, filled up with spaces.
+/// Returns the last block of a text, padded with spaces.
 fn padded(rest: &[u8]) -> [u8; BLOCK] {
     let mut padded = [b' '; BLOCK];
     padded[..rest.len()].copy_from_slice(rest);
@@ -141,7 +141,7 @@ fn planes(bytes: &[u8; BLOCK]) -> Planes {
     }
 }
 
-/// Where one of `/bfnrt` stands.
+/// Returns where one of `/bfnrt` is.
 #[inline]
 fn letters_of_escapes(bytes: &[u8; BLOCK]) -> u64 {
     let mut found = 0;
@@ -154,7 +154,7 @@ fn letters_of_escapes(bytes: &[u8; BLOCK]) -> u64 {
     found
 }
 
-/// Whether the byte at `at` is escaped, by the backslashes before it.
+/// Whether the byte at `at` is escaped by the backslashes before it.
 pub(crate) fn is_escaped(text: &[u8], at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let run = before.iter().rev().take_while(|b| **b == b'\\');
@@ -163,7 +163,7 @@ pub(crate) fn is_escaped(text: &[u8], at: usize) -> bool {
 
 const LANES: usize = 16;
 
-/// A block in pieces of what is compared at once, each with the place of its first bit.
+/// Returns a block in pieces that are compared at once, each with the position of its first bit.
 #[inline]
 fn lanes(bytes: &[u8; BLOCK]) -> impl Iterator<Item = (usize, u8x16)> + '_ {
     let lanes = bytes.as_chunks::<LANES>().0.iter().enumerate();
@@ -175,7 +175,9 @@ fn bits(lane: u8x16, shift: usize) -> u64 {
     u64::from(lane.to_bitmask()) << shift
 }
 
-/// The same with registers of 32 bytes, which not every machine has. A session is read a twentieth faster so.
+/// The same with registers of 32 bytes, which not every x86-64 processor has.
+///
+/// Without it, reading a session of 300 MB takes about a sixth more processor time.
 #[cfg(target_arch = "x86_64")]
 mod wide_registers {
     use std::arch::x86_64::{
@@ -207,7 +209,7 @@ mod wide_registers {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn letter(lane: __m256i) -> __m256i {
-        // But for `r`, each is the only one with its last four bits.
+        // Except for `r`, each letter is the only one with its last four bits.
         let table = _mm256_setr_epi8(
             -1, -1, B, -1, T, -1, F, -1, -1, -1, -1, -1, -1, -1, N, SLASH, -1, -1, B, -1, T, -1, F,
             -1, -1, -1, -1, -1, -1, -1, N, SLASH,
@@ -257,12 +259,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn marks_what_is_there(text in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b'\\'), Just(b'\\'), Just(b'n'), any::<u8>()], 0..200)) {
+        fn scan_marks_every_byte(text in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b'\\'), Just(b'\\'), Just(b'n'), any::<u8>()], 0..200)) {
             for block in 0..5 {
                 let marks = Marks::of(&text, block, is_escaped(&text, block * BLOCK));
                 #[cfg(target_arch = "x86_64")]
                 if is_x86_feature_detected!("avx2") {
-                    // SAFETY: the machine was asked.
+                    // SAFETY: the processor has AVX2.
                     #[allow(unsafe_code)]
                     let wide = unsafe { Marks::of_wide(&text, block, is_escaped(&text, block * BLOCK)) };
                     prop_assert_eq!(wide, marks);

@@ -1,11 +1,11 @@
-//! Edits of byte spans: sorted, never overlapping, and touching nothing that they do not name.
+//! Edits of byte spans, which are sorted, never overlap, and leave all other bytes alone.
 
 use std::borrow::Borrow;
 
 use smallvec::SmallVec;
 
-use super::cursor::Span;
 use super::fields::Field;
+use super::span::Span;
 
 /// The edits of a line: mostly one.
 pub type Edits = SmallVec<[Edit; 1]>;
@@ -13,9 +13,9 @@ pub type Edits = SmallVec<[Edit; 1]>;
 /// Replaces a span of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty to insert.
+    /// The bytes that are replaced; empty to insert.
     pub span: Span,
-    /// What comes in its place.
+    /// The new bytes.
     pub with: Vec<u8>,
 }
 
@@ -34,15 +34,15 @@ impl Edit {
     }
 }
 
-/// Two edits of one text touch the same bytes.
+/// Two edits of one text overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("edits overlap at byte {at}")]
 pub struct OverlapError {
-    /// Where the second one begins.
+    /// Where the second edit begins.
     pub at: u32,
 }
 
-/// The text with all edits made. Edits may come in any order; equal edits count once.
+/// Returns the text with all edits made. Edits may be in any order; equal edits count once.
 pub fn apply_edits(text: &[u8], edits: &[Edit]) -> Result<Vec<u8>, OverlapError> {
     let mut edits: SmallVec<[&Edit; 8]> = edits.iter().collect();
     let grown = put_in_order(&mut edits)?;
@@ -51,7 +51,7 @@ pub fn apply_edits(text: &[u8], edits: &[Edit]) -> Result<Vec<u8>, OverlapError>
     Ok(out)
 }
 
-/// Sorts edits of one text, and leaves out what is there twice; by how many bytes the text grows.
+/// Sorts edits of one text and removes duplicates; returns by how many bytes the text grows.
 pub(crate) fn put_in_order<A>(edits: &mut SmallVec<A>) -> Result<i64, OverlapError>
 where
     A: smallvec::Array,
@@ -74,7 +74,7 @@ where
     Ok(grown)
 }
 
-/// Writes the text to `out` with edits made that are in order.
+/// Appends the text to `out` with edits made, which must be sorted.
 pub(crate) fn make_edits(
     text: &[u8],
     edits: impl IntoIterator<Item = impl Borrow<Edit>>,
@@ -90,7 +90,7 @@ pub(crate) fn make_edits(
     out.extend_from_slice(&text[at..]);
 }
 
-/// Takes field `index` out of an object, with one of the commas beside it.
+/// Returns the edit that removes field `index` of an object, with one of the commas beside it.
 ///
 /// `fields` are all of that object's fields, spans in `text`.
 pub fn remove_field(fields: &[Field], index: usize) -> Edit {
@@ -112,15 +112,15 @@ pub fn remove_field(fields: &[Field], index: usize) -> Edit {
     Edit::new(span, "")
 }
 
-/// Takes elements out of an array, with their commas. `gone` is sorted.
+/// Returns the edits that remove elements of an array, with their commas. `gone` must be sorted.
 pub fn remove_elements(elements: &[Span], gone: &[usize]) -> Vec<Edit> {
     let kept = |i: &usize| gone.binary_search(i).is_err();
     let first_kept = (0..elements.len()).find(kept);
     gone.iter()
         .map(|&i| {
             let span = match first_kept {
-                // In front of the first that stays, an element goes with the comma behind it,
-                // after it with the comma before it; so neighbours never claim the same comma.
+                // Before the first element that is kept, an element is removed with the comma after it, later ones with
+                // the comma before them; so neighbours never remove the same comma.
                 Some(first) if i < first => Span {
                     start: elements[i].start,
                     end: elements[i + 1].start,
@@ -140,7 +140,7 @@ pub fn remove_elements(elements: &[Span], gone: &[usize]) -> Vec<Edit> {
         .collect()
 }
 
-/// Puts a field at the end of the object that spans `object` in `text`.
+/// Returns the edit that appends a field to the object at `object` in `text`.
 pub fn insert_field(text: &[u8], object: Span, key: &str, value: &[u8]) -> Edit {
     let inner = &text[object.start as usize + 1..object.end as usize - 1];
     let comma = if inner.iter().all(u8::is_ascii_whitespace) {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn removes_fields_with_their_comma() {
+    fn edit_removes_fields_with_their_comma() {
         let text = r#"{"a":1, "b":2 ,"c":3}"#;
         let all = fields(text.as_bytes()).unwrap();
         let without: Vec<_> = (0..3)
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn inserts_fields() {
+    fn edit_inserts_fields() {
         for (text, expected) in [("{}", r#"{"k":1}"#), (r#"{"a":0}"#, r#"{"a":0,"k":1}"#)] {
             let edit = insert_field(text.as_bytes(), Span::new(0, text.len()), "k", b"1");
             assert_eq!(edited(text, &[edit]), expected);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_overlaps() {
+    fn edits_that_overlap_are_refused() {
         let edits = [
             Edit::new(Span::new(0, 3), "x"),
             Edit::new(Span::new(2, 4), "y"),
@@ -212,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn removing_elements_leaves_the_others(keep in proptest::collection::vec(any::<bool>(), 1..9)) {
+        fn edits_that_remove_elements_keep_the_others(keep in proptest::collection::vec(any::<bool>(), 1..9)) {
             let text = serde_json::to_string(&(0..keep.len()).collect::<Vec<_>>()).unwrap();
             let gone: Vec<usize> = (0..keep.len()).filter(|&i| !keep[i]).collect();
             let result = edited(&text, &remove_elements(&elements(text.as_bytes()).unwrap(), &gone));
@@ -221,7 +221,7 @@ mod tests {
         }
 
         #[test]
-        fn an_edit_leaves_all_other_bytes(text in proptest::collection::vec(any::<u8>(), 1..60), a in 0usize..60, b in 0usize..60, with in proptest::collection::vec(any::<u8>(), 0..9)) {
+        fn edit_leaves_all_other_bytes(text in proptest::collection::vec(any::<u8>(), 1..60), a in 0usize..60, b in 0usize..60, with in proptest::collection::vec(any::<u8>(), 0..9)) {
             let (a, b) = (a.min(b).min(text.len()), a.max(b).min(text.len()));
             let out = apply_edits(&text, &[Edit::new(Span::new(a, b), with.clone())]).unwrap();
             prop_assert_eq!(&out[..a], &text[..a]);

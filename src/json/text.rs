@@ -1,12 +1,12 @@
-//! The words in a JSON string, and a JSON string of words.
+//! Decoding and encoding JSON strings.
 
 use std::borrow::Cow;
 
 use memchr::memmem;
 use serde::de::{Deserializer as _, Visitor};
 
-/// The words of a JSON string (quotes included in `raw`), as the client would read them: bytes that
-/// are not UTF-8 and halves of surrogate pairs become U+FFFD. What is not a string is itself.
+/// Returns the text of a JSON string (quotes included in `raw`) as JavaScript would read it: bytes that are not UTF-8 and
+/// halves of surrogate pairs become U+FFFD. Any other value is returned as it is.
 pub fn decode(raw: &[u8]) -> Cow<'_, str> {
     let Some(inner) = raw.strip_prefix(b"\"").and_then(|r| r.strip_suffix(b"\"")) else {
         return String::from_utf8_lossy(raw);
@@ -27,7 +27,7 @@ pub fn decode(raw: &[u8]) -> Cow<'_, str> {
             Ok(v.as_bytes().to_vec())
         }
     }
-    // As bytes, serde_json lets through what it refuses in a string: lone surrogates, each three bytes.
+    // Read as bytes, serde_json accepts lone surrogates, which it refuses in a string; each becomes three bytes.
     let bytes = serde_json::Deserializer::from_slice(raw).deserialize_bytes(Bytes);
     match bytes {
         Ok(bytes) => {
@@ -38,7 +38,7 @@ pub fn decode(raw: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// How many bytes the words of a JSON string have, which are mostly not needed to tell.
+/// Returns how many bytes the decoded text of a JSON string has, mostly without decoding it.
 pub fn decoded_len(raw: &[u8]) -> usize {
     let plain = || {
         let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
@@ -49,15 +49,16 @@ pub fn decoded_len(raw: &[u8]) -> usize {
     plain().unwrap_or_else(|| decode(raw).len())
 }
 
-/// The same for a string that is UTF-8 and spells no character by its number; `None` where that does not suffice.
+/// Returns the same as [`decoded_len`] for a string that is UTF-8 and has no `\u0041`-like escapes; `None` where it must be
+/// decoded after all.
 pub fn plain_len(raw: &[u8]) -> Option<usize> {
     let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    // Of backslashes in a row not each is an escape.
+    // Of two backslashes in a row, only the first is an escape.
     let single = memmem::find(inner, br"\\").is_none();
     single.then(|| inner.len() - memchr::memchr_iter(b'\\', inner).count())
 }
 
-/// The first words of a JSON string (quotes included in `raw`): at least its first `len` bytes, however many follow.
+/// Returns the beginning of a JSON string (quotes included in `raw`): at least the text of its first `len` bytes.
 pub fn decode_head(raw: &[u8], len: usize) -> Cow<'_, str> {
     if raw.first() != Some(&b'"') || raw.len() <= len + 16 {
         return decode(raw);
@@ -65,7 +66,7 @@ pub fn decode_head(raw: &[u8], len: usize) -> Cow<'_, str> {
     let mut cut = 1;
     while cut < len {
         cut += match (raw[cut], raw[cut + 1]) {
-            // Two that make one character stay together.
+            // Do not separate a surrogate pair.
             (b'\\', b'u')
                 if matches!(
                     raw[cut + 2..],
@@ -79,7 +80,7 @@ pub fn decode_head(raw: &[u8], len: usize) -> Cow<'_, str> {
             _ => 1,
         };
     }
-    // A character of several bytes stays whole.
+    // Do not cut a character of several bytes.
     while raw.get(cut).is_some_and(|b| b & 0xc0 == 0x80) {
         cut += 1;
     }
@@ -87,7 +88,7 @@ pub fn decode_head(raw: &[u8], len: usize) -> Cow<'_, str> {
     Cow::Owned(decode(&head).into_owned())
 }
 
-/// Whether a JSON string begins with a letter or the like, line breaks aside, as nearly all do that are not blank.
+/// Whether a JSON string begins with a visible ASCII character, after white space. Nearly all strings that are not blank do.
 pub fn begins_with_text(raw: &[u8]) -> bool {
     let mut rest = raw.get(1..).unwrap_or_default();
     loop {
@@ -100,19 +101,19 @@ pub fn begins_with_text(raw: &[u8]) -> bool {
     }
 }
 
-/// A JSON string of these words, as JavaScript would write it.
+/// Returns a JSON string of this text, as JavaScript would write it.
 pub fn encode(words: &str) -> String {
     serde_json::Value::from(words).to_string()
 }
 
-/// Like `from_utf8_lossy`, but a surrogate half is one U+FFFD, not three.
+/// Converts like `from_utf8_lossy`, but half a surrogate pair becomes one U+FFFD instead of three.
 fn lossy(bytes: &[u8]) -> String {
     let mut joined = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         joined.push_str(chunk.valid());
         match chunk.invalid() {
             [] => {}
-            // A surrogate half is ED A0..BF 80..BF; each of its bytes is a chunk of its own.
+            // Half a surrogate pair is ED A0..BF 80..BF; each of its bytes is a chunk of its own.
             [0x80..=0xbf] if joined.ends_with('\u{fffd}') && chunk.valid().is_empty() => {}
             _ => joined.push('\u{fffd}'),
         }
@@ -138,14 +139,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lengths_are_those_of_the_words(inner in proptest::collection::vec(prop::sample::select(&PARTS[..]), 0..20)) {
+        fn decoded_len_is_the_length_of_the_decoded_text(inner in proptest::collection::vec(prop::sample::select(&PARTS[..]), 0..20)) {
             let raw = [b"\"", inner.concat().as_slice(), b"\""].concat();
             prop_assert_eq!(decoded_len(&raw), decode(&raw).len());
         }
     }
 
     #[test]
-    fn a_head_is_the_beginning_of_the_whole() {
+    fn decode_head_returns_the_beginning() {
         let words = "a\"b\n\u{1}ü漢😀".repeat(40);
         let raw = encode(&words);
         for len in 0..300 {
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn decodes_as_the_client_reads() {
+    fn decode_reads_as_javascript_does() {
         assert_eq!(decode(br#""plain""#), "plain");
         assert_eq!(decode(br#""a\n\u00e9\/""#), "a\né/");
         assert_eq!(decode(br#""cut \ud83d!""#), "cut \u{fffd}!");

@@ -181,7 +181,7 @@ fn drop_leaf_records(session: &Session, position: u32, spot: Spot, plan: &mut Pl
         .iter()
         .filter(|e| e.kind == Kind::LastPrompt);
     for e in records.filter(|e| e.line >= line) {
-        let named = e.names.some().and_then(|id| session.find(id));
+        let named = e.refers_to.some().and_then(|id| session.find(id));
         let before = named.is_some_and(|n| {
             matches!(session.graph().place(n), Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) if p < position)
         });
@@ -355,7 +355,7 @@ pub(crate) fn drop_history(
             Standing::Metadata => match e.kind {
                 Kind::QueueOperation | Kind::ApiRequest | Kind::ApiRequestBlob => e.line < first_line,
                 Kind::FileHistorySnapshot | Kind::FileHistoryDelta | Kind::Summary | Kind::LastPrompt => e
-                    .names
+                    .refers_to
                     .some()
                     .and_then(|id| session.find(id))
                     .is_some_and(|n| matches!(session.graph().place(n), Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) if p < position)),

@@ -98,7 +98,7 @@ impl AbandonedCompactions {
         let (entries, graph) = (session.entries(), session.graph());
         let mut positions = Vec::new();
         for (i, e) in session.boundaries() {
-            let follows = e.names.some().and_then(|id| session.find(id));
+            let follows = e.refers_to.some().and_then(|id| session.find(id));
             let (Standing::Apart, Some(follows)) = (graph.place(i), follows) else {
                 continue;
             };

@@ -232,6 +232,12 @@ impl<'a> Search<'a> {
         way.session.as_ref().unwrap_or(self.original)
     }
 
+    /// The session of a way, with its weights.
+    fn weighed<'b>(&'b self, way: &'b Way) -> (&'b Session, &'b EntryWeights) {
+        let ledger = way.ledger.as_ref().unwrap_or(&self.ledger);
+        (self.session(way), ledger)
+    }
+
     /// Where every way begins.
     fn start(&self) -> Result<Way, Refusal> {
         let way = Way {
@@ -249,7 +255,7 @@ impl<'a> Search<'a> {
             let step = Step::Hidden {
                 keep_last: self.trim.keep_last,
             };
-            if let Some(made) = self.take(self.session(&way), &step)? {
+            if let Some(made) = self.take(self.weighed(&way), &step)? {
                 self.add(&mut way, step, made);
             }
         }
@@ -270,7 +276,11 @@ impl<'a> Search<'a> {
     }
 
     /// What a step makes of a session, and its window; `None` if it does nothing.
-    fn take(&self, session: &Session, step: &Step) -> Result<Option<Made>, Refusal> {
+    fn take(
+        &self,
+        (session, ledger): (&Session, &EntryWeights),
+        step: &Step,
+    ) -> Result<Option<Made>, Refusal> {
         let Some(mut plan) = step
             .transform()
             .plan(session, Detail::None)
@@ -279,8 +289,9 @@ impl<'a> Search<'a> {
         else {
             return Ok(None);
         };
-        let next = session.derived(plan.carry_out(session).map_err(bug)?);
-        let ledger = self.ledger.derived(self.original, &next);
+        let (document, lines) = plan.apply(session).map_err(bug)?;
+        let next = session.derived(document, &lines);
+        let ledger = ledger.derived(session, &next, &lines);
         let window = self.measure.window_of(&Calibration::by(&next, &ledger));
         Ok(Some(Made {
             session: next,
@@ -326,7 +337,7 @@ impl<'a> Search<'a> {
             // What was foreseen may be a token off.
             for far in far..=count {
                 let step = step(far);
-                let Some(made) = self.take(session, &step)? else {
+                let Some(made) = self.take(self.weighed(&way), &step)? else {
                     continue;
                 };
                 if !enough || made.window <= self.target || far == count {
@@ -416,7 +427,7 @@ impl<'a> Search<'a> {
             at,
             max_tokens: size,
         };
-        let Some(made) = self.take(self.original, &step)? else {
+        let Some(made) = self.take((self.original, &self.ledger), &step)? else {
             return Ok(None);
         };
         let mut way = Way {

@@ -100,7 +100,7 @@ impl Cut {
     }
 
     fn keeps_metadata(&self, session: &Session, e: &Entry) -> bool {
-        let named = e.names.some().and_then(|id| session.find(id));
+        let named = e.refers_to.some().and_then(|id| session.find(id));
         if let Some(named) = named {
             let target = &session.entries()[named];
             return self.keeps(session, named, target);

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use rustc_hash::FxHashMap;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
@@ -101,32 +100,21 @@ impl SessionDiff<'_> {
     /// Returns the lines that were dropped, edited or inserted, in the order of the result.
     fn fates(&self) -> Vec<Fate> {
         let (before, after) = (self.before.document(), self.after.document());
-        let mut kept: FxHashMap<usize, usize> = FxHashMap::default();
-        let mut inserted: Vec<(usize, usize)> = Vec::new();
-        let mut last = 0;
-        for i in 0..after.lines().len() {
-            match after.origin(i) {
-                Some(origin) => {
-                    kept.insert(origin, i);
-                    last = origin + 1;
-                }
-                None => inserted.push((last, i)),
-            }
-        }
+        let lines = after.map_from_file(before.lines().len());
         let mut out = Vec::new();
-        let mut pending = inserted.into_iter().peekable();
-        for line in 0..before.lines().len() {
-            while let Some(&(_, i)) = pending.peek().filter(|(at, _)| *at <= line) {
-                out.push(Fate::Inserted(i));
-                pending.next();
-            }
-            match kept.get(&line) {
-                None => out.push(Fate::Dropped(line)),
-                Some(&i) if before.text(line) != after.text(i) => out.push(Fate::Edited(line, i)),
-                Some(_) => {}
+        let mut next_old = 0;
+        for (new, source) in lines.sources().iter().enumerate() {
+            let Some(old) = source.old_line() else {
+                out.push(Fate::Inserted(new));
+                continue;
+            };
+            out.extend((next_old..old).map(Fate::Dropped));
+            next_old = old + 1;
+            if before.text(old) != after.text(new) {
+                out.push(Fate::Edited(old, new));
             }
         }
-        out.extend(pending.map(|(_, i)| Fate::Inserted(i)));
+        out.extend((next_old..before.lines().len()).map(Fate::Dropped));
         out
     }
 

@@ -102,7 +102,7 @@ impl<'a> PathFinder<'a> {
     fn last_prompt_leaf(&self) -> Option<Id> {
         let decides = |t: &EntryHead| t.is_boundary() || t.kind == Kind::LastPrompt;
         let at = self.heads.iter().rposition(decides)?;
-        (!self.heads[at].is_boundary()).then(|| self.entries[at].names.some())?
+        (!self.heads[at].is_boundary()).then(|| self.entries[at].refers_to.some())?
     }
 
     /// The anchor of a message that the last boundary preserves, if this entry is one.
@@ -240,7 +240,7 @@ impl<'a> PathFinder<'a> {
     fn beyond(&self, at: usize, below: usize) -> Option<usize> {
         let (entries, heads) = (self.entries, self.heads);
         if entries[at].is_boundary() {
-            let remembered = self.named(entries[at].names.some());
+            let remembered = self.named(entries[at].refers_to.some());
             return remembered.or_else(|| heads[..at].iter().rposition(|&t| can_be_leaf(t)));
         }
         entries[at].parent.some()?;

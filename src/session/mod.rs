@@ -2,14 +2,20 @@
 //!
 //! Knows nothing of tokens, of people, or of disks.
 
+mod build;
 mod calls;
 mod derive;
+mod entries;
 mod graph;
 mod live_path;
+mod merge;
 mod preserved;
 mod session;
+#[cfg(test)]
+mod tests;
 mod turn_spec;
 mod turns;
+mod values;
 
 pub use calls::{At, Call, Calls, Places};
 pub use graph::{Graph, Standing};

@@ -127,7 +127,7 @@ pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
         .map(entry)
         .rposition(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
     let tail = answered.map_or(0, |at| at + 1);
-    let boundary = path[tail..].iter().map(entry).position(Entry::is_boundary);
+    let boundary = path[tail..].iter().map(entry).position(|e| e.is_boundary());
     boundary.map_or(to, |at| from + (tail + at) as u32)
 }
 

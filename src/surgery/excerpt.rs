@@ -73,12 +73,12 @@ impl Excerpt {
             return Excerpt::None;
         }
         let line = entry.line as usize;
-        if !session.document().is_original(line) {
-            // An earlier step made the line, and it no longer exists when the change is shown.
+        let Some(start) = session.document().lines()[line].start_in_file() else {
+            // It was made by an earlier step, and is gone when the change is shown.
             return of.read(block.span.of(session.text(entry))).into();
-        }
+        };
         Excerpt::Block {
-            start: session.document().lines()[line].start() + u64::from(block.span.start),
+            start: start + u64::from(block.span.start),
             len: block.span.len() as u32,
             of,
         }

@@ -150,9 +150,9 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
     match last.map(|i| &session.entries()[i]) {
         None if !always => return,
         Some(last)
-            if last.names != Id::NONE
+            if last.refers_to != Id::NONE
                 && session
-                    .find(last.names)
+                    .find(last.refers_to)
                     .is_some_and(|n| session.graph().descends(leaf, n)) =>
         {
             return;
@@ -293,7 +293,8 @@ mod tests {
             ..Finish::default()
         };
         let mut plan = finish.plan(session, Detail::Full).expect("a plan");
-        let after = session.derived(plan.carry_out(session).expect("a sound plan"));
+        let (document, lines) = plan.apply(session).expect("a sound plan");
+        let after = session.derived(document, &lines);
         let leaf = after.graph().leaf().expect("a leaf");
         after
             .string(&after.entries()[leaf], &["timestamp"])
@@ -328,7 +329,8 @@ mod tests {
         let mut plan = Finish::default()
             .plan(&session, Detail::Full)
             .expect("a plan");
-        let after = session.derived(plan.carry_out(&session).expect("a sound plan"));
+        let (document, lines) = plan.apply(&session).expect("a sound plan");
+        let after = session.derived(document, &lines);
         let lost = after.find(Id::of(b"x")).expect("the attachment");
         assert_eq!(after.graph().parent(lost), after.graph().leaf());
     }

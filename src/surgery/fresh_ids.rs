@@ -210,7 +210,7 @@ impl<'a> FreshIds<'a> {
             own: known(e.is_chained(), e.uuid),
             parent: known(session.graph().parent(entry).is_some(), e.parent),
             named: e
-                .names
+                .refers_to
                 .some()
                 .filter(|&id| known(true, id).is_some() && session.find_near(entry, id).is_some()),
         }
@@ -244,7 +244,7 @@ impl<'a> FreshIds<'a> {
             && may_be_called(now.message_id, entry.message_id)
             && now.uuid == called(entry.uuid)
             && now.parent == called(entry.parent)
-            && may_be_called(now.names, entry.names)
+            && may_be_called(now.refers_to, entry.refers_to)
             && (session || now.session == called(entry.session))
             && now.blocks.1 - now.blocks.0 == entry.blocks.1 - entry.blocks.0
     }
@@ -352,7 +352,7 @@ impl<'a> FreshIds<'a> {
         let Some(places) = entry.ids.places(text.len()) else {
             return false;
         };
-        let own = [entry.uuid, entry.parent, entry.session, entry.names];
+        let own = [entry.uuid, entry.parent, entry.session, entry.refers_to];
         let mut renamed = own.map(|id| !id.is_some());
         for start in places {
             // Where all ids are of this length, those that are renamed are UUIDs, or strings that look alike.

@@ -230,7 +230,7 @@ mod tests {
         let session = Session::new(Document::from_bytes(line.as_bytes().to_vec()));
         let mut plan = Plan::default();
         move_paths(&session, names, &mut plan);
-        let document = plan.carry_out(&session).expect("a sound plan");
+        let (document, _) = plan.apply(&session).expect("a sound plan");
         String::from_utf8_lossy(document.text(0)).into_owned()
     }
 

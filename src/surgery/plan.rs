@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::document::Document;
+use crate::document::{Document, LineMap};
 use crate::json::{Edit, Edits, OverlapError, Span};
 use crate::session::Session;
 use crate::transcript::{Entry, LineState};
@@ -458,8 +458,9 @@ impl Plan {
     }
 
     /// Mends every reference to a line that goes, then makes the result: a document that shares the
-    /// original's bytes wherever nothing was touched. What was to be done is then no longer here, but what it says of it is.
-    pub fn carry_out(&mut self, session: &Session) -> Result<Document, PlanError> {
+    /// original's bytes wherever nothing was touched, and where each of its lines came from. What was to be done is then no
+    /// longer here, but what it says of it is.
+    pub fn apply(&mut self, session: &Session) -> Result<(Document, LineMap), PlanError> {
         reparent(session, self);
         let document = session.document();
         let mut fates = std::mem::take(&mut self.fates);

@@ -1,6 +1,6 @@
 //! The one way through: a session, the transforms that change it, the result, and the judge.
 
-use crate::document::Document;
+use crate::document::{Document, LineMap};
 use crate::session::Session;
 use crate::threads::joined;
 use crate::transcript::{Id, Kind};
@@ -132,7 +132,7 @@ impl<'a> Surgery<'a> {
         };
         let mut step = first?;
         while let Some(made) = step {
-            let next = held.advance(made.document);
+            let next = held.advance(made.document, &made.lines);
             let lifted = next.graph().window_start() < made.window_start;
             if made.reach != Reach::Narrows || lifted {
                 baseline = baseline.with_revealed(next);
@@ -158,9 +158,9 @@ impl<'a> Surgery<'a> {
                 (baseline, expected) = (Faults::of(session), Some(Expected::of(session)));
             }
             if !plan.is_empty() {
-                let document = plan.carry_out(held.current_or_original())?;
+                let (document, lines) = plan.apply(held.current_or_original())?;
                 record.absorb(&mut plan);
-                held.advance(document);
+                held.advance(document, &lines);
             }
         }
         let (original, result) = held.end();
@@ -231,6 +231,7 @@ fn examine_while<T>(session: &Session, work: impl FnOnce(&mut dyn FnMut()) -> T)
 /// What a transform made of a session.
 struct Step {
     document: Document,
+    lines: LineMap,
     intent: Intent,
     reach: Reach,
     /// The position of the live path from which on the model was shown it before.
@@ -253,10 +254,11 @@ fn next_step<'t>(
         }
         begins();
         let intent = Intent::of(session, &plan);
-        let document = plan.carry_out(session)?;
+        let (document, lines) = plan.apply(session)?;
         record.absorb(&mut plan);
         return Ok(Some(Step {
             document,
+            lines,
             intent,
             reach: transform.reach(),
             window_start: session.graph().window_start(),
@@ -279,12 +281,12 @@ impl Held {
     }
 
     /// Replaces the current session by what a plan made of it.
-    fn advance(&mut self, document: Document) -> &Session {
+    fn advance(&mut self, document: Document, lines: &LineMap) -> &Session {
         let next = match (self.current.take(), &self.original) {
-            (Some(current), _) => current.derive(document),
-            (None, Some(original)) if self.keep_original => original.derived(document),
+            (Some(current), _) => current.derive(document, lines),
+            (None, Some(original)) if self.keep_original => original.derived(document, lines),
             (None, _) => match self.original.take() {
-                Some(original) => original.derive(document),
+                Some(original) => original.derive(document, lines),
                 None => Session::new(document),
             },
         };

@@ -1,10 +1,10 @@
-//! What of an attachment the model is shown.
+//! The text of an attachment that the model is shown.
 
 use crate::json::{Cursor, Field, Malformed, Span, Token, elements, lookup};
 
-use super::entry::{Entry, Kind};
+use super::entry::{Entry, WindowUse};
+use super::head::Kind;
 use super::role::Role;
-use super::usage::NEEDS_FULL_PARSE;
 
 /// Attachments that the newest client does not show again, whatever they hold.
 pub(crate) const HIDDEN: [&[u8]; 16] = [
@@ -26,7 +26,7 @@ pub(crate) const HIDDEN: [&[u8]; 16] = [
     b"\"hook_non_blocking_error\"",
 ];
 
-/// What the client tells of itself and its surroundings; where that is no longer shown, it is told again.
+/// Attachments about the client and its environment; the client adds them again where they are no longer shown.
 pub(crate) const ANNOUNCED: [&[u8]; 10] = [
     b"environment",
     b"model",
@@ -40,7 +40,7 @@ pub(crate) const ANNOUNCED: [&[u8]; 10] = [
     b"remote_session_change",
 ];
 
-/// Where clients before `rendered` keep the words of an attachment that they show.
+/// Where clients that do not write `rendered` keep the text of an attachment that they show.
 const WORDS: [(&str, &[&str]); 6] = [
     ("content", &["file", "content"]),
     ("content", &["text"]),
@@ -79,20 +79,24 @@ impl Attached<'_> {
     }
 }
 
-/// What an attachment says to the model; `line` is its entry's.
+/// Returns what the model is shown of an attachment; `line` is the line of its entry.
 ///
-/// The newest clients record the words they sent; of older ones' attachments the content is taken,
-/// without the phrases that the client would put around it.
+/// The newest clients record the text they sent. For older ones it is the content, without the phrases that the client
+/// would put around it.
 pub(crate) fn attached<'a>(line: &'a [u8], e: &Entry) -> Option<Attached<'a>> {
-    if e.kind != Kind::Attachment || e.window == 0 {
+    if e.kind != Kind::Attachment {
         return None;
     }
-    if e.window != NEEDS_FULL_PARSE {
-        let text = content(line, e.window as usize)?;
-        return Some(Attached {
-            texts: vec![text],
-            ..Attached::default()
-        });
+    match e.window_use() {
+        WindowUse::ShownBytes(0) => return None,
+        WindowUse::ShownBytes(len) => {
+            let text = content(line, len as usize)?;
+            return Some(Attached {
+                texts: vec![text],
+                ..Attached::default()
+            });
+        }
+        WindowUse::RequestTokens(_) | WindowUse::NeedsFullParse => {}
     }
     let (all, own) = fields_with_attachment(line).ok()?;
     value(line, &all, "attachment")?;
@@ -151,7 +155,7 @@ fn mentioned<'a>(line: &'a [u8], own: &[Field]) -> Option<AttachedMedia<'a>> {
     })
 }
 
-/// The content of an attachment that has one of so many bytes, without a look at what follows it.
+/// Returns the content of an attachment, which is known to have `len` bytes, without reading the rest of the line.
 fn content(line: &[u8], len: usize) -> Option<&[u8]> {
     let mut cursor = Cursor::new(line);
     for wanted in ["attachment", "content"] {
@@ -166,7 +170,7 @@ fn content(line: &[u8], len: usize) -> Option<&[u8]> {
     line.get(start..start + len)
 }
 
-/// The fields of a line, and those of its attachment, in one walk: attachments are long.
+/// Returns the fields of a line, and those of its attachment, in one pass: attachments are long.
 fn fields_with_attachment(line: &[u8]) -> Result<(Vec<Field>, Vec<Field>), Malformed> {
     let (mut all, mut own) = (Vec::new(), Vec::new());
     let mut cursor = Cursor::new(line);
@@ -197,7 +201,7 @@ fn fields_with_attachment(line: &[u8]) -> Result<(Vec<Field>, Vec<Field>), Malfo
     Ok((all, own))
 }
 
-/// The value of the last of these fields of a line with this key.
+/// Returns the value of the last of these fields with this key.
 fn value<'a>(line: &'a [u8], fields: &[Field], key: &str) -> Option<&'a [u8]> {
     let named = |f: &&Field| f.key.of(line) == key.as_bytes();
     fields.iter().rfind(named).map(|f| f.value.of(line))
@@ -232,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_of_an_attachment_changes_nothing_of_what_it_says() {
+    fn attachment_text_is_the_same_with_and_without_a_full_parse() {
         let attachments = [
             r#"{"type":"note","content":"größe \"and\" more"}"#,
             r#"{"content":"first","type":"file"}"#,
@@ -256,10 +260,8 @@ mod tests {
                     r#"{{"parentUuid":null,{more}"type":"attachment","attachment":{attachment},"uuid":"u"}}"#
                 );
                 let (known, _) = parse(line.as_bytes(), &mut Vec::new()).expect("an entry");
-                let unknown = Entry {
-                    window: NEEDS_FULL_PARSE,
-                    ..known
-                };
+                let mut unknown = known;
+                unknown.set_window_use(None);
                 let said = |e: &Entry| attached(line.as_bytes(), e);
                 assert_eq!(said(&known), said(&unknown), "{line}");
             }

@@ -1,30 +1,33 @@
-//! What can be said of all entries of a session together.
+//! Values that occur anywhere in a transcript.
 
-use super::entry::{Entry, Flags};
+use super::entry::Entry;
+use super::head::Flags;
 use super::id::Id;
 use super::reader::Repeated;
 
-/// What can be said of all entries together: the different values of fields that most lines repeat, quotes included, in the
-/// order of their first occurrence; and what is true of any.
+/// Values that occur anywhere in the transcript, collected while reading.
+///
+/// Values of fields are kept with their quotes, in the order of their first occurrence.
 #[derive(Debug, Clone)]
 pub(crate) struct Inventory {
-    /// A bit for each kind that one of them is, and what is true of one of them; or was, of one that was taken away.
+    /// One bit for each kind of entry, and the facts that are true of at least one entry. An entry that was removed since
+    /// may have been the only one.
     pub(crate) kinds: u32,
     pub(crate) flags: Flags,
-    /// The first session that one of them names, and whether one names another.
+    /// The first session id, and whether there is another.
     pub(crate) session: Id,
     pub(crate) several_sessions: bool,
-    /// Whether no line was taken away since, which may have held the only mention of one.
+    /// Whether no line was removed or edited since: each value still occurs.
     pub(crate) complete: bool,
     pub(crate) cwds: Vec<Vec<u8>>,
     pub(crate) slugs: Vec<Vec<u8>>,
     pub(crate) versions: Vec<Vec<u8>>,
     pub(crate) models: Vec<Vec<u8>>,
-    /// The names of tools that calls name; see [`Block::named`](super::entry::Block::named).
+    /// The names of tools; see [`Block::named`](super::block::Block::named).
     pub(crate) tools: Vec<Vec<u8>>,
 }
 
-/// The numbers of names in another list, by their numbers in one.
+/// The new numbers of names, by their old numbers.
 pub(crate) type Renumbered = [u8; 1 + u8::MAX as usize];
 
 impl Default for Inventory {
@@ -45,7 +48,7 @@ impl Default for Inventory {
 }
 
 impl Inventory {
-    /// The values of a field, if they are known.
+    /// Returns the values of a field, if they are collected.
     pub(crate) fn of(&self, key: &str) -> Option<&Vec<Vec<u8>>> {
         match key {
             "cwd" => Some(&self.cwds),
@@ -55,6 +58,7 @@ impl Inventory {
         }
     }
 
+    /// Adds what an entry says.
     pub(crate) fn take(&mut self, line: &[u8], entry: &Entry, repeated: Repeated) {
         self.kinds |= 1 << entry.kind as u8;
         self.flags = self.flags.or(entry.flags);
@@ -65,7 +69,7 @@ impl Inventory {
         note(&mut self.models, repeated.model.of(line));
     }
 
-    /// Takes the session that an entry names.
+    /// Adds the session id of an entry.
     fn take_session(&mut self, session: Id) {
         if !self.session.is_some() {
             self.session = session;
@@ -73,7 +77,7 @@ impl Inventory {
         self.several_sessions |= session.is_some() && session != self.session;
     }
 
-    /// The number of a tool's name, counted from 1; 0 where it is none, or one too many.
+    /// Returns the number of a tool's name, counted from 1; 0 where it is not a name, or there are too many.
     pub(crate) fn tool(&mut self, raw: &[u8]) -> u8 {
         if let Some(at) = self.tools.iter().position(|t| t == raw) {
             return at as u8 + 1;
@@ -85,7 +89,7 @@ impl Inventory {
         self.tools.len() as u8
     }
 
-    /// Takes what is said of the entries that follow, and tells under which numbers it took the names of their tools.
+    /// Adds the inventory of later entries; returns the new numbers of their tools' names.
     pub(crate) fn append(&mut self, next: &Self) -> Renumbered {
         self.kinds |= next.kinds;
         self.flags = self.flags.or(next.flags);
@@ -104,7 +108,7 @@ impl Inventory {
     }
 }
 
-/// Takes a string that is not there yet; the last one is the likeliest.
+/// Adds a string that is not there yet, looking at the last ones first.
 fn note(values: &mut Vec<Vec<u8>>, raw: &[u8]) {
     if raw.starts_with(b"\"") && !values.iter().rev().any(|v| v == raw) {
         values.push(raw.to_vec());

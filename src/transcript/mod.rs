@@ -3,8 +3,11 @@
 //! Knows nothing of the other lines.
 
 mod attachment;
+mod block;
 mod entry;
+mod head;
 mod id;
+mod ids;
 mod inventory;
 mod prompt;
 mod reader;
@@ -15,19 +18,20 @@ mod timestamp;
 mod usage;
 
 pub(crate) use attachment::{AttachedMedia, attached};
-pub use entry::{
-    Block, BlockKind, Entry, EntryHead, Flags, ID_LEN, IdsAt, Kind, LEADING_PARENT, LineState,
-    Subtype,
-};
-pub(crate) use entry::{NO_CALL, SYNTHETIC};
+pub(crate) use block::NO_CALL;
+pub use block::{Block, BlockKind};
+pub(crate) use entry::SYNTHETIC;
+pub use entry::{Entry, LineState, WindowUse};
+pub use head::{EntryHead, Flags, Kind, Subtype};
 pub use id::Id;
 pub(crate) use id::hash;
+pub use ids::{ID_LEN, IdPositions, LEADING_PARENT};
 pub(crate) use inventory::{Inventory, Renumbered};
 pub use prompt::PromptKind;
 pub use reader::reread;
-pub(crate) use reader::{Repeated, other_parent, parse, parse_first, parse_made};
+pub(crate) use reader::{Repeated, other_parent, parse, parse_edited, parse_first};
 pub use references::{IdUse, LONGEST_ID, visit_ids};
 pub(crate) use repeated_fields::RepeatedFields;
 pub use role::Role;
 pub(crate) use timestamp::format_timestamp;
-pub(crate) use usage::{NEEDS_FULL_PARSE, Usage};
+pub(crate) use usage::Usage;

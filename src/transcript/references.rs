@@ -1,26 +1,26 @@
-//! The one table of every field that names an entry or a session, and a walk over all that could.
+//! The fields that refer to an entry or a session, and a visitor of every string that could be such a reference.
 //!
-//! What the fields are called, where they were seen, and what becomes of one whose entry is removed:
+//! The known fields, and what happens to each when the entry it refers to is removed:
 //!
-//! | field | names | when its entry goes |
+//! | field | refers to | when that entry is removed |
 //! |---|---|---|
 //! | `uuid` | the entry itself | — |
 //! | `parentUuid`, `logicalParentUuid`, `sourceToolAssistantUUID` | an entry | the nearest kept ancestor |
 //! | `leafUuid`, `messageId`, `snapshot.messageId`, `snapshotMessageId` | an entry | the nearest kept ancestor |
 //! | `compactMetadata.preservedSegment.{headUuid,anchorUuid,tailUuid}` | entries | head: the nearest kept descendant; others: ancestor |
-//! | `compactMetadata.preservedMessages.{anchorUuid,uuids[],allUuids[]}` | entries | leaves the list |
-//! | `forkedFrom.messageUuid`, `source_uuid`, `retractedMessageUuids[]`, `supersedesUuids[]`, … | entries | the nearest kept ancestor, or leaves the list |
+//! | `compactMetadata.preservedMessages.{anchorUuid,uuids[],allUuids[]}` | entries | removed from the list |
+//! | `forkedFrom.messageUuid`, `source_uuid`, `retractedMessageUuids[]`, `supersedesUuids[]`, … | entries | the nearest kept ancestor, or removed from the list |
 //! | `sessionId`, `session_id`, `forkedFrom.sessionId` | a session | — |
 //!
-//! A field of next month needs no row: outside the words of the conversation, any string that *is*
-//! an id counts as a reference to it.
+//! Fields of later clients need no row: outside the text of the conversation, any string that *is* an id counts as a
+//! reference to it.
 
 use crate::json::{Cursor, Malformed, Span, Token};
 
 use super::id::Id;
 use super::reader::id_of_string;
 
-/// A string that could be an id, where it stands in a line.
+/// A string in a line that could be an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdUse<'a> {
     /// Its text, without quotes.
@@ -29,40 +29,40 @@ pub struct IdUse<'a> {
     pub key: &'a [u8],
     /// The key that holds the object or array around it.
     pub within: &'a [u8],
-    /// How deep in objects and arrays it stands; 1 is a field of the entry itself.
+    /// How many objects and arrays are around it; 1 is a field of the entry itself.
     pub depth: u32,
     /// Whether it is an element of an array.
     pub element: bool,
 }
 
 impl IdUse<'_> {
-    /// Whether some character of it is spelt with an escape, so that it is shorter than it looks.
+    /// Whether it contains an escape, so that it is shorter than its span.
     pub fn is_escaped(&self, line: &[u8]) -> bool {
         memchr::memchr(b'\\', self.span.of(line)).is_some()
     }
 
-    /// The id that it spells.
+    /// Returns the id that it spells.
     pub fn id(&self, line: &[u8]) -> Id {
         id_of_string(&line[(self.span.start as usize - 1)..=(self.span.end as usize)])
     }
 }
 
-/// No string that is longer than this, quotes included, is taken for an id.
+/// Longer strings, quotes included, are not taken for ids.
 pub const LONGEST_ID: usize = 4096;
 
-/// Calls `found` for every string that could be an id, in everything but the words of the
-/// conversation: `message.content` at any depth, and `toolUseResult`.
+/// Calls `found` for every string that could be an id, except in the text of the conversation: `message.content` at any
+/// depth, and `toolUseResult`.
 ///
 /// Keys count as well as values: a map by uuid is a list of references.
 ///
-/// `words` are these, where they are known; they are not read then.
+/// `words` are the spans of that text, where they are known; they are skipped then.
 pub fn visit_ids<'a>(
     line: &'a [u8],
     words: [Span; 2],
     mut found: impl FnMut(IdUse<'a>),
 ) -> Result<(), Malformed> {
     let mut cursor = Cursor::around(line, words);
-    // Explicit frames instead of recursion, so that depth costs memory, not the stack.
+    // Explicit frames instead of recursion, so that no depth can overflow the stack.
     let mut frames: Vec<Frame<'a>> = Vec::new();
     let mut key: &'a [u8] = b"";
     'value: loop {
@@ -103,7 +103,7 @@ pub fn visit_ids<'a>(
                 cursor.skip()?;
             }
         }
-        // On to the next value, closing what ends here.
+        // Move to the next value, closing the brackets that end here.
         let depth = frames.len() as u32;
         while let Some(frame) = frames.last_mut() {
             let more = if frame.object {
@@ -142,7 +142,7 @@ struct Frame<'a> {
     first: bool,
 }
 
-/// Whether the value of `key` is of the conversation.
+/// Whether the value of `key` is text of the conversation.
 fn is_words(frames: &[Frame<'_>], key: &[u8], parent_key: &[u8]) -> bool {
     key == b"content" && parent_key == b"message" || key == b"toolUseResult" && frames.len() == 1
 }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_ids_anywhere_but_in_words() {
+    fn references_are_found_everywhere_but_in_the_conversation() {
         let line = r#"{"uuid":"u1","new":{"deep":[["u2"],{"x":"u3"}]},"message":{"id":"m1","content":[{"text":"u4"}]},"toolUseResult":{"a":"u5"},"data":{"message":{"uuid":"u6","message":{"content":"u7"}}}}"#;
         let expected = [
             ("uuid", "u1", 1, false),

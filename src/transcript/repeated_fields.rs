@@ -1,4 +1,4 @@
-//! What most lines of a session have in common, so that it is read once and known again.
+//! A cache of the fields that most lines of a session repeat, so that they are read once.
 
 use crate::json::{Cursor, Span};
 
@@ -6,37 +6,38 @@ use super::entry::Entry;
 use super::id::Id;
 use super::reader::Repeated;
 
-/// What lines had that were read before.
+/// Caches consecutive fields that most lines repeat byte for byte (`userType` … `slug`), and the current date.
 #[derive(Debug, Default)]
 pub(crate) struct RepeatedFields {
-    run: Run,
+    fields: CachedFields,
     day: Day,
 }
 
-/// Fields that follow each other, the same in nearly every line: who it was, where, in which session and by which client.
+/// Consecutive fields of an earlier line, and what they mean.
 #[derive(Debug, Default)]
-struct Run {
-    /// From the quote before the first key to the one behind the last value. Empty while none is known.
+struct CachedFields {
+    /// From the quote before the first key to the one after the last value. Empty while nothing is cached.
     bytes: Vec<u8>,
     is_ascii: bool,
-    /// What they say; the spans are counted from the first of the bytes.
+    /// The values; spans are relative to `bytes`.
     session: Option<Id>,
     repeated: Repeated,
-    /// Where among them strings stand that were watched for.
-    watched: Vec<usize>,
+    /// Where strings of the length of an id are in `bytes`.
+    recorded: Vec<usize>,
 }
 
-/// A run of fields that is being read. Nobody knows yet where it ends.
+/// The repeated fields of a line that is being read, because they are not as cached.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reading {
+pub(crate) struct NewFields {
     span: Span,
-    watched: usize,
+    /// How many strings were recorded before the first field.
+    recorded_before: usize,
     session: Option<Id>,
     repeated: Repeated,
 }
 
-/// The fields of which a run is made. It begins with the first of them, which clients of all times write before the others.
-const USUAL: [&[u8]; 7] = [
+/// The fields that are cached. Clients of all versions write the first of them before the others.
+const KEYS: [&[u8]; 7] = [
     b"userType",
     b"entrypoint",
     b"cwd",
@@ -46,10 +47,10 @@ const USUAL: [&[u8]; 7] = [
     b"slug",
 ];
 
-impl Reading {
-    /// Whether a run begins with this key.
-    pub(crate) fn begins(key: &[u8]) -> bool {
-        key == USUAL[0]
+impl NewFields {
+    /// Whether the repeated fields begin with this key.
+    pub(crate) fn begin_with(key: &[u8]) -> bool {
+        key == KEYS[0]
     }
 
     /// Begins with the field whose key was just read.
@@ -59,14 +60,13 @@ impl Reading {
                 start: key.start - 1,
                 end: key.start - 1,
             },
-            watched: cursor.watched().count(),
+            recorded_before: cursor.recorded().count(),
             session: None,
             repeated: Repeated::default(),
         }
     }
 
-    /// Takes the field that was just read, with what the line has said up to it; false where it is none of those, and the
-    /// run is over.
+    /// Takes the field that was just read; false where it is not one of the repeated fields, which end before it then.
     pub(crate) fn take(
         &mut self,
         line: &[u8],
@@ -75,8 +75,8 @@ impl Reading {
         (entry, repeated): (&Entry, &Repeated),
     ) -> bool {
         let (name, end) = (key.of(line), cursor.position());
-        // What is no string may have more in it than is noted here.
-        if !USUAL.contains(&name) || line[end - 1] != b'"' {
+        // Only strings: other values may have nested fields that matter.
+        if !KEYS.contains(&name) || line[end - 1] != b'"' {
             return false;
         }
         self.span.end = end as u32;
@@ -92,82 +92,81 @@ impl Reading {
 }
 
 impl RepeatedFields {
-    /// Passes over the usual fields, if they are what comes next, and tells the entry what they say. `key` is the one before
-    /// the cursor.
-    pub(crate) fn pass(
+    /// Skips the cached fields, if the line has them from `key` on, and gives their values to the entry.
+    pub(crate) fn skip(
         &self,
         key: Span,
         cursor: &mut Cursor<'_>,
         entry: &mut Entry,
         repeated: &mut Repeated,
     ) -> bool {
-        let run = &self.run;
+        let cached = &self.fields;
         let start = key.start - 1;
-        if run.bytes.is_empty() || !cursor.pass_from(start as usize, &run.bytes, &run.watched) {
+        let (bytes, recorded) = (&cached.bytes, &cached.recorded);
+        let is_cached = !bytes.is_empty()
+            && cursor.skip_equal_fields(start as usize, bytes, recorded, cached.is_ascii);
+        if !is_cached {
             return false;
         }
-        if !run.is_ascii {
-            cursor.see_high_bytes();
-        }
-        if let Some(session) = run.session {
+        if let Some(session) = cached.session {
             entry.session = session;
         }
-        let moved = |known: Span, now: &mut Span| {
-            if !known.is_empty() {
-                *now = known.shift(start);
+        let set = |cached: Span, now: &mut Span| {
+            if !cached.is_empty() {
+                *now = cached.shift(start);
             }
         };
-        moved(run.repeated.cwd, &mut repeated.cwd);
-        moved(run.repeated.slug, &mut repeated.slug);
-        moved(run.repeated.version, &mut repeated.version);
+        set(cached.repeated.cwd, &mut repeated.cwd);
+        set(cached.repeated.slug, &mut repeated.slug);
+        set(cached.repeated.version, &mut repeated.version);
         true
     }
 
-    /// Learns what was read.
-    pub(crate) fn learn(&mut self, line: &[u8], reading: Reading, cursor: &Cursor<'_>) {
-        let span = reading.span;
+    /// Caches the fields that were read.
+    pub(crate) fn learn(&mut self, line: &[u8], fields: NewFields, cursor: &Cursor<'_>) {
+        let span = fields.span;
         let bytes = span.of(line);
-        // What is spelt by number is noted elsewhere.
-        let spelt = memchr::memmem::find(bytes, b"\\u").is_some();
-        let Some(watched) = cursor.watched().all() else {
+        // Skipped fields do not set the flag for such escapes.
+        let numbered = memchr::memmem::find(bytes, b"\\u").is_some();
+        let Some(recorded) = cursor.recorded().all() else {
             return;
         };
-        if bytes.is_empty() || spelt {
+        if bytes.is_empty() || numbered {
             return;
         }
-        let from_start = |found: Span| Span {
+        let relative = |found: Span| Span {
             start: found.start.saturating_sub(span.start),
             end: found.end.saturating_sub(span.start),
         };
-        let watched = watched[reading.watched..].iter();
-        let watched = watched.filter(|at| **at < span.end);
-        self.run = Run {
+        let recorded = recorded[fields.recorded_before..].iter();
+        let recorded = recorded.filter(|at| **at < span.end);
+        self.fields = CachedFields {
             bytes: bytes.to_vec(),
             is_ascii: bytes.is_ascii(),
-            session: reading.session,
+            session: fields.session,
             repeated: Repeated {
-                cwd: from_start(reading.repeated.cwd),
-                slug: from_start(reading.repeated.slug),
-                version: from_start(reading.repeated.version),
+                cwd: relative(fields.repeated.cwd),
+                slug: relative(fields.repeated.slug),
+                version: relative(fields.repeated.version),
                 model: Span::default(),
             },
-            watched: watched.map(|at| (at - span.start) as usize).collect(),
+            recorded: recorded.map(|at| (at - span.start) as usize).collect(),
         };
     }
 
-    /// The moment that a timestamp tells, in milliseconds of the epoch, if it is written as clients do and of the day that
-    /// was last learnt.
+    /// Returns the time of a timestamp in milliseconds since the epoch, if it has the form that clients write and its day is
+    /// the cached one.
     pub(crate) fn time(&self, text: &[u8]) -> Option<i64> {
         self.day.time(text)
     }
 
-    /// Learns the day of a timestamp, and the moment that it tells.
+    /// Caches the day of a timestamp whose time is `moment`.
     pub(crate) fn learn_day(&mut self, text: &[u8], moment: i64) {
         self.day = Day::of(text, moment).unwrap_or_default();
     }
 }
 
-/// A day, as it is written at the beginning of a timestamp, and the moment at which it began.
+/// A day as timestamps begin with it, and when it began.
 #[derive(Debug, Default)]
 struct Day {
     date: [u8; DATE],
@@ -180,7 +179,7 @@ const DATE: usize = "2026-01-02T".len();
 impl Day {
     fn of(text: &[u8], moment: i64) -> Option<Self> {
         let date: [u8; DATE] = *text.first_chunk()?;
-        // The last days that can be told end early.
+        // The last days that can be represented end early.
         if date.starts_with(b"9999") {
             return None;
         }
@@ -198,7 +197,7 @@ impl Day {
     }
 }
 
-/// The milliseconds of a day at `03:04:05.678Z`, and of no other form.
+/// Returns the milliseconds since midnight of `03:04:05.678Z`; `None` for any other form.
 fn clock(text: &[u8]) -> Option<i64> {
     let &[h0, h1, b':', m0, m1, b':', s0, s1, b'.', f0, f1, f2, b'Z'] = text else {
         return None;
@@ -211,7 +210,7 @@ fn clock(text: &[u8]) -> Option<i64> {
     };
     let (hours, minutes) = (number(&[h0, h1])?, number(&[m0, m1])?);
     let (seconds, ms) = (number(&[s0, s1])?, number(&[f0, f1, f2])?);
-    // A leap second, or no such time: for those who know more.
+    // Leap seconds and impossible times are left to the parser.
     let plain = hours < 24 && minutes < 60 && seconds < 60;
     plain.then(|| ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms)
 }
@@ -223,21 +222,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_known_day_tells_the_same_time(ms in -9_000_000_000_000..9_000_000_000_000_i64, later in 0..172_800_000_i64) {
+        fn repeated_fields_read_times_of_the_cached_day(ms in -9_000_000_000_000..9_000_000_000_000_i64, later in 0..172_800_000_i64) {
             let written = |ms| {
                 let time = jiff::Timestamp::from_millisecond(ms).expect("a moment");
                 format!("{time:.3}").into_bytes()
             };
-            let mut usual = RepeatedFields::default();
-            usual.learn_day(&written(ms), ms);
-            prop_assert_eq!(usual.time(&written(ms)), Some(ms));
+            let mut cache = RepeatedFields::default();
+            cache.learn_day(&written(ms), ms);
+            prop_assert_eq!(cache.time(&written(ms)), Some(ms));
             let same_day = written(ms)[..DATE] == written(ms + later)[..DATE];
-            prop_assert_eq!(usual.time(&written(ms + later)), same_day.then_some(ms + later));
+            prop_assert_eq!(cache.time(&written(ms + later)), same_day.then_some(ms + later));
         }
     }
 
     #[test]
-    fn other_forms_are_left_to_others() {
+    fn repeated_fields_leave_other_time_formats_to_the_parser() {
         for odd in [
             "03:04:05Z",
             "03:04:60.000Z",

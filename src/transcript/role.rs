@@ -1,6 +1,6 @@
 //! The roles of API messages.
 
-/// Who speaks in a message.
+/// The role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Role {
@@ -10,7 +10,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Its name in the API.
+    /// Returns its name in the API.
     pub fn name(self) -> &'static str {
         match self {
             Role::User => "user",

@@ -1,13 +1,12 @@
-//! What an answer says of the tokens that its request took, and how that is lowered.
+//! The tokens of a request, by the usage that its answer records, and lowering them.
 
 use crate::json::{Cursor, Edit, Field, Malformed, Span, elements, fields};
 
-/// The window of an entry that takes a closer look: what it says is of several rounds, or beyond any window, or it is an
-/// attachment of a rarer form.
-pub(crate) const NEEDS_FULL_PARSE: u32 = u32::MAX;
-
-/// Passes over a usage, and tells the window that it says, if it is of a single round, as nearly all are.
-pub(crate) fn pass(line: &[u8], cursor: &mut Cursor<'_>) -> Result<u32, Malformed> {
+/// Reads a usage and returns the tokens of its request; `None` if it is of several rounds, which few are, or absurd.
+pub(crate) fn read_request_tokens(
+    line: &[u8],
+    cursor: &mut Cursor<'_>,
+) -> Result<Option<u32>, Malformed> {
     let mut first = true;
     let mut counts = [0; 3];
     let mut rounds = false;
@@ -24,18 +23,14 @@ pub(crate) fn pass(line: &[u8], cursor: &mut Cursor<'_>) -> Result<u32, Malforme
             }
             _ => continue,
         };
-        // As of duplicate keys the last counts, and what is no number is nothing.
+        // The last of duplicate keys counts, and anything but a number counts as 0.
         counts[slot] = Number::at(line, value).map_or(0, |n| n.value);
     }
     let sum = counts.into_iter().fold(0, u64::saturating_add);
-    Ok(if rounds {
-        NEEDS_FULL_PARSE
-    } else {
-        u32::try_from(sum).unwrap_or(NEEDS_FULL_PARSE)
-    })
+    Ok(u32::try_from(sum).ok().filter(|_| !rounds))
 }
 
-/// A number, and where in the line it stands.
+/// A number, and where it is in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Number {
     value: u64,
@@ -48,7 +43,7 @@ impl Number {
         Some(Self { value, span })
     }
 
-    /// Takes off as much of `surplus` as there is.
+    /// Subtracts as much of `surplus` as possible.
     fn lower(self, surplus: &mut u64, edits: &mut Vec<Edit>) {
         let taken = self.value.min(*surplus);
         if taken > 0 {
@@ -59,19 +54,19 @@ impl Number {
     }
 }
 
-/// The numbers of one request that make up its window, in the order in which they are lowered: what the
-/// cache gave, what it was given, what is paid in full.
+/// The numbers that add up to the tokens of one request, in the order in which they are lowered: read from the cache,
+/// written to it, not cached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Counts {
     read: Option<Number>,
     created: Option<Number>,
-    /// The same, by how long it is kept.
+    /// The parts of `created`, by how long they are cached.
     created_by_age: Vec<Number>,
     input: Option<Number>,
 }
 
 impl Counts {
-    /// Reads the numbers of an object whose fields these are, seen from the line.
+    /// Reads the numbers of an object with these fields; spans are in the line.
     fn of(line: &[u8], all: &[Field]) -> Self {
         let mut out = Self::default();
         for field in all {
@@ -120,13 +115,13 @@ impl Counts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Usage {
     whole: Counts,
-    /// Where the API answered in several rounds, as it does for its own tools, the last of them: the whole
-    /// is what they cost together, and this is what the window was (so read by 2.1.325).
+    /// The last round, where the API answered in several, as it does for its own tools: `whole` is their sum, and this is
+    /// the size of the context window (2.1.325 reads it so).
     last: Option<Counts>,
 }
 
 impl Usage {
-    /// Reads the usage that begins here.
+    /// Reads the usage that begins at `start`.
     pub(crate) fn at(line: &[u8], start: u32) -> Self {
         let all = fields_at(line, Span::new(start as usize, line.len()));
         let rounds = all.iter().rfind(|f| f.key.of(line) == b"iterations");
@@ -136,6 +131,7 @@ impl Usage {
         }
     }
 
+    /// Returns the tokens of the context window.
     pub(crate) fn window(&self) -> u64 {
         match (&self.last, self.whole.sum()) {
             (Some(last), whole) if whole > 0 => last.sum(),
@@ -143,6 +139,7 @@ impl Usage {
         }
     }
 
+    /// Returns the edits that lower the recorded tokens to `to`; none if they are not more.
     pub(crate) fn lowered(&self, to: u64) -> Vec<Edit> {
         let mut edits = Vec::new();
         if self.window() > to {
@@ -155,7 +152,7 @@ impl Usage {
     }
 }
 
-/// The last round that the model had a part in, if it is complete.
+/// Returns the last round in which the model answered, if it is complete.
 fn last_round(line: &[u8], rounds: Span) -> Option<Counts> {
     let others: [&[u8]; 2] = [b"\"advisor_message\"", b"\"compaction\""];
     let spoken: [&[u8]; 2] = [b"\"message\"", b"\"fallback_message\""];
@@ -173,7 +170,7 @@ fn last_round(line: &[u8], rounds: Span) -> Option<Counts> {
     None
 }
 
-/// The fields of the object that begins where `object` does, their spans in the line.
+/// Returns the fields of the object that begins where `object` does, with spans in the line.
 fn fields_at(line: &[u8], object: Span) -> Vec<Field> {
     let mut all = fields(object.of(line)).unwrap_or_default();
     for field in &mut all {
@@ -206,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_gives_way_first() {
+    fn usage_lowers_cached_tokens_first() {
         let usage = r#"{"input_tokens":5,"cache_creation_input_tokens":1000,"cache_read_input_tokens":185000,"output_tokens":70}"#;
         assert_eq!(
             lowered(usage, 100_000),
@@ -225,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_cache_was_given_stays_the_sum_of_its_parts() {
+    fn usage_keeps_cache_creation_the_sum_of_its_parts() {
         assert_eq!(
             lowered(
                 r#"{"input_tokens":5,"cache_creation_input_tokens":900,"cache_creation":{"ephemeral_5m_input_tokens":600,"ephemeral_1h_input_tokens":300}}"#,
@@ -236,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_rounds_the_last_is_the_window() {
+    fn usage_of_several_rounds_counts_the_last() {
         let round = |kind: &str, read: u32| {
             format!(
                 r#"{{"type":"{kind}","input_tokens":1,"output_tokens":9,"cache_read_input_tokens":{read},"cache_creation_input_tokens":0}}"#

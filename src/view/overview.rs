@@ -92,7 +92,9 @@ impl Titles {
 
 /// Whether what an entry names is in this file.
 fn names_own_entry(session: &Session, e: &Entry) -> bool {
-    e.names.some().is_some_and(|id| session.find(id).is_some())
+    e.refers_to
+        .some()
+        .is_some_and(|id| session.find(id).is_some())
 }
 
 /// The words of a prompt; of several texts, the first that is not the editor's.

@@ -234,7 +234,7 @@ pub fn file_parts(session: &Session, tools: &Tools) -> Vec<(Category, u64)> {
         .into_par_iter()
         .with_min_len(64)
         .fold(Sums::<u64>::default, |mut sums, i| {
-            let mut rest = lines[i].raw_end() - lines[i].start();
+            let mut rest = lines[i].raw_len();
             if let LineState::Entry(number) = session.lines()[i] {
                 let e = &session.entries()[number as usize];
                 entry_parts(session, e, tools, &mut |part, bytes| {

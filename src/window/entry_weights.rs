@@ -5,8 +5,9 @@ use rayon::prelude::*;
 use super::dropped_thinking::DroppedThinking;
 use super::usage::recorded_window;
 use super::weight::{Weight, weigh};
+use crate::document::{LineMap, LineSource};
 use crate::session::{Session, Standing};
-use crate::transcript::{Entry, Kind, LineState};
+use crate::transcript::{Entry, Kind};
 
 /// The weight of one entry. There is one for every line, so it is kept small.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -63,22 +64,15 @@ impl EntryWeights {
 
     /// Weighs a session that was derived from another, which has these weights.
     #[must_use]
-    pub fn derived(&self, from: &Session, to: &Session) -> Self {
-        let (old, new) = (from.document(), to.document());
-        let mut at = 0;
+    pub fn derived(&self, from: &Session, to: &Session, lines: &LineMap) -> Self {
         let weights = to.entries().iter().enumerate().map(|(i, e)| {
-            let line = e.line as usize;
-            if new.is_added_since(line, old) {
-                return weight_at(to, i);
-            }
-            // Lines keep their order, and a line that was kept has the same place in memory.
-            let start = new.lines()[line].start();
-            while old.lines()[at].start() != start {
-                at += 1;
-            }
-            match from.lines()[at] {
-                LineState::Entry(e) if is_weighed(from, e as usize) => self.weights[e as usize],
-                _ => weight_at(to, i),
+            let known = match lines.sources()[e.line as usize] {
+                LineSource::Kept(old) => from.lines()[old as usize].entry(),
+                LineSource::Edited(_) | LineSource::Inserted => None,
+            };
+            match known.filter(|&old| is_weighed(from, old)) {
+                Some(old) => self.weights[old],
+                None => weight_at(to, i),
             }
         });
         Self::new(to, weights.collect())

@@ -2,16 +2,16 @@
 
 use crate::json::Edit;
 use crate::session::Session;
-use crate::transcript::{Entry, Kind, NEEDS_FULL_PARSE, Usage};
+use crate::transcript::{Entry, Kind, Usage, WindowUse};
 
 /// The window at the request that an assistant line answers, if it says.
 pub(crate) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
     if e.kind != Kind::Assistant || e.flags.synthetic() || e.flags.api_error() {
         return None;
     }
-    let window = match e.window {
-        NEEDS_FULL_PARSE => usage_of(session, e)?.window(),
-        window => u64::from(window),
+    let window = match e.window_use() {
+        WindowUse::RequestTokens(tokens) => u64::from(tokens),
+        WindowUse::ShownBytes(_) | WindowUse::NeedsFullParse => usage_of(session, e)?.window(),
     };
     Some(window).filter(|&tokens| tokens > 0)
 }

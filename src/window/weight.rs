@@ -3,7 +3,7 @@
 use super::image::{Picture, heavy};
 use crate::json::{Span, lookup};
 use crate::transcript::{
-    AttachedMedia, Block, BlockKind, Entry, Kind, NEEDS_FULL_PARSE, Subtype, attached, parse,
+    AttachedMedia, Block, BlockKind, Entry, Kind, Subtype, WindowUse, attached, parse,
 };
 
 /// Tokens per byte of JSON of each kind of content, and tokens that a block takes besides.
@@ -173,11 +173,11 @@ pub(crate) fn weigh<'a>(line: impl Fn() -> &'a [u8], blocks: &[Block], e: &Entry
             };
             blocks.iter().map(weigh).sum()
         }
-        Kind::Attachment if e.window == 0 => Weight::default(),
-        Kind::Attachment if e.window != NEEDS_FULL_PARSE => {
-            Weight::of_text((e.window as usize).saturating_sub(2))
-        }
-        Kind::Attachment => attachment_weight(line(), e),
+        Kind::Attachment => match e.window_use() {
+            WindowUse::ShownBytes(0) => Weight::default(),
+            WindowUse::ShownBytes(bytes) => Weight::of_text((bytes as usize).saturating_sub(2)),
+            WindowUse::RequestTokens(_) | WindowUse::NeedsFullParse => attachment_weight(line(), e),
+        },
         Kind::System if e.subtype == Subtype::LocalCommand => {
             let content = lookup(line(), &["content"]);
             content.map_or_else(Weight::default, |s| Weight::of_text(s.len()))

@@ -43,7 +43,7 @@ fn operate(before: &Session, transform: &dyn Transform) -> Result<Option<Done>, 
         return Ok(None);
     }
     reparent(before, &mut plan);
-    let document = plan.clone().carry_out(before);
+    let document = plan.clone().apply(before).map(|(document, _)| document);
     let made = Session::new(document.expect("a plan that fits itself"));
     let overstated = Calibration::of(before).overstated(&Calibration::of(&made));
     let surgery = Surgery::on(Session::from_bytes(before.document().to_vec())).then(transform);

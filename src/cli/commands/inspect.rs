@@ -35,7 +35,7 @@ pub(crate) struct InspectArgs {
 
 pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
-    let session = names::open(&found)?;
+    let session = names::open_to_read(&found)?;
     let inspection = inspect(&found, &session);
     if context.json {
         let document = context.presenter().json(&inspection);
@@ -48,7 +48,6 @@ pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode,
     };
     let text = text.render();
     pager::show(context, &text)?;
-    session.forget();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -125,6 +124,6 @@ fn shown_bytes(session: &Session) -> u64 {
         .into_par_iter()
         .filter(shown)
         .map(|i| lines[session.entries()[i].line as usize])
-        .map(|l| l.raw_end() - l.start())
+        .map(crate::document::Line::raw_len)
         .sum()
 }

@@ -49,7 +49,7 @@ pub(crate) enum Only {
 
 pub(crate) fn run(args: &ShowArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
-    let session = names::open(&found)?;
+    let session = names::open_to_read(&found)?;
     if args.branches {
         let branches = Branches::of(&session, &found.id);
         if context.json {

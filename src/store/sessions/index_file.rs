@@ -47,9 +47,7 @@ impl IndexEntry {
                 .iter()
                 .map(|&i| &session.entries()[i as usize])
         };
-        let boundary = path_entries()
-            .rposition(crate::transcript::Entry::is_boundary)
-            .unwrap_or(0);
+        let boundary = path_entries().rposition(|e| e.is_boundary()).unwrap_or(0);
         let shown = || path_entries().skip(boundary);
         let prompt_as_typed = shown().filter(|e| {
             let text = e.flags.string_content()

@@ -199,7 +199,7 @@ impl<'a> Locator<'a> {
             });
         }
         match Located::at(path.to_owned()) {
-            Ok(found) if found.len == 0 => Err(LocateError::Empty {
+            Ok(found) if found.len == 0 && path.is_file() => Err(LocateError::Empty {
                 path: path.to_owned(),
             }),
             Ok(found) => Ok(Located {

@@ -81,7 +81,7 @@ impl<'a> Substitutes<'a> {
     /// Returns the same without reading the line, where the entry has only ids that are in its columns.
     pub(super) fn glance(&self, number: usize) -> Named {
         let e = &self.session.entries()[number];
-        let known = [e.uuid, e.parent, e.session, e.names];
+        let known = [e.uuid, e.parent, e.session, e.refers_to];
         let known = known.into_iter().filter(|id| id.is_uuid()).count();
         let stays = |id: Id| {
             let named = self.session.find_near(number, id);
@@ -92,7 +92,7 @@ impl<'a> Substitutes<'a> {
             && e.ids.count() == Some(known)
             && (e.session == self.usual.0 || !self.gone.contains(e.session))
             && !self.usual.1
-            && e.names.some().is_none_or(stays);
+            && e.refers_to.some().is_none_or(stays);
         let graph = self.session.graph();
         let parent = graph.parent(number);
         if !others_stay {

@@ -22,7 +22,8 @@ fn parents(session: &Session, gone: &[&str]) -> Vec<String> {
         let at = session.find(Id::of(uuid.as_bytes())).expect("an entry");
         plan.drop_line(session.entries()[at].line);
     }
-    let next = session.derived(plan.carry_out(session).expect("a sound plan"));
+    let (document, lines) = plan.apply(session).expect("a sound plan");
+    let next = session.derived(document, &lines);
     let field = |e, key| next.string(e, &[key]).unwrap_or_default();
     let pairs = next.entries().iter();
     pairs

@@ -23,7 +23,7 @@ pub(crate) static CHECK: Check = Check {
 pub(crate) fn boundaries(session: &Session) -> Vec<(usize, Option<usize>)> {
     let entries = session.entries();
     let is_lost = |e: &Entry| {
-        let named = e.names.some();
+        let named = e.refers_to.some();
         named.is_some_and(|id| session.find(id).is_none())
     };
     let before = |i: usize| {

@@ -28,8 +28,8 @@ pub(crate) fn entry(session: &Session) -> Option<usize> {
     let note = session
         .entries()
         .iter()
-        .rposition(|e| e.kind == Kind::LastPrompt && e.names.is_some())?;
-    let named = session.find(session.entries()[note].names)?;
+        .rposition(|e| e.kind == Kind::LastPrompt && e.refers_to.is_some())?;
+    let named = session.find(session.entries()[note].refers_to)?;
     let last = session
         .heads()
         .iter()

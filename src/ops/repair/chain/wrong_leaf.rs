@@ -71,7 +71,7 @@ fn above(session: &Session, entry: usize) -> Vec<usize> {
         out.push(i);
         let e = &session.entries()[i];
         at = session.graph().parent(i).or_else(|| {
-            e.names
+            e.refers_to
                 .some()
                 .filter(|_| e.is_boundary())
                 .and_then(|id| session.find(id))
