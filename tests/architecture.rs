@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The layers, lowest first. `human` and `threads` are small helpers that any of them may use.
-const LAYERS: [&str; 12] = [
+const LAYERS: [&str; 13] = [
     "json",
+    "secrets",
     "document",
     "transcript",
     "session",

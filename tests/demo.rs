@@ -25,7 +25,7 @@ fn demo_shows_list_preview_and_copy() {
         None => line.to_owned(),
     };
     let seen: Vec<String> = seen.lines().map(cut).collect();
-    assert_snapshot!(seen.join("\n").trim_start(), @r"
+    assert_snapshot!(seen.join("\n").trim_start(), @r#"
     This is a made-up session in a temporary folder, which is removed when the demo
     ends. Your own sessions are not touched.
 
@@ -43,20 +43,18 @@ fn demo_shows_list_preview_and_copy() {
       turns          4 →       4
       entries       30 →      26  −4
       size     33.7 KB → 31.3 KB  −2.4 KB
-      window    ~11.9k →  ~11.4k  −460 tokens
+      window    ~11.8k →  ~11.8k  −40 tokens
 
-      − turn 1    thinking    −472 B   ~109 tokens  “A value like 4999 smells of …”
-      − turn 1    thinking    −442 B   ~102 tokens  “Every night row before 05:00…”
-      − turn 2    thinking    −380 B    ~88 tokens  “Change the signature, then t…”
-      − turn 3    thinking    −342 B    ~79 tokens  “A gap in the line, not a zer…”
-      − turn 4    thinking    −356 B    ~82 tokens  “That is a big detour; still,…”
+      − turn 1    thinking    −472 B     ~9 tokens  “A value like 4999 smells of …”
+      − turn 1    thinking    −442 B     ~9 tokens  “Every night row before 05:00…”
+      − turn 2    thinking    −380 B     ~8 tokens  “Change the signature, then t…”
+      − turn 3    thinking    −342 B     ~7 tokens  “A gap in the line, not a zer…”
+      − turn 4    thinking    −356 B     ~7 tokens  “That is a big detour; still,…”
       +           title       +119 B  “Hot nights (strip-thinking)”
       ~ 5 messages re-linked
       ~ 20 fresh ids
 
       write transcript   31.3 KB  ~/.claude/[…]
-    note: the last answer's usage is set to about 11.4k, so that the client does not
-          compact at once
 
     Dry run: nothing was written.
 
@@ -83,7 +81,7 @@ fn demo_shows_list_preview_and_copy() {
       ccsurgery undo                take the last change back
       ccsurgery --help              everything else
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]

@@ -333,10 +333,10 @@ fn people_see_what_was_chosen() {
       size     65.8 KB → 31.6 KB  −34.1 KB
       window     ~9.7k →   ~5.8k  −3.9k tokens
 
-      − turn 1    thinking      −2.9 KB   ~718 tokens  “line 0 of what was printed line 1 of what was…”
-      ~ turn 1    Read result   −4.3 KB  ~1.1k tokens  “/w/parser.rs”
-      ~ turn 2    Bash result  −11.3 KB  ~2.7k tokens  “cargo test”
-      − turn 4    thinking      −1.2 KB   ~294 tokens  “line 0 of what was printed line 1 of what was…”
+      − turn 1    thinking      −2.9 KB   ~575 tokens  “line 0 of what was printed line 1 of what was…”
+      ~ turn 1    Read result   −4.3 KB   ~849 tokens  “/w/parser.rs”
+      ~ turn 2    Bash result  −11.3 KB  ~2.2k tokens  “cargo test”
+      − turn 4    thinking      −1.2 KB   ~235 tokens  “line 0 of what was printed line 1 of what was…”
       +           title          +117 B  “Look at the parser (trim)”
       ~ 2 messages re-linked
       ~ 2 duplicate outputs  −16.3 KB
@@ -362,16 +362,21 @@ fn people_see_what_was_chosen() {
       size     65.8 KB → 7.0 KB  −58.8 KB
       window     ~9.7k →  ~2.9k  −6.8k tokens
 
-      − turn 1    thinking      −2.9 KB   ~738 tokens
-      ~ turn 1    Read result   −4.3 KB  ~1.1k tokens
-      ~ turn 2    Bash result  −11.3 KB  ~2.8k tokens
-      ~ turn 2    Bash result   −3.4 KB   ~863 tokens
-      ~ turn 3    image          −848 B   ~212 tokens
-      ~ turn 4    Read result   −4.6 KB  ~1.2k tokens
-      − turn 4    thinking      −1.2 KB   ~302 tokens
-      +           title          +117 B
-      ~ 2 re-parented
-      ~ 5 second copy  −25.5 KB
+      − turn 1    thinking            −2.9 KB   ~657 tokens
+      ~ turn 1    Read result         −4.3 KB   ~970 tokens
+      − turn 1    Read result          −118 B    ~26 tokens
+      − turn 2    2 Bash calls         −166 B    ~37 tokens
+      ~ turn 2    2 Bash results     −14.7 KB  ~3.3k tokens
+      − turn 2    2 Bash results       −817 B   ~182 tokens
+      ~ turn 3    image                −848 B   ~189 tokens
+      − turn 3    Screenshot result    −139 B    ~31 tokens
+      ~ turn 4    Read result         −4.6 KB  ~1.0k tokens
+      − turn 4    Read result          −118 B    ~26 tokens
+      − turn 4    thinking            −1.2 KB   ~269 tokens
+      +           title                +117 B
+      … and 3 more, −238 B  ~53 tokens
+      ~ 6 messages re-linked
+      ~ 5 duplicate outputs  −25.5 KB
       ~ 14 fresh ids
 
     note: the last answer's usage is set to about 2.9k, so that
@@ -412,9 +417,9 @@ For more information, try '--help'.
 "#);
     let run = home.run(100, &["trim", "--to", "2k", "--json"]);
     assert_snapshot!(seen(&run), @r#"
-exit 3
-{"error":{"kind":"over-budget","message":"even with all turns but the last 3 compacted the window would take about 4.1k tokens, 2.1k more than 2.0k","hint":"a higher budget: --to 6k"}}
-"#);
+    exit 3
+    {"schema":1,"error":{"kind":"over-budget","message":"even with all turns but the last 3 compacted the window would take about 4.1k tokens, 2.1k more than 2.0k","hint":"a higher budget: --to 6k","causes":[],"candidates":[]}}
+    "#);
 }
 
 #[test]

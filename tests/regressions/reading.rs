@@ -49,20 +49,20 @@ fn reading_refuses_devices_and_sockets() {
     let socket = home.path("session.jsonl");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
     let seen = run_in_time(&home, &["inspect", "/dev/zero"], Stdio::null()).seen();
-    insta::assert_snapshot!(seen, @r"
+    insta::assert_snapshot!(seen, @r#"
     --- stderr
-    Error: `/dev/zero` is a device, not a regular file
-    Hint: nothing was changed
+    Error: `/dev/zero` is not a regular file
+    Hint: to read a transcript from a pipe, name the session `-`
     --- exit code 1
-    ");
+    "#);
     let path = socket.to_string_lossy();
     let seen = run_in_time(&home, &["show", &path], Stdio::null()).seen();
-    insta::assert_snapshot!(seen, @r"
+    insta::assert_snapshot!(seen, @r#"
     --- stderr
-    Error: `[home]/session.jsonl` is a socket, not a regular file
-    Hint: nothing was changed
+    Error: `[home]/session.jsonl` is not a regular file
+    Hint: to read a transcript from a pipe, name the session `-`
     --- exit code 1
-    ");
+    "#);
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn reading_refuses_to_change_a_pipe() {
     make_pipe(&pipe);
     let path = pipe.to_string_lossy();
     let seen = run_in_time(&home, &["strip-thinking", &path], Stdio::null()).seen();
-    insta::assert_snapshot!(seen, @r"
+    insta::assert_snapshot!(seen, @r#"
     --- stderr
-    Error: `[home]/pipe.jsonl` is a pipe, not a regular file
-    Hint: nothing was changed
+    Error: `[home]/pipe.jsonl` is not a regular file
+    Hint: to read a transcript from a pipe, name the session `-`
     --- exit code 1
-    ");
+    "#);
 }
 
 #[test]

@@ -16,25 +16,25 @@ fn home() -> Home {
 #[test]
 fn at_three_widths() {
     let home = home();
-    insta::assert_snapshot!(home.run(60, &["inspect"]).seen(), @"
+    insta::assert_snapshot!(home.run(60, &["inspect"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    Context window: 12.5k tokens
-      system prompt and tools      11.0k   87%  █████████████
-      Bash results                   631    5%  ▊
+    Context window: 12.6k tokens
+      system prompt and tools      11.1k   88%  █████████████
+      Bash results                   599    5%  ▊
       images, documents              409    3%  ▌
-      calls                          165    1%  ▎
-      prompts                        110   <1%  ▏
-      answers                         69   <1%  ▏
-      Read results                    57   <1%  ▏
-      thinking                        44   <1%  ▏
-      Screenshot results              35   <1%  ▏
-      summaries                       31   <1%  ▏
-      attachments, reminders          26   <1%  ▏
-      measured on 6 requests: 2.1 bytes per token; at the last
-      one 12.5k tokens were recorded, the estimate is 1.0% off
+      calls                          212    2%  ▎
+      prompts                         69   <1%  ▏
+      Read results                    68   <1%  ▏
+      Screenshot results              49   <1%  ▏
+      answers                         40   <1%  ▏
+      summaries                       18   <1%  ▏
+      attachments, reminders          14   <1%  ▏
+      thinking                         1   <1%  ▏
+      measured on 6 requests: 2.9 bytes per token; at the last
+      one 12.5k tokens were recorded, the estimate is 1.2% off
 
     File: 12.8 KB
       metadata                   7.4 KB   58%  ██████████████
@@ -57,40 +57,41 @@ fn at_three_widths() {
       ▲  ▲ compacted
 
     Largest entries
-      turn 2  2.7 KB  ~574  cargo test parser
-      turn 3  2.2 KB  ~445  Screenshot result
-      turn 2   539 B   ~51  cargo test parser
-      turn 2   526 B   ~45  The test depends on the order of a …
-      turn 4   522 B   ~43  git push origin main
-      turn 2   520 B   ~42  /w/src/parser.rs
-      turn 2   510 B   ~58  /w/src/parser.rs
-      turn 2   501 B   ~33  The map's order is random; **sort t…
+      turn 2  2.7 KB  ~501  cargo test parser
+      turn 3  2.2 KB  ~458  Screenshot result
+      turn 2   539 B   ~59  cargo test parser
+      turn 2   526 B    ~1  The test depends on the order of a …
+      turn 4   522 B   ~52  git push origin main
+      turn 2   520 B   ~51  /w/src/parser.rs
+      turn 2   510 B   ~68  /w/src/parser.rs
+      turn 2   501 B   ~20  The map's order is random; **sort t…
 
     How to free some of it
       ccsurgery strip-thinking 5e551011
-        context −45 (0%), file −527 B: all thinking goes
+        context −1 (0%), file −527 B: remove all thinking
       ccsurgery drop-tools 5e551011 --errors
-        context −671 (5%), file −3.8 KB: calls that failed go
-    ");
-    insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @"
+        context −562 (4%), file −3.8 KB: remove calls that
+        failed
+    "#);
+    insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    Context window: 12.5k tokens
-      system prompt and tools      11.0k   87%  █████████████████████████████████████████████████████
-      Bash results                   631    5%  ███
+    Context window: 12.6k tokens
+      system prompt and tools      11.1k   88%  █████████████████████████████████████████████████████
+      Bash results                   599    5%  ██▉
       images, documents              409    3%  ██
-      calls                          165    1%  ▊
-      prompts                        110   <1%  ▌
-      answers                         69   <1%  ▍
-      Read results                    57   <1%  ▎
-      thinking                        44   <1%  ▎
-      Screenshot results              35   <1%  ▏
-      summaries                       31   <1%  ▏
-      attachments, reminders          26   <1%  ▏
-      measured on 6 requests: 2.1 bytes per token; at the last one 12.5k tokens were recorded, the
-      estimate is 1.0% off
+      calls                          212    2%  █
+      prompts                         69   <1%  ▍
+      Read results                    68   <1%  ▍
+      Screenshot results              49   <1%  ▎
+      answers                         40   <1%  ▎
+      summaries                       18   <1%  ▏
+      attachments, reminders          14   <1%  ▏
+      thinking                         1   <1%  ▏
+      measured on 6 requests: 2.9 bytes per token; at the last one 12.5k tokens were recorded, the
+      estimate is 1.2% off
 
     File: 12.8 KB
       metadata                   7.4 KB   58%  ██████████████████████████████████████████████████████
@@ -112,39 +113,39 @@ fn at_three_widths() {
       ▲  ▲ compacted
 
     Largest entries
-      turn 2  2.7 KB  ~574  Bash results           cargo test parser
-      turn 3  2.2 KB  ~445  duplicates for client  Screenshot result
-      turn 2   539 B   ~51  metadata               cargo test parser
-      turn 2   526 B   ~45  metadata               The test depends on the order of a map.
-      turn 4   522 B   ~43  metadata               git push origin main
-      turn 2   520 B   ~42  metadata               /w/src/parser.rs
-      turn 2   510 B   ~58  metadata               /w/src/parser.rs
-      turn 2   501 B   ~33  metadata               The map's order is random; **sort the keys**.
+      turn 2  2.7 KB  ~501  Bash results           cargo test parser
+      turn 3  2.2 KB  ~458  duplicates for client  Screenshot result
+      turn 2   539 B   ~59  metadata               cargo test parser
+      turn 2   526 B    ~1  metadata               The test depends on the order of a map.
+      turn 4   522 B   ~52  metadata               git push origin main
+      turn 2   520 B   ~51  metadata               /w/src/parser.rs
+      turn 2   510 B   ~68  metadata               /w/src/parser.rs
+      turn 2   501 B   ~20  metadata               The map's order is random; **sort the keys**.
 
     How to free some of it
       ccsurgery strip-thinking 5e551011
-        context −45 (0%), file −527 B: all thinking goes
+        context −1 (0%), file −527 B: remove all thinking
       ccsurgery drop-tools 5e551011 --errors
-        context −671 (5%), file −3.8 KB: calls that failed go
-    ");
-    insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @"
+        context −562 (4%), file −3.8 KB: remove calls that failed
+    "#);
+    insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    Context window: 12.5k tokens
-      system prompt and tools      11.0k   87%  ████████████████████████████████████████████████████████████
-      Bash results                   631    5%  ███▌
+    Context window: 12.6k tokens
+      system prompt and tools      11.1k   88%  ████████████████████████████████████████████████████████████
+      Bash results                   599    5%  ███▎
       images, documents              409    3%  ██▎
-      calls                          165    1%  ▉
-      prompts                        110   <1%  ▋
-      answers                         69   <1%  ▍
-      Read results                    57   <1%  ▎
-      thinking                        44   <1%  ▎
-      Screenshot results              35   <1%  ▎
-      summaries                       31   <1%  ▏
-      attachments, reminders          26   <1%  ▏
-      measured on 6 requests: 2.1 bytes per token; at the last one 12.5k tokens were recorded, the estimate is 1.0% off
+      calls                          212    2%  █▏
+      prompts                         69   <1%  ▍
+      Read results                    68   <1%  ▍
+      Screenshot results              49   <1%  ▎
+      answers                         40   <1%  ▎
+      summaries                       18   <1%  ▏
+      attachments, reminders          14   <1%  ▏
+      thinking                         1   <1%  ▏
+      measured on 6 requests: 2.9 bytes per token; at the last one 12.5k tokens were recorded, the estimate is 1.2% off
 
     File: 12.8 KB
       metadata                   7.4 KB   58%  ████████████████████████████████████████████████████████████
@@ -166,21 +167,21 @@ fn at_three_widths() {
       ▲  ▲ compacted
 
     Largest entries
-      turn 2  2.7 KB  ~574  Bash results           cargo test parser
-      turn 3  2.2 KB  ~445  duplicates for client  Screenshot result
-      turn 2   539 B   ~51  metadata               cargo test parser
-      turn 2   526 B   ~45  metadata               The test depends on the order of a map.
-      turn 4   522 B   ~43  metadata               git push origin main
-      turn 2   520 B   ~42  metadata               /w/src/parser.rs
-      turn 2   510 B   ~58  metadata               /w/src/parser.rs
-      turn 2   501 B   ~33  metadata               The map's order is random; **sort the keys**.
+      turn 2  2.7 KB  ~501  Bash results           cargo test parser
+      turn 3  2.2 KB  ~458  duplicates for client  Screenshot result
+      turn 2   539 B   ~59  metadata               cargo test parser
+      turn 2   526 B    ~1  metadata               The test depends on the order of a map.
+      turn 4   522 B   ~52  metadata               git push origin main
+      turn 2   520 B   ~51  metadata               /w/src/parser.rs
+      turn 2   510 B   ~68  metadata               /w/src/parser.rs
+      turn 2   501 B   ~20  metadata               The map's order is random; **sort the keys**.
 
     How to free some of it
       ccsurgery strip-thinking 5e551011
-        context −45 (0%), file −527 B: all thinking goes
+        context −1 (0%), file −527 B: remove all thinking
       ccsurgery drop-tools 5e551011 --errors
-        context −671 (5%), file −3.8 KB: calls that failed go
-    ");
+        context −562 (4%), file −3.8 KB: remove calls that failed
+    "#);
 }
 
 #[test]

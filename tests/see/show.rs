@@ -18,35 +18,35 @@ fn the_table_at_three_widths() {
     insta::assert_snapshot!(home.run(60, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.5k tokens in the context window
+    4 turns, 12.8 KB, 12.6k tokens in the context window
 
     turn  age    size  tokens  notes        prompt
-       1   1d  1.6 KB     ~44  compacted    Set up the project
-       2   1d  6.2 KB    ~851  1 failed     Fix the flaky test …
-       3   3h  4.0 KB    ~569  interrupted  日本語のログを見て …
-       4   2h   870 B     ~47  unfinished   Push it
+       1   1d  1.6 KB     ~36  compacted    Set up the project
+       2   1d  6.2 KB    ~736  1 failed     Fix the flaky test …
+       3   3h  4.0 KB    ~571  interrupted  日本語のログを見て …
+       4   2h   870 B     ~59  unfinished   Push it
     "#);
     insta::assert_snapshot!(home.run(100, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.5k tokens in the context window
+    4 turns, 12.8 KB, 12.6k tokens in the context window
 
     turn  age    size  tokens  calls       notes        prompt
-       1   1d  1.6 KB     ~44              compacted    Set up the project
-       2   1d  6.2 KB    ~851  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why…
-       3   3h  4.0 KB    ~569  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[maske…
-       4   2h   870 B     ~47  Bash        unfinished   Push it
+       1   1d  1.6 KB     ~36              compacted    Set up the project
+       2   1d  6.2 KB    ~736  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why…
+       3   3h  4.0 KB    ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[maske…
+       4   2h   870 B     ~59  Bash        unfinished   Push it
     "#);
     insta::assert_snapshot!(home.run(160, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.5k tokens in the context window
+    4 turns, 12.8 KB, 12.6k tokens in the context window
 
     turn  age    size  tokens  calls       notes        prompt
-       1   1d  1.6 KB     ~44              compacted    Set up the project
-       2   1d  6.2 KB    ~851  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why it fails
-       3   3h  4.0 KB    ~569  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[masked]
-       4   2h   870 B     ~47  Bash        unfinished   Push it
+       1   1d  1.6 KB     ~36              compacted    Set up the project
+       2   1d  6.2 KB    ~736  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why it fails
+       3   3h  4.0 KB    ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[masked]
+       4   2h   870 B     ~59  Bash        unfinished   Push it
     "#);
 }
 
@@ -56,13 +56,13 @@ fn the_table_in_colour() {
     insta::assert_snapshot!(home.run(100, &["show", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
     exit 0
     ␛[1m5e551011␛[0m  “Flaky parser �[2J test”
-    ␛[2m4 turns, 12.8 KB, 12.5k tokens in the context window␛[0m
+    ␛[2m4 turns, 12.8 KB, 12.6k tokens in the context window␛[0m
 
     ␛[2mturn  age    size  tokens  calls       notes        prompt␛[0m
-       1   1d  1.6 KB     ~44              ␛[33mcompacted␛[0m    Set up the project
-       2   1d  6.2 KB    ~851  Bash Read   ␛[31m1 failed␛[0m     Fix the flaky test in parser.rs and tell me why…
-       3   3h  4.0 KB    ~569  Screenshot  ␛[33minterrupted␛[0m  日本語のログを見て �[31mred� and use ghp_[maske…
-       4   2h   870 B     ~47  Bash        ␛[33munfinished␛[0m   Push it
+       1   1d  1.6 KB     ~36              ␛[33mcompacted␛[0m    Set up the project
+       2   1d  6.2 KB    ~736  Bash Read   ␛[31m1 failed␛[0m     Fix the flaky test in parser.rs and tell me why…
+       3   3h  4.0 KB    ~571  Screenshot  ␛[33minterrupted␛[0m  日本語のログを見て �[31mred� and use ghp_[maske…
+       4   2h   870 B     ~59  Bash        ␛[33munfinished␛[0m   Push it
     "#);
 }
 

@@ -90,7 +90,7 @@ fn one_preview_one_write_one_undo() {
     let home = weather::home();
     home.write("work/plan.toml", PLAN);
     let before = fs_err::read(weather::path(&home)).expect("the session");
-    assert_snapshot!(home.run(&["run", "plan.toml", SESSION, "-n"]).seen(), @"
+    assert_snapshot!(home.run(&["run", "plan.toml", SESSION, "-n"]).seen(), @r#"
     run  5e551000  “Weather station”
     project  ~/work
 
@@ -99,15 +99,15 @@ fn one_preview_one_write_one_undo() {
       size     14.8 KB → 9.7 KB  −5.1 KB
       window     ~2.4k →  ~1.0k  −1.4k tokens
 
-      − turn 1    from the window      ±0 B    ~88 tokens  “which sensors are there?”
-      − turn 1    thinking            −84 B    ~17 tokens  “I should look at the folder.”
-      − turn 2    from the window      ±0 B    ~64 tokens  “run the tests”
-      − turn 2    thinking            −83 B    ~17 tokens  “Tests first, then the rest.”
-      ~ turn 2    Bash result       −3.3 KB   ~668 tokens  “npm test”
-      +           summary            +435 B     ~5 tokens  “The wind has no direction.”
-      +           title              +113 B  “Weather station (run)”
-      ~ 2 re-parented
-      ~ 1 second copy  −3.4 KB
+      − turn 1    hidden from the model      ±0 B   ~143 tokens  “which sensors are there?”
+      − turn 1    thinking                  −84 B    ~27 tokens  “I should look at the folder.”
+      − turn 2    hidden from the model      ±0 B   ~104 tokens  “run the tests”
+      − turn 2    thinking                  −83 B    ~27 tokens  “Tests first, then the rest.”
+      ~ turn 2    Bash result             −3.3 KB  ~1.1k tokens  “npm test”
+      +           summary                  +435 B     ~8 tokens  “The wind has no direction.”
+      +           title                    +113 B  “Weather station (run)”
+      ~ 3 messages re-linked
+      ~ 1 duplicate output  −3.4 KB
       + 1 compaction boundary  +551 B
       ~ 16 fresh ids
 
@@ -116,7 +116,7 @@ fn one_preview_one_write_one_undo() {
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
     let run = home.run(&["run", "plan.toml", SESSION, "--in-place", "--yes"]);
     assert_eq!(run.code, 0, "{run:?}");
     let document = home.json(&["history"]);

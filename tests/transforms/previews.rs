@@ -15,7 +15,7 @@ fn preview(arguments: &[&str]) -> String {
 
 #[test]
 fn strip_thinking() {
-    assert_snapshot!(preview(&["strip-thinking", SESSION]), @"
+    assert_snapshot!(preview(&["strip-thinking", SESSION]), @r#"
     strip-thinking  5e551000  “Weather station”
     project  ~/work
 
@@ -24,8 +24,8 @@ fn strip_thinking() {
       size     14.8 KB → 15.2 KB  +468 B
       window     ~2.4k →   ~2.4k
 
-      − turn 1    thinking     −84 B    ~18 tokens  “I should look at the folder.”
-      − turn 2    thinking     −83 B    ~17 tokens  “Tests first, then the rest.”
+      − turn 1    thinking     −84 B  “I should look at the folder.”
+      − turn 2    thinking     −83 B  “Tests first, then the rest.”
       +           title       +124 B  “Weather station (strip-thinking)”
       ~ 2 messages re-linked
       ~ 14 fresh ids
@@ -34,12 +34,12 @@ fn strip_thinking() {
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]
 fn drop_tools() {
-    assert_snapshot!(preview(&["drop-tools", SESSION, "--tool", "Bash"]), @"
+    assert_snapshot!(preview(&["drop-tools", SESSION, "--tool", "Bash"]), @r#"
     drop-tools  5e551000  “Weather station”
     project  ~/work
 
@@ -48,12 +48,12 @@ fn drop_tools() {
       size     14.8 KB → 5.8 KB  −9.0 KB
       window     ~2.4k →  ~1.2k  −1.3k tokens
 
-      − turn 1    thinking        −84 B    ~17 tokens  “I should look at the folder.”
-      − turn 1    Bash call       −82 B    ~17 tokens  “ls sensors”
-      − turn 1    Bash result     −75 B    ~15 tokens  “rain sun wind”
-      − turn 2    thinking        −83 B    ~17 tokens  “Tests first, then the rest.”
-      − turn 2    Bash call       −82 B    ~17 tokens  “npm test”
-      − turn 2    Bash result   −3.5 KB   ~700 tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
+      − turn 1    thinking        −84 B    ~27 tokens  “I should look at the folder.”
+      − turn 1    Bash call       −82 B    ~26 tokens  “ls sensors”
+      − turn 1    Bash result     −75 B    ~24 tokens  “rain sun wind”
+      − turn 2    thinking        −83 B    ~27 tokens  “Tests first, then the rest.”
+      − turn 2    Bash call       −82 B    ~26 tokens  “npm test”
+      − turn 2    Bash result   −3.5 KB  ~1.1k tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 3 messages re-linked
       ~ 10 fresh ids
@@ -63,12 +63,12 @@ fn drop_tools() {
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]
 fn drop_tools_by_size() {
-    assert_snapshot!(preview(&["drop-tools", SESSION, "--larger-than", "1k", "--errors"]), @"
+    assert_snapshot!(preview(&["drop-tools", SESSION, "--larger-than", "1k", "--errors"]), @r#"
     drop-tools  5e551000  “Weather station”
     project  ~/work
 
@@ -77,9 +77,9 @@ fn drop_tools_by_size() {
       size     14.8 KB → 7.8 KB  −6.9 KB
       window     ~2.4k →  ~1.2k  −1.2k tokens
 
-      − turn 2    thinking        −83 B    ~17 tokens  “Tests first, then the rest.”
-      − turn 2    Bash call       −82 B    ~16 tokens  “npm test”
-      − turn 2    Bash result   −3.5 KB   ~700 tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
+      − turn 2    thinking        −83 B    ~27 tokens  “Tests first, then the rest.”
+      − turn 2    Bash call       −82 B    ~26 tokens  “npm test”
+      − turn 2    Bash result   −3.5 KB  ~1.1k tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 message re-linked
       ~ 13 fresh ids
@@ -89,12 +89,12 @@ fn drop_tools_by_size() {
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]
 fn stubs() {
-    assert_snapshot!(preview(&["drop-tools", SESSION, "--stub", "--head", "1", "--tail", "1"]), @"
+    assert_snapshot!(preview(&["drop-tools", SESSION, "--stub", "--head", "1", "--tail", "1"]), @r#"
     drop-tools  5e551000  “Weather station”
     project  ~/work
 
@@ -103,7 +103,7 @@ fn stubs() {
       size     14.8 KB → 9.9 KB  −4.8 KB
       window     ~2.4k →  ~1.4k  −1.1k tokens
 
-      ~ turn 2    Bash result   −3.3 KB   ~661 tokens  “npm test”
+      ~ turn 2    Bash result   −3.3 KB  ~1.1k tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
       ~ 16 fresh ids
@@ -113,12 +113,12 @@ fn stubs() {
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]
 fn truncate() {
-    assert_snapshot!(preview(&["truncate", SESSION, "--at", "1"]), @"
+    assert_snapshot!(preview(&["truncate", SESSION, "--at", "1"]), @r#"
     truncate  5e551000  “Weather station”
     project  ~/work
 
@@ -129,8 +129,8 @@ fn truncate() {
 
       − turn 2    prompt    −365 B     ~3 tokens  “run the tests”
       − turn 2    answer    −601 B    ~16 tokens
-      − turn 2    answer    −600 B    ~15 tokens
-      − turn 2    result   −7.3 KB   ~641 tokens
+      − turn 2    answer    −600 B    ~16 tokens
+      − turn 2    result   −7.3 KB   ~644 tokens
       − turn 2    answer    −580 B    ~12 tokens  “They fail: the wind has no direction.”
       − turn 3    prompt    −358 B      ~1 token  “thanks”
       − turn 3    answer    −559 B     ~8 tokens  “You are welcome.”
@@ -141,12 +141,12 @@ fn truncate() {
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]
 fn compact() {
-    assert_snapshot!(preview(&["compact", SESSION, "--keep-last", "1", "--summary", "The wind has no direction."]), @"
+    assert_snapshot!(preview(&["compact", SESSION, "--keep-last", "1", "--summary", "The wind has no direction."]), @r#"
     compact  5e551000  “Weather station”
     project  ~/work
 
@@ -155,10 +155,11 @@ fn compact() {
       size     14.8 KB → 17.9 KB  +3.1 KB
       window     ~2.4k →   ~1.0k  −1.4k tokens
 
-      − turn 1    from the window      ±0 B   ~105 tokens  “which sensors are there?”
-      − turn 2    from the window      ±0 B   ~748 tokens  “run the tests”
-      +           summary            +435 B     ~5 tokens  “The wind has no direction.”
-      +           title              +117 B  “Weather station (compact)”
+      − turn 1    hidden from the model      ±0 B   ~171 tokens  “which sensors are there?”
+      − turn 2    hidden from the model      ±0 B  ~1.2k tokens  “run the tests”
+      +           summary                  +435 B     ~8 tokens  “The wind has no direction.”
+      +           title                    +117 B  “Weather station (compact)”
+      ~ 1 message re-linked
       + 1 compaction boundary  +551 B
       ~ 18 fresh ids
 
@@ -167,12 +168,12 @@ fn compact() {
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]
 fn compact_without_history() {
-    assert_snapshot!(preview(&["compact", SESSION, "--at", "2", "--drop-history"]), @"
+    assert_snapshot!(preview(&["compact", SESSION, "--at", "2", "--drop-history"]), @r#"
     compact  5e551000  “Weather station”
     project  ~/work
 
@@ -181,10 +182,11 @@ fn compact_without_history() {
       size     14.8 KB → 2.9 KB  −11.9 KB
       window     ~2.4k →  ~1.1k  −1.3k tokens
 
-      − turn 1    8 × history   −4.3 KB   ~105 tokens  “which sensors are there?”
-      − turn 2    5 × history   −9.4 KB   ~746 tokens  “run the tests”
-      +           summary        +744 B    ~64 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: Rain, …”
-      +           title          +117 B  “Weather station (compact)”
+      − turn 1    8 earlier entries   −4.3 KB   ~172 tokens  “which sensors are there?”
+      − turn 2    5 earlier entries   −9.4 KB  ~1.2k tokens  “run the tests”
+      +           summary              +744 B   ~106 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: …”
+      +           title                +117 B  “Weather station (compact)”
+      ~ 1 message re-linked
       + 1 compaction boundary  +518 B
       ~ 5 fresh ids
 
@@ -193,12 +195,12 @@ fn compact_without_history() {
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]
 fn the_words_that_go() {
-    assert_snapshot!(preview(&["drop-tools", SESSION, "--id", "toolu_test", "--stub", "--head", "1", "--diff"]), @"
+    assert_snapshot!(preview(&["drop-tools", SESSION, "--id", "toolu_test", "--stub", "--head", "1", "--diff"]), @r#"
     drop-tools  5e551000  “Weather station”
     project  ~/work
 
@@ -207,7 +209,7 @@ fn the_words_that_go() {
       size     14.8 KB → 9.9 KB  −4.8 KB
       window     ~2.4k →  ~1.3k  −1.1k tokens
 
-      ~ turn 2    Bash result   −3.3 KB   ~668 tokens  “npm test”
+      ~ turn 2    Bash result   −3.3 KB  ~1.1k tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
       ~ 16 fresh ids
@@ -236,7 +238,7 @@ fn the_words_that_go() {
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]
@@ -250,7 +252,7 @@ fn the_json_that_goes() {
       size     14.8 KB → 15.9 KB  +1.2 KB
       window     ~2.4k →   ~2.4k
 
-      − turn 1    thinking     −84 B    ~18 tokens  “I should look at the folder.”
+      − turn 1    thinking     −84 B  “I should look at the folder.”
       +           title       +124 B  “Weather station (strip-thinking)”
       ~ 1 message re-linked
       ~ 15 fresh ids
