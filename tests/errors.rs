@@ -385,7 +385,7 @@ mod as_another_user {
                 .output()
                 .is_err()
             {
-                eprintln!("skipped: running as root, and there is no setpriv to be somebody else");
+                crate::common::skipped("other-user", &"running as root without setpriv");
                 return None;
             }
             for name in ["", "work", "elsewhere", ".claude", ".claude/projects"] {
@@ -505,7 +505,7 @@ mod as_another_user {
                 Some(Run::new(home, &output))
             }
             _ => {
-                eprintln!("skipped: no file system can be mounted here");
+                crate::common::skipped("mount", &"no file system can be mounted here");
                 None
             }
         }

@@ -47,7 +47,7 @@ fn can_trace() -> bool {
 #[test]
 fn network_is_used_by_no_command() {
     if !can_trace() {
-        eprintln!("skipped: strace is missing, or may not trace");
+        common::skipped("strace", &"strace is missing, or may not trace");
         return;
     }
     let home = Home::new();

@@ -7,6 +7,7 @@
 )]
 
 mod run;
+mod skip;
 mod transcript;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 pub(crate) use run::{Command, Run};
+pub(crate) use skip::skipped;
 pub(crate) use transcript::{Transcript, uuid};
 
 /// The session that most tests operate on.

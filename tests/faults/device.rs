@@ -24,7 +24,7 @@ fn apart(test: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let ran = scope.spawn(|| match set_apart() {
             Ok(()) => test(),
-            Err(error) => eprintln!("skipped: nothing can be mounted here: {error}"),
+            Err(error) => crate::common::skipped("mount", &error),
         });
         if let Err(panic) = ran.join() {
             std::panic::resume_unwind(panic);
@@ -179,7 +179,7 @@ fn a_file_system_that_is_shut_down() {
             });
             let disk = match made {
                 Ok(disk) => disk,
-                Err(error) => return eprintln!("skipped: no ext4 to be had here: {error}"),
+                Err(error) => return crate::common::skipped("ext4", &error),
             };
             disk.reset();
             let old = disk.state();
@@ -245,7 +245,7 @@ fn a_quota_that_is_used_up() {
         });
         let disk = match made {
             Ok(disk) => disk,
-            Err(error) => return eprintln!("skipped: no btrfs to be had here: {error}"),
+            Err(error) => return crate::common::skipped("btrfs", &error),
         };
         disk.reset();
         let home = &disk.home;
@@ -259,7 +259,7 @@ fn a_quota_that_is_used_up() {
             .and_then(|()| btrfs(&["quota", "rescan", "-w"]))
             .and_then(|()| btrfs(&["qgroup", "limit", "900k"]));
         if let Err(error) = limited {
-            return eprintln!("skipped: no quota to be had here: {error}");
+            return crate::common::skipped("btrfs-quota", &error);
         }
         let before = home.names();
         for command in [STRIP, CLONE] {

@@ -35,7 +35,7 @@ fn under(home: &Home, front: &[&str], arguments: &[&str]) -> Option<Run> {
             Some(Run::new(home, &output))
         }
         _ => {
-            eprintln!("skipped: no file system can be mounted here");
+            crate::common::skipped("mount", &"no file system can be mounted here");
             None
         }
     }
@@ -142,7 +142,7 @@ fn files_that_may_not_grow() {
 #[test]
 fn a_read_only_folder() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: only root can be somebody else");
+        crate::common::skipped("other-user", &"only root can be another user");
         return;
     }
     let home = large_home();
@@ -242,7 +242,7 @@ fn a_journal_on_another_file_system() {
     let there = Home::new();
     let home = Home::in_memory();
     if device(&there.path("")) == device(&home.path("")) {
-        eprintln!("skipped: there is one file system only");
+        crate::common::skipped("two-file-systems", &"there is only one file system");
         return;
     }
     fill(&home);
