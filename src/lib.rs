@@ -55,7 +55,9 @@
 pub mod cli;
 pub mod doctor;
 pub mod document;
+#[doc(hidden)]
 pub mod human;
+#[doc(hidden)]
 pub mod json;
 pub mod ops;
 pub mod render;

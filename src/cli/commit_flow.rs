@@ -371,7 +371,7 @@ impl<'v> Outcome<'v> {
 
     /// What was done to the transcripts of subagents.
     pub(super) fn subagent_changes(&self) -> impl Iterator<Item = &crate::surgery::Change> {
-        let copied = self.copy.iter().flat_map(|copy| copy.subagent_changes());
+        let copied = self.copy.iter().flat_map(CopyPlan::subagent_changes);
         copied.chain(self.subagents.iter().map(|agent| &agent.change))
     }
 

@@ -9,6 +9,7 @@ use super::version::Versions;
 /// How much a finding hurts, from least to most, so that a threshold is `>=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Severity {
     /// Nothing is lost or refused: wasted bytes, or what every client copes with.
     Harmless,
@@ -34,6 +35,7 @@ impl fmt::Display for Severity {
 /// What a person can do about a finding that a repair does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Remedy {
     /// Make a session without the data that the model is not shown.
     DropHidden,

@@ -41,7 +41,11 @@ impl<'a> ComparisonText<'a> {
         let c = self.comparison;
         let mut out = String::new();
         if let Some((old, new)) = &c.titles {
-            let titles = format!("title: {} → {}", self.title(old), self.title(new));
+            let titles = format!(
+                "title: {} → {}",
+                self.title(old.as_ref()),
+                self.title(new.as_ref())
+            );
             let _ = writeln!(out, "{}", paint(DIM, titles));
         }
         if c.is_empty() {
@@ -69,10 +73,8 @@ impl<'a> ComparisonText<'a> {
         out
     }
 
-    fn title(&self, title: &Option<SessionText>) -> String {
-        title
-            .as_ref()
-            .map_or("none".to_owned(), |t| format!("“{}”", self.screen.line(t)))
+    fn title(&self, title: Option<&SessionText>) -> String {
+        title.map_or("none".to_owned(), |t| format!("“{}”", self.screen.line(t)))
     }
 
     fn summary(&self) -> String {

@@ -44,11 +44,13 @@ impl Column {
     }
 
     /// Cuts cells that are wider than this.
+    #[must_use]
     pub const fn at_most(self, most: usize) -> Self {
         Self { most, ..self }
     }
 
     /// Leaves the column out of a narrow table; columns with the highest number are left out first.
+    #[must_use]
     pub const fn optional(self, priority: u8) -> Self {
         Self { priority, ..self }
     }
@@ -200,8 +202,12 @@ impl Table {
                 paint(cell.style, text)
             };
             match column.align {
-                Align::Left => out.push_str(&format!("{painted}{blanks}  ")),
-                Align::Right => out.push_str(&format!("{blanks}{painted}  ")),
+                Align::Left => {
+                    let _ = write!(out, "{painted}{blanks}  ");
+                }
+                Align::Right => {
+                    let _ = write!(out, "{blanks}{painted}  ");
+                }
             }
         }
         out

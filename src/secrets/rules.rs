@@ -103,9 +103,9 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
         .build(&words)
         .ok();
     Rules {
+        all,
         owners,
         keywords,
-        all,
     }
 });
 

@@ -16,6 +16,7 @@ use super::plan::{Fate, Plan, Reach};
 
 /// How the conversation of a result differs from what was promised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BrokenPromise {
     /// An entry is no longer shown, although nothing removed or hid it.
     #[error("line {line} would no longer be shown to the model, although nothing removed it")]

@@ -39,6 +39,7 @@ pub struct Surgery<'a> {
 
 /// Why an operation did not come about. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SurgeryError {
     /// A transform declined.
     #[error(transparent)]

@@ -10,6 +10,7 @@ use super::surgery::Operated;
 
 /// A result that must not be written. It is a bug in ccsurgery; nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Fault {
     /// A check of the doctor finds more in the result than in the original.
     #[error(

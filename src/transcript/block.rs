@@ -9,6 +9,7 @@ use super::inventory::Renumbered;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum BlockKind {
     Text,
     Thinking,

@@ -6,6 +6,7 @@ use super::prompt::PromptKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum Kind {
     User,
     Assistant,
@@ -57,6 +58,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum Subtype {
     #[default]
     None,

@@ -17,6 +17,7 @@ use crate::window::{Picture, images};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum TurnItem {
     /// A person's prompt.
     Prompt { text: SessionText },

@@ -20,6 +20,7 @@ use crate::transcript::{BlockKind, Entry, Kind, LineState, NO_CALL, PromptKind, 
 /// What something is, for a person who wonders where it all goes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "tool")]
+#[non_exhaustive]
 pub enum Category {
     /// System prompt, tools, and what else the client sends that is in no file.
     Constant,

@@ -172,7 +172,10 @@ fn short_ids(listed: &[Listed]) -> Vec<String> {
 fn matches(listed: &Listed, text: &str) -> bool {
     let wanted = text.to_lowercase();
     let names = [&listed.glance.title, &listed.glance.first_prompt];
-    let names = names.into_iter().flatten().map(|t| t.raw());
+    let names = names
+        .into_iter()
+        .flatten()
+        .map(crate::view::SessionText::raw);
     names
         .chain(listed.prompts.iter().map(String::as_str))
         .any(|t| t.to_lowercase().contains(&wanted))

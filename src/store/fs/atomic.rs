@@ -12,6 +12,7 @@ use super::regular::open_regular;
 /// A file that could not be published. The old one, if any, is untouched.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum PublishError {
     #[error("`{}` exists already", path.display())]
     Exists { path: PathBuf },

@@ -11,6 +11,7 @@ use super::journal::JournalError;
 /// Why an operation cannot be undone or redone. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum UndoError {
     #[error("`{}` has changed since", path.display())]
     Changed {

@@ -19,6 +19,7 @@ use super::validate::{RecordFault, parse};
 /// A journal that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum JournalError {
     #[error("cannot use the journal in `{}`: {source}", folder.display())]
     Io { folder: PathBuf, source: io::Error },

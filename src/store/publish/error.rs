@@ -9,6 +9,7 @@ use crate::store::journal::JournalError;
 /// Why a result was not published. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum CommitError {
     #[error(transparent)]
     Publish(#[from] PublishError),

@@ -28,6 +28,7 @@ impl SubagentWork<'_> {
 
 /// Why the transcript of a subagent could not be operated on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SubagentError {
     /// It could not be read.
     #[error("cannot read the subagent's transcript `{}`", path.display())]

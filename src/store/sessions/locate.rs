@@ -47,6 +47,7 @@ impl Located {
 /// Why no session was found.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum LocateError {
     #[error("no session is called `{name}`")]
     NotFound {

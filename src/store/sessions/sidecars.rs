@@ -10,6 +10,7 @@ use super::places::{CopyRule, PLACES, Place, Shape, is_name, own_place};
 
 /// The kind of a file that belongs to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum SidecarKind {
     /// A subagent's transcript in the session's own folder.
     Subagent,
