@@ -11,11 +11,13 @@ use crate::render::{BOLD, paint};
 
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
+use super::super::super::report::SCHEMA;
 use super::to_json;
 
 /// What `--explain --json` prints.
 #[derive(Serialize)]
 struct Explanation {
+    schema: u32,
     check: &'static str,
     family: &'static str,
     severity: Severity,
@@ -28,6 +30,7 @@ struct Explanation {
 impl Explanation {
     fn of(check: &Check) -> Self {
         Self {
+            schema: SCHEMA,
             check: check.name,
             family: check.family,
             severity: check.severity,
