@@ -37,7 +37,10 @@ fn quoted(document: &str) -> impl Iterator<Item = &str> {
 fn is_test_name(text: &str) -> bool {
     let parts: Vec<&str> = text.split("::").collect();
     let is_name = |part: &&str| {
-        !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
     };
     parts.len() > 1 && parts.iter().all(is_name)
 }
@@ -52,19 +55,32 @@ fn safety_names_tests_that_exist() {
     assert!(names.len() > 50, "the names of tests are found");
     for name in names {
         let last = name.rsplit("::").next().expect("a name");
-        let is_there = code.contains(&format!("fn {last}(")) || code.contains(&format!("mod {last}"));
+        let is_there =
+            code.contains(&format!("fn {last}(")) || code.contains(&format!("mod {last}"));
         assert!(is_there, "SAFETY.md names {name}, which does not exist");
     }
 }
 
 #[test]
 fn documents_link_to_files_that_exist() {
-    for name in ["README.md", "SAFETY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "fixtures/README.md"] {
+    for name in [
+        "README.md",
+        "SAFETY.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "fixtures/README.md",
+    ] {
         let document = read(name);
         let folder = root().join(name).parent().expect("a folder").to_owned();
-        let targets = document.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let targets = document
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next());
         for target in targets.filter(|t| !t.contains("://") && !t.starts_with('#')) {
-            assert!(folder.join(target).exists(), "{name} links to {target}, which does not exist");
+            assert!(
+                folder.join(target).exists(),
+                "{name} links to {target}, which does not exist"
+            );
         }
     }
 }
@@ -79,7 +95,10 @@ fn fixtures_are_all_described() {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             let is_fixture = path.extension().is_some_and(|ending| ending == "jsonl");
             let row = format!("| `{name}` |");
-            assert!(!is_fixture || index.contains(&row), "fixtures/README.md lacks {row} ({folder})");
+            assert!(
+                !is_fixture || index.contains(&row),
+                "fixtures/README.md lacks {row} ({folder})"
+            );
         }
     }
 }

@@ -59,7 +59,13 @@ fn tamper(home: &Home, change: impl FnOnce(&mut Value)) {
 fn undo_of_a_clone_whose_path_was_given_with_parent_folders() {
     let home = home();
     let before = home.names();
-    let session = format!("../{}", home.transcript(SESSION).strip_prefix(home.path("")).expect("below").display());
+    let session = format!(
+        "../{}",
+        home.transcript(SESSION)
+            .strip_prefix(home.path(""))
+            .expect("below")
+            .display()
+    );
     let run = home.command(&["clone", &session, "-q"]).run();
     assert_eq!(run.code, 0, "{run:?}");
     ok(&home, &UNDO);

@@ -29,7 +29,10 @@ mod tests {
         for (path, plain) in [("a/../b", "b"), ("a/../a", "a"), ("a/..", ""), ("a", "a")] {
             let expected = root.join(plain);
             let found = plain_path(&root.join(path)).expect("a path");
-            assert_eq!(found.components().collect::<PathBuf>(), expected.components().collect::<PathBuf>());
+            assert_eq!(
+                found.components().collect::<PathBuf>(),
+                expected.components().collect::<PathBuf>()
+            );
         }
     }
 }
