@@ -162,7 +162,7 @@ fn a_value_that_is_none() {
     Hint: see: ccsurgery run --help
     ");
     assert_snapshot!(refused("[[step]]\nop = \"truncate\"\nat = \"..\"\n"), @"
-    Error: `..` is no turn: neither a number nor the uuid of an entry
+    Error: `..` is not a turn number or the uuid of an entry
     Hint: the session has turns 1 to 3; -1 is the last
     ");
 }

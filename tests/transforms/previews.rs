@@ -315,7 +315,7 @@ fn a_turn_that_is_unfinished_keeps_its_thinking() {
     let home = weather::running_home();
     assert_snapshot!(home.run(&["strip-thinking", SESSION, "--turns", "3..", "-n"]).seen(), @"
     Nothing to do: strip-thinking finds nothing to change in 5e551000-aaaa-4bbb-8ccc-0123456789ab “Weather station”. Nothing was written.
-    note: turn 4 is unfinished, and the API wants its thinking when it goes on: 1 kept there
+    note: turn 4 is unfinished: 1 thinking block kept, because the API needs thinking to continue a turn
     --- exit code 0
     ");
     let after = home.json(&["strip-thinking", SESSION, "-o", "stripped.jsonl"]);
@@ -337,7 +337,7 @@ fn a_turn_that_is_unfinished_keeps_its_calls() {
     let home = weather::running_home();
     assert_snapshot!(home.run(&["drop-tools", SESSION, "--turns", "3..", "-n"]).seen(), @"
     Nothing to do: drop-tools finds nothing to change in 5e551000-aaaa-4bbb-8ccc-0123456789ab “Weather station”. Nothing was written.
-    note: the last turn is unfinished: 1 of its calls are left alone (name one with --id to drop it all the same)
+    note: the last turn is unfinished: 1 of its calls kept (to remove one, name it with --id)
     --- exit code 0
     ");
     let named = home.json(&["drop-tools", SESSION, "--id", "toolu_run", "-n"]);

@@ -67,7 +67,7 @@ kinds! {
     NotKept "not-kept" "The journal did not keep the bytes that this needs."
     NotPrivate "not-private" "The journal's folder belongs to another user, or others can write to it."
     Nothing "nothing" "There is nothing to undo or redo."
-    Orphans "orphans" "New messages depend on what would be taken back."
+    Orphans "orphans" "New messages depend on what would be undone."
     OtherConfig "other-config" "The operation was made in another config folder."
     Output "output" "The JSON document cannot be made; please report it."
     OverBudget "over-budget" "The session cannot be brought under the token budget."
@@ -81,7 +81,7 @@ kinds! {
     UnusableRecord "unusable-record" "The journal's record of an operation cannot be used."
     Usage "usage" "The command line is wrong."
     Write "write" "The result cannot be written."
-    WrongState "wrong-state" "The operation is undone already, or not undone."
+    WrongState "wrong-state" "The operation is already undone, or was not undone."
 }
 
 #[cfg(test)]
