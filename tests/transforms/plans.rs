@@ -112,7 +112,7 @@ fn one_preview_one_write_one_undo() {
       ~ 16 fresh ids
 
       write transcript    9.7 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.0k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.0k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0

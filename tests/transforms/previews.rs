@@ -59,7 +59,7 @@ fn drop_tools() {
       ~ 10 fresh ids
 
       write transcript    5.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.1k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.1k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -85,7 +85,7 @@ fn drop_tools_by_size() {
       ~ 13 fresh ids
 
       write transcript    7.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.2k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.2k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -109,7 +109,7 @@ fn stubs() {
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.3k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -163,7 +163,7 @@ fn compact() {
       ~ 18 fresh ids
 
       write transcript   17.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.0k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.0k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -189,7 +189,7 @@ fn compact_without_history() {
       ~ 5 fresh ids
 
       write transcript    2.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.1k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.1k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -213,7 +213,7 @@ fn the_words_that_go() {
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.3k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
 
     ~ turn 2, line 12, user
       - not ok: the wind is from nowhere
