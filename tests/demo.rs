@@ -33,30 +33,27 @@ fn demo_shows_list_preview_and_copy() {
       id        age  turns  context     size  branch  title or first prompt
       3f9c2a71   3h      4    11.9k  33.7 KB  main    Hot nights
 
-    How small would it be without the model's thinking? With -n you see the full
-    preview, and nothing is written.
+    One long output fills half of this file. How small would the session be with
+    only its first and last lines? With -n you see the full preview, and nothing is
+    written.
 
-    $ ccsurgery strip-thinking 3f9c -n
-    strip-thinking  3f9c2a71  “Hot nights”
+    $ ccsurgery drop-tools 3f9c --stub --head 3 --tail 2 -n
+    drop-tools  3f9c2a71  “Hot nights”
     project  /home/you/weather
 
       turns          4 →       4
-      entries       30 →      26  −4
-      size     33.7 KB → 31.3 KB  −2.4 KB
-      window    ~11.9k →  ~11.4k  −460 tokens
+      entries       30 →      31  +1
+      size     33.7 KB → 20.7 KB  −13.0 KB
+      window    ~11.8k →  ~10.0k  −1.9k tokens
 
-      − turn 1    thinking    −472 B   ~109 tokens  “A value like 4999 smells of …”
-      − turn 1    thinking    −442 B   ~102 tokens  “Every night row before 05:00…”
-      − turn 2    thinking    −380 B    ~88 tokens  “Change the signature, then t…”
-      − turn 3    thinking    −342 B    ~79 tokens  “A gap in the line, not a zer…”
-      − turn 4    thinking    −356 B    ~82 tokens  “That is a big detour; still,…”
-      +           title       +119 B  “Hot nights (strip-thinking)”
-      ~ 5 messages re-linked
-      ~ 20 fresh ids
+      ~ turn 1    Bash result   −7.9 KB  ~1.9k tokens  “cat logs/2026-05-11.csv”
+      +           title          +115 B  “Hot nights (drop-tools)”
+      ~ 1 duplicate output  −8.1 KB
+      ~ 25 fresh ids
 
-      write transcript   31.3 KB  ~/.claude/[…]
-    note: the last answer's usage is set to about 11.4k, so that the client does not
-          compact at once
+      write transcript   20.7 KB  ~/.claude/[…]
+    note: the recorded context size is lowered to ~9.9k, so that Claude Code does
+          not compact at once
 
     Dry run: nothing was written.
 
@@ -111,7 +108,7 @@ fn demo_has_colour_on_request() {
     assert!(
         demo(&home, &["--color", "always"])
             .stdout
-            .contains("\x1b[31m−")
+            .contains("\x1b[33m~")
     );
 }
 

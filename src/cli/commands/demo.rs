@@ -46,9 +46,19 @@ pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, C
     play(&mut stage, &["ls"])?;
     narrate(
         &mut stage,
-        "How small would it be without the model's thinking? With -n you see the full preview, and nothing is written.",
+        "One long output fills half of this file. How small would the session be with only its first and last lines? With -n you see the full preview, and nothing is written.",
     )?;
-    play(&mut stage, &["strip-thinking", "3f9c", "-n"])?;
+    let shorten = [
+        "drop-tools",
+        "3f9c",
+        "--stub",
+        "--head",
+        "3",
+        "--tail",
+        "2",
+        "-n",
+    ];
+    play(&mut stage, &shorten)?;
     narrate(
         &mut stage,
         "Turn 4 was a detour. Make a copy that stops before it. The copy is independent of the original; the printed command resumes it.",
