@@ -73,7 +73,7 @@ fn demo_shows_list_preview_and_copy() {
     Your turn: change to a project in which you have used Claude Code, and try
 
       ccsurgery ls                  list your sessions here, newest first
-      ccsurgery inspect             show what fills context and file
+      ccsurgery inspect             show what fills the context window and the file
       ccsurgery doctor              find out why a session won't resume
       ccsurgery strip-thinking -n   preview it on your newest session
       ccsurgery clone               copy your newest session

@@ -143,7 +143,11 @@ fn play(stage: &mut Context, arguments: &[&str]) -> Result<(), CliError> {
 fn next(stage: &mut Context) -> Result<(), CliError> {
     let commands = [
         ("ls", "", "list your sessions here, newest first"),
-        ("inspect", "", "show what fills context and file"),
+        (
+            "inspect",
+            "",
+            "show what fills the context window and the file",
+        ),
         ("doctor", "", "find out why a session won't resume"),
         ("strip-thinking", " -n", "preview it on your newest session"),
         ("clone", "", "copy your newest session"),

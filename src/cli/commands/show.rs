@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context) -> Result<ExitCode, Cl
             return print(context, &branches);
         }
         if branches.branches.is_empty() {
-            context.tell("Everything is on the live path.");
+            context.tell("There are no abandoned branches.");
             return Ok(ExitCode::SUCCESS);
         }
         let text = branch_table(&context.screen(), &branches);
