@@ -25,7 +25,7 @@ fn demo_shows_list_preview_and_copy() {
         None => line.to_owned(),
     };
     let seen: Vec<String> = seen.lines().map(cut).collect();
-    assert_snapshot!(seen.join("\n").trim_start(), @r#"
+    assert_snapshot!(seen.join("\n").trim_start(), @r"
     This is a made-up session in a temporary folder, which is removed when the demo
     ends. Your own sessions are not touched.
 
@@ -33,28 +33,27 @@ fn demo_shows_list_preview_and_copy() {
       id        age  turns  context     size  branch  title or first prompt
       3f9c2a71   3h      4    11.9k  33.7 KB  main    Hot nights
 
-    How small would it be without the model's thinking? With -n you see the full
-    preview, and nothing is written.
+    One long output fills half of this file. How small would the session be with
+    only its first and last lines? With -n you see the full preview, and nothing is
+    written.
 
-    $ ccsurgery strip-thinking 3f9c -n
-    strip-thinking  3f9c2a71  “Hot nights”
+    $ ccsurgery drop-tools 3f9c --stub --head 3 --tail 2 -n
+    drop-tools  3f9c2a71  “Hot nights”
     project  /home/you/weather
 
       turns          4 →       4
-      entries       30 →      26  −4
-      size     33.7 KB → 31.3 KB  −2.4 KB
-      window    ~11.8k →  ~11.8k  −40 tokens
+      entries       30 →      31  +1
+      size     33.7 KB → 20.7 KB  −13.0 KB
+      window    ~11.8k →  ~10.0k  −1.9k tokens
 
-      − turn 1    thinking    −472 B     ~9 tokens  “A value like 4999 smells of …”
-      − turn 1    thinking    −442 B     ~9 tokens  “Every night row before 05:00…”
-      − turn 2    thinking    −380 B     ~8 tokens  “Change the signature, then t…”
-      − turn 3    thinking    −342 B     ~7 tokens  “A gap in the line, not a zer…”
-      − turn 4    thinking    −356 B     ~7 tokens  “That is a big detour; still,…”
-      +           title       +119 B  “Hot nights (strip-thinking)”
-      ~ 5 messages re-linked
-      ~ 20 fresh ids
+      ~ turn 1    Bash result   −7.9 KB  ~1.9k tokens  “cat logs/2026-05-11.csv”
+      +           title          +115 B  “Hot nights (drop-tools)”
+      ~ 1 duplicate output  −8.1 KB
+      ~ 25 fresh ids
 
-      write transcript   31.3 KB  ~/.claude/[…]
+      write transcript   20.7 KB  ~/.claude/[…]
+    note: the recorded context size is lowered to ~9.9k, so that Claude Code does
+          not compact at once
 
     Dry run: nothing was written.
 
@@ -74,14 +73,14 @@ fn demo_shows_list_preview_and_copy() {
     Your turn: change to a project in which you have used Claude Code, and try
 
       ccsurgery ls                  list your sessions here, newest first
-      ccsurgery inspect             show what fills context and file
+      ccsurgery inspect             show what fills the context window and the file
       ccsurgery doctor              find out why a session won't resume
       ccsurgery strip-thinking -n   preview it on your newest session
       ccsurgery clone               copy your newest session
       ccsurgery undo                take the last change back
       ccsurgery --help              everything else
     --- exit code 0
-    "#);
+    ");
 }
 
 #[test]
@@ -109,7 +108,7 @@ fn demo_has_colour_on_request() {
     assert!(
         demo(&home, &["--color", "always"])
             .stdout
-            .contains("\x1b[31m−")
+            .contains("\x1b[33m~")
     );
 }
 

@@ -197,9 +197,9 @@ fn doctor_output_for_what_the_client_copes_with() {
     insta::assert_snapshot!(told(&["./lone_surrogate.jsonl", "--client", "2.1.45"]), @r"
     lone_sur  “Question 1: what is in the folder?”
       refused by the API: lone-surrogate, line 6 (turn 2)
-        Line 6 has 1 × half an emoji (a lone surrogate): the API does not accept it as JSON.
+        Line 6 has lone surrogates (1), for example half an emoji: the API does not accept them.
 
-    lone_surrogate (judged for Claude Code 2.1.45): 1 problem that the API refuses
+    lone_surrogate (judged for Claude Code 2.1.45): 1 problem that makes the API refuse the session
     Repair with:
       ccsurgery repair [folder]/lone_surrogate.jsonl
     exit 1

@@ -149,8 +149,8 @@ fn in_place_and_undo_refuse_a_live_session() {
     assert_eq!(run.code, 3, "{run:?}");
     let shown = run.stderr_seen().replace(&client.id().to_string(), "[pid]");
     assert_snapshot!(shown, @r"
-    Refused: session 5e551000-aaaa-4bbb-8ccc-0123456789ab is open in a running client (process [pid])
-    Hint: leave that client first, or drop --in-place to write a new session; --allow-live overrides
+    Refused: session 5e551000-aaaa-4bbb-8ccc-0123456789ab is open in Claude Code (process [pid])
+    Hint: leave Claude Code first, or leave out --in-place to write a new session; --allow-live overrides
     ");
     assert!(before == home.everything(), "nothing is written");
     assert_eq!(

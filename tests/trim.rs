@@ -342,7 +342,7 @@ fn people_see_what_was_chosen() {
       ~ 2 duplicate outputs  −16.3 KB
       ~ 24 fresh ids
 
-    note: the last answer's usage is set to about 5.8k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~5.8k, so that Claude Code does not compact at once
 
     The least harmful way
       thinking of turns 1 to 4 goes                                           −3 → ~9.7k

@@ -132,14 +132,14 @@ pub(super) enum Command {
     Repair(commands::repair::RepairArgs),
     #[command(
         visible_alias = "log",
-        after_help = "Examples:\n  ccsurgery history                        what was done, newest first\n  ccsurgery history gc --older-than 30d    delete the saved bytes of old operations"
+        after_help = "Examples:\n  ccsurgery history                        past operations, newest first\n  ccsurgery history gc --older-than 30d    delete the saved bytes of old operations"
     )]
     History(commands::history::HistoryArgs),
     #[command(
-        after_help = "Examples:\n  ccsurgery undo -n    what would be taken back\n  ccsurgery undo       take the last operation back"
+        after_help = "Examples:\n  ccsurgery undo -n    what would be undone\n  ccsurgery undo       undo the last operation"
     )]
     Undo(commands::undo::UndoArgs),
-    #[command(after_help = "Example:\n  ccsurgery redo       do again what was undone last")]
+    #[command(after_help = "Example:\n  ccsurgery redo       redo what was undone last")]
     Redo(commands::redo::RedoArgs),
     Demo(commands::demo::DemoArgs),
     Completions(commands::completions::CompletionsArgs),

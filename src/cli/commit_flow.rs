@@ -314,10 +314,10 @@ fn refuse_live(context: &Context, job: &Job<'_>) -> Result<(), CliError> {
         Some(live) => Err(CliError::refused(
             "live",
             format!(
-                "session {} is open in a running client (process {})",
+                "session {} is open in Claude Code (process {})",
                 job.found.id, live.pid
             ),
-            "leave that client first, or drop --in-place to write a new session; --allow-live overrides",
+            "leave Claude Code first, or leave out --in-place to write a new session; --allow-live overrides",
         )),
         None => Ok(()),
     }
@@ -520,7 +520,7 @@ fn idle_text(context: &Context, task: &Task<'_>, verified: &Verified) -> String 
     };
     let written = match &task.destination {
         Destination::File(path) if !task.write.dry_run => {
-            format!("{} is a copy as it was", clean(&path.to_string_lossy()))
+            format!("{} is an unchanged copy", clean(&path.to_string_lossy()))
         }
         _ => "Nothing was written".to_owned(),
     };

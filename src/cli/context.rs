@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use crate::doctor::Version;
 use crate::render::{Presenter, Screen, Untrusted, YELLOW, json_text, paint};
-use crate::store::{Config, Journal, Locator};
+use crate::store::{Config, Journal, Locator, plain_path};
 
 use super::args::{Color, Global};
 use super::error::{CliError, ErrorKind};
@@ -214,7 +214,9 @@ fn config_folder(global: &Global, home: Option<&Path>) -> Result<Config, CliErro
             )
         })?,
     };
-    Ok(Config::new(std::path::absolute(folder)?))
+    // A folder that does not exist is reported later.
+    let plain = plain_path(&folder).or_else(|_| std::path::absolute(&folder));
+    Ok(Config::new(plain?))
 }
 
 /// Returns the project of a folder: the folder itself, or the nearest one above it that has sessions.

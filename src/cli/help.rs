@@ -85,7 +85,7 @@ pub(super) fn groups(program: &Command) -> Vec<(&'static str, Vec<&Command>)> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use clap::{CommandFactory as _, Parser as _};
 
     use super::super::args::Cli;
     use super::*;
@@ -117,6 +117,56 @@ mod tests {
             let after = command.get_after_help().map(ToString::to_string);
             let after = after.unwrap_or_default();
             assert!(after.contains("Example"), "{}", command.get_name());
+        }
+    }
+
+    /// Splits a command as a shell does, up to a comment, a pipe, a redirection or a second command.
+    fn words(command: &str) -> Vec<String> {
+        let (mut words, mut quote) = (vec![String::new()], None);
+        for c in command.chars() {
+            let word = words.last_mut().expect("a word");
+            match quote {
+                Some(q) if c == q => quote = None,
+                None if c == '\'' || c == '"' => quote = Some(c),
+                None if c == ' ' => words.push(String::new()),
+                _ => word.push(c),
+            }
+        }
+        let ends = ["", "#", "|", ">", ">>", "&&"];
+        let is_end = |word: &String| ends.contains(&word.as_str());
+        words.into_iter().take_while(|word| !is_end(word)).collect()
+    }
+
+    #[track_caller]
+    fn assert_parses(command: &str) {
+        let parsed = Cli::try_parse_from(words(command));
+        let is_help = |e: &clap::Error| e.exit_code() == 0;
+        assert!(parsed.as_ref().err().is_none_or(is_help), "{command}");
+    }
+
+    #[test]
+    fn help_examples_can_be_run() {
+        for command in Cli::command().get_subcommands() {
+            let after = command.get_after_help().map(ToString::to_string);
+            let after = after.unwrap_or_default();
+            for line in after.lines().map(str::trim) {
+                if let Some(at) = line.find("ccsurgery ") {
+                    assert_parses(&line[at..]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn readme_commands_can_be_run() {
+        let documents = [
+            include_str!("../../README.md"),
+            include_str!("../../SAFETY.md"),
+        ];
+        for line in documents.iter().flat_map(|d| d.lines()) {
+            if let Some(command) = line.strip_prefix("$ ccsurgery ") {
+                assert_parses(&format!("ccsurgery {command}"));
+            }
         }
     }
 }

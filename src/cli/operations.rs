@@ -202,7 +202,7 @@ fn line(context: &Context, wanted: Wanted, step: &Step) -> String {
         }
         Step::Create { path, len } => format!("  creates  {}  {}", shown(path), bytes(*len)),
         Step::Remove { path, len } => format!("  removes  {}  {}", shown(path), bytes(*len)),
-        Step::Leave { path } => format!("  leaves  {}, which is as wanted already", shown(path)),
+        Step::Leave { path } => format!("  keeps  {}, which needs no change", shown(path)),
     }
 }
 

@@ -198,7 +198,7 @@ impl DropTools {
             refuse_cut_off(session, &chosen, turn)?;
         }
         if spared > 0 {
-            plan.warnings.push(format!("the last turn is unfinished: {spared} of its calls are left alone (name one with --id to drop it all the same)"));
+            plan.warnings.push(format!("the last turn is unfinished: {spared} of its calls kept (to remove one, name it with --id)"));
         }
         Ok(chosen)
     }
@@ -265,7 +265,7 @@ fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), 
         if running && call.results.iter().any(|r| has_words(r.entry)) {
             return Err(Refusal::with(
                 RefusalKind::UnfinishedTurn,
-                "the last turn is unfinished, and there is text beside a result that would be removed: it would cut off the calls that still run",
+                "the last turn is unfinished: text beside a removed result would cut off the calls that still run",
                 [Remedy::NameOpenCalls],
             ));
         }

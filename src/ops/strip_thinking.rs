@@ -65,7 +65,8 @@ impl Transform for StripThinking {
             }
         }
         if let (Some(turn), true) = (unfinished, spared > 0) {
-            plan.warnings.push(format!("turn {turn} is unfinished, and the API wants its thinking when it goes on: {spared} kept there"));
+            let blocks = if spared == 1 { "block" } else { "blocks" };
+            plan.warnings.push(format!("turn {turn} is unfinished: {spared} thinking {blocks} kept, because the API needs thinking to continue a turn"));
         }
         let losers = doomed.plan(session, &mut plan, |entry, block| match block.kind {
             BlockKind::RedactedThinking => (ChangeKind::RedactedThinking, Excerpt::None),

@@ -170,7 +170,7 @@ fn by_uuid(session: &Session, spec: &str) -> Result<u32, TurnError> {
             "only turns of the live path have numbers",
         )),
         [] => Err(TurnError::new(
-            format!("`{spec}` is no turn: neither a number nor the uuid of an entry"),
+            format!("`{spec}` is not a turn number or the uuid of an entry"),
             has(session.turns().len() as u32),
         )),
         _ => Err(TurnError::new(

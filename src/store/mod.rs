@@ -12,7 +12,7 @@ mod sessions;
 
 pub use fs::{
     Candidate, FileState, PublishError, Stamp, Sum, copy_private, create_private_dirs,
-    link_or_copy, process_start, sync_folder, write_private,
+    link_or_copy, plain_path, process_start, sync_folder, write_private,
 };
 pub use journal::{
     Journal, JournalError, Operation, RecordFault, Records, Replaced, State, Step, UndoError,

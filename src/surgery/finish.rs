@@ -241,7 +241,7 @@ fn restate(session: &Session, overstated: Overstated, plan: &mut Plan) {
         }
     }
     plan.warnings.push(format!(
-        "the last answer's usage is set to about {}, so that the client does not compact at once",
+        "the recorded context size is lowered to ~{}, so that Claude Code does not compact at once",
         tokens(overstated.window)
     ));
 }

@@ -55,6 +55,30 @@ fn tamper(home: &Home, change: impl FnOnce(&mut Value)) {
     fs_err::write(&path, record.to_string()).expect("written");
 }
 
+#[test]
+fn undo_of_a_clone_whose_path_was_given_with_parent_folders() {
+    let home = home();
+    let before = home.names();
+    let session = format!(
+        "../{}",
+        home.transcript(SESSION)
+            .strip_prefix(home.path(""))
+            .expect("below")
+            .display()
+    );
+    let run = home.command(&["clone", &session, "-q"]).run();
+    assert_eq!(run.code, 0, "{run:?}");
+    ok(&home, &UNDO);
+    assert_eq!(home.names(), before);
+
+    let config = home.config().join("projects/..");
+    let clone = home.command(&["clone", SESSION, "-q"]);
+    let run = clone.env("CLAUDE_CONFIG_DIR", config).run();
+    assert_eq!(run.code, 0, "{run:?}");
+    ok(&home, &UNDO);
+    assert_eq!(home.names(), before);
+}
+
 fn text(path: &Path) -> String {
     fs_err::read_to_string(path).expect("a file")
 }

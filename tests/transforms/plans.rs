@@ -112,7 +112,7 @@ fn one_preview_one_write_one_undo() {
       ~ 16 fresh ids
 
       write transcript    9.7 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.0k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.0k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -162,7 +162,7 @@ fn a_value_that_is_none() {
     Hint: see: ccsurgery run --help
     ");
     assert_snapshot!(refused("[[step]]\nop = \"truncate\"\nat = \"..\"\n"), @"
-    Error: `..` is no turn: neither a number nor the uuid of an entry
+    Error: `..` is not a turn number or the uuid of an entry
     Hint: the session has turns 1 to 3; -1 is the last
     ");
 }

@@ -59,7 +59,7 @@ fn drop_tools() {
       ~ 10 fresh ids
 
       write transcript    5.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.1k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.1k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -85,7 +85,7 @@ fn drop_tools_by_size() {
       ~ 13 fresh ids
 
       write transcript    7.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.2k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.2k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -109,7 +109,7 @@ fn stubs() {
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.3k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -164,7 +164,7 @@ fn compact() {
       ~ 18 fresh ids
 
       write transcript   17.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.0k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.0k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -191,7 +191,7 @@ fn compact_without_history() {
       ~ 5 fresh ids
 
       write transcript    2.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.1k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.1k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
@@ -215,7 +215,7 @@ fn the_words_that_go() {
       ~ 16 fresh ids
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the last answer's usage is set to about 1.3k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
 
     ~ turn 2, line 12, user
       - not ok: the wind is from nowhere
@@ -317,7 +317,7 @@ fn a_turn_that_is_unfinished_keeps_its_thinking() {
     let home = weather::running_home();
     assert_snapshot!(home.run(&["strip-thinking", SESSION, "--turns", "3..", "-n"]).seen(), @"
     Nothing to do: strip-thinking finds nothing to change in 5e551000-aaaa-4bbb-8ccc-0123456789ab “Weather station”. Nothing was written.
-    note: turn 4 is unfinished, and the API wants its thinking when it goes on: 1 kept there
+    note: turn 4 is unfinished: 1 thinking block kept, because the API needs thinking to continue a turn
     --- exit code 0
     ");
     let after = home.json(&["strip-thinking", SESSION, "-o", "stripped.jsonl"]);
@@ -339,7 +339,7 @@ fn a_turn_that_is_unfinished_keeps_its_calls() {
     let home = weather::running_home();
     assert_snapshot!(home.run(&["drop-tools", SESSION, "--turns", "3..", "-n"]).seen(), @"
     Nothing to do: drop-tools finds nothing to change in 5e551000-aaaa-4bbb-8ccc-0123456789ab “Weather station”. Nothing was written.
-    note: the last turn is unfinished: 1 of its calls are left alone (name one with --id to drop it all the same)
+    note: the last turn is unfinished: 1 of its calls kept (to remove one, name it with --id)
     --- exit code 0
     ");
     let named = home.json(&["drop-tools", SESSION, "--id", "toolu_run", "-n"]);

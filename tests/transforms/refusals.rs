@@ -116,7 +116,7 @@ fn words_that_would_cut_off_calls_that_still_run() {
     let run = home.run(&["drop-tools", SESSION, "--id", "toolu_done"]);
     assert_snapshot!(run.seen(), @"
     --- stderr
-    Refused: the last turn is unfinished, and there is text beside a result that would be removed: it would cut off the calls that still run
+    Refused: the last turn is unfinished: text beside a removed result would cut off the calls that still run
     Hint: name the calls without results too, with --id
     --- exit code 3
     ");

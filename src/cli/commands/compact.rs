@@ -13,7 +13,7 @@ use super::super::error::CliError;
 use super::super::plan_file::{PlanStep, StepOptions};
 use super::super::summary::SummarySource;
 
-/// Replace old turns by a summary in the context window
+/// Replace old turns in the context window with a summary
 ///
 /// The summary is your own text, the output of a command, or a digest of the transcript: prompts, the
 /// result of each turn, files, commands, open todos. The summarised turns stay in the file, but the
@@ -44,16 +44,16 @@ pub(crate) struct CompactOptions {
     /// How many turns to keep as they are
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
-    /// The summary
+    /// Use this text as the summary
     #[arg(long, value_name = "TEXT", group = "source")]
     summary: Option<String>,
-    /// A file with the summary; `-` is standard input
+    /// Read the summary from a file; `-` is standard input
     #[arg(long, value_name = "FILE", group = "source")]
     summary_file: Option<PathBuf>,
-    /// A command that reads the text of the turns and prints the summary
+    /// Run a command that reads the turns as text and prints the summary
     #[arg(long, value_name = "CMD", group = "source")]
     summarizer: Option<String>,
-    /// The size of the digest in tokens [default: 4000]
+    /// The largest size of the digest, in tokens [default: 4000]
     #[arg(long, value_name = "N", conflicts_with = "source")]
     max_tokens: Option<usize>,
     /// Remove the summarised turns from the file too

@@ -46,9 +46,19 @@ pub(crate) fn run(_args: &DemoArgs, context: &mut Context) -> Result<ExitCode, C
     play(&mut stage, &["ls"])?;
     narrate(
         &mut stage,
-        "How small would it be without the model's thinking? With -n you see the full preview, and nothing is written.",
+        "One long output fills half of this file. How small would the session be with only its first and last lines? With -n you see the full preview, and nothing is written.",
     )?;
-    play(&mut stage, &["strip-thinking", "3f9c", "-n"])?;
+    let shorten = [
+        "drop-tools",
+        "3f9c",
+        "--stub",
+        "--head",
+        "3",
+        "--tail",
+        "2",
+        "-n",
+    ];
+    play(&mut stage, &shorten)?;
     narrate(
         &mut stage,
         "Turn 4 was a detour. Make a copy that stops before it. The copy is independent of the original; the printed command resumes it.",
@@ -133,7 +143,11 @@ fn play(stage: &mut Context, arguments: &[&str]) -> Result<(), CliError> {
 fn next(stage: &mut Context) -> Result<(), CliError> {
     let commands = [
         ("ls", "", "list your sessions here, newest first"),
-        ("inspect", "", "show what fills context and file"),
+        (
+            "inspect",
+            "",
+            "show what fills the context window and the file",
+        ),
         ("doctor", "", "find out why a session won't resume"),
         ("strip-thinking", " -n", "preview it on your newest session"),
         ("clone", "", "copy your newest session"),

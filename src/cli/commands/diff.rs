@@ -21,10 +21,10 @@ use super::super::{names, pager};
     after_help = "Examples:\n  ccsurgery diff @2 @          the last two sessions of this project\n  ccsurgery diff 3d73 5f02 --json"
 )]
 pub(crate) struct DiffArgs {
-    /// A session
+    /// The first session
     #[arg(value_name = "A")]
     a: String,
-    /// Another session
+    /// The second session
     #[arg(value_name = "B")]
     b: String,
 }

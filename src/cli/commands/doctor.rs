@@ -100,7 +100,9 @@ fn worded(remedy: Remedy, name: &str) -> String {
         Remedy::DropHidden => {
             format!("ccsurgery drop-hidden {name}: removes what the model is not shown")
         }
-        Remedy::Shrink => format!("ccsurgery trim {name}: makes the conversation smaller"),
+        Remedy::Shrink => {
+            format!("ccsurgery trim {name} --to 100k: makes the conversation smaller")
+        }
         Remedy::ShortenResults => format!(
             "ccsurgery drop-tools {name} --larger-than 10MB --stub: shortens large tool results"
         ),
@@ -293,8 +295,8 @@ fn problems(severity: Severity, n: usize) -> String {
     let one = n == 1;
     let what = match severity {
         Severity::Harmless => "harmless",
-        Severity::RefusedByTheApi if one => "problem that the API refuses",
-        Severity::RefusedByTheApi => "problems that the API refuses",
+        Severity::RefusedByTheApi if one => "problem that makes the API refuse the session",
+        Severity::RefusedByTheApi => "problems that make the API refuse a session",
         Severity::LosesHistory if one => "problem that loses history",
         Severity::LosesHistory => "problems that lose history",
         Severity::StopsResume if one => "problem that keeps the session from opening",
@@ -316,4 +318,29 @@ fn judged(judgement: Judgement) -> String {
 fn to_json(document: &impl Serialize) -> Result<serde_json::Value, CliError> {
     serde_json::to_value(document)
         .map_err(|e| CliError::failed("output", e.to_string(), "please report this as a bug"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::super::super::args::Cli;
+    use super::*;
+
+    #[test]
+    fn doctor_advice_names_commands_that_can_be_run() {
+        for remedy in [
+            Remedy::DropHidden,
+            Remedy::Shrink,
+            Remedy::ShortenResults,
+            Remedy::KeepTurns(3),
+            Remedy::RepairInPlace,
+            Remedy::CopyToProject,
+        ] {
+            let advice = worded(remedy, "3f9c2a71");
+            let (command, _) = advice.split_once(": ").expect("a command and its effect");
+            let parsed = Cli::try_parse_from(command.split(' '));
+            assert!(parsed.is_ok(), "{advice}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::plan_file::{PlanStep, StepOptions};
 
-/// Replace images and documents by notes
+/// Replace images and documents with notes
 ///
 /// Replaces those in prompts and those in the output of tools; the text beside them stays.
 #[derive(Debug, Args)]

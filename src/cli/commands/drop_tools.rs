@@ -36,7 +36,7 @@ pub(crate) struct DropToolsArgs {
 /// The options of the operation, on the command line and in plan files.
 #[derive(Debug, Args)]
 pub(crate) struct DropToolsOptions {
-    /// Only tools with this name or pattern; may be given several times
+    /// Only tools with this name or pattern, such as `mcp__*`; may be given several times
     #[arg(long, value_name = "GLOB")]
     tool: Vec<String>,
     /// Only the call with this id; may be given several times
@@ -57,7 +57,7 @@ pub(crate) struct DropToolsOptions {
     /// Leave the last N turns alone, including calls that begin or end in them
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
-    /// Keep calls and results, and replace the output by a note
+    /// Keep calls and results, and replace the output with a note
     #[arg(long)]
     stub: bool,
     /// Lines of the output to keep before the note

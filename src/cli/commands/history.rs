@@ -18,7 +18,7 @@ use super::super::names;
 use super::super::operations::{Wanted, next, plural, short_name, time_of};
 use super::undo::confirm;
 
-/// List what was done, newest first
+/// List past operations, newest first
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct HistoryArgs {
@@ -31,16 +31,16 @@ pub(crate) struct HistoryArgs {
 
 #[derive(Debug, Subcommand)]
 enum HistoryCommand {
-    /// Forget old operations, and free the space of their old bytes
+    /// Delete the records and saved bytes of old operations, which can then no longer be undone
     Gc(GcArgs),
 }
 
 #[derive(Debug, Args)]
 struct GcArgs {
-    /// How old: 30d, 12h, 0d
+    /// Only operations that are at least this old: 30d, 12h, 0d (all)
     #[arg(long, value_name = "AGE", default_value = "30d")]
     older_than: Age,
-    /// Show what would be forgotten, and change nothing
+    /// Show what would be deleted, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
     /// Do not ask

@@ -170,7 +170,7 @@ const EXIT_STATUS: [(&str, &str); 5] = [
     ("0", "Done, or there was nothing to do."),
     (
         "1",
-        "Failed; or doctor found a problem that stops resume or loses history.",
+        "Failed; or doctor found a problem that stops a session, loses history or is refused by the API.",
     ),
     ("2", "The command line or a plan file is wrong."),
     ("3", "Refused for safety; nothing was written."),
@@ -183,7 +183,7 @@ const EXIT_STATUS: [(&str, &str); 5] = [
 const ENVIRONMENT: [(&str, &str); 5] = [
     (
         "CLAUDE_CONFIG_DIR",
-        "Claude Code's config folder, where --config-dir is not given.",
+        "Claude Code's config folder, if --config-dir is not given.",
     ),
     (
         "CCSURGERY_STATE_DIR",

@@ -24,7 +24,7 @@ use super::super::names;
 pub(crate) struct PayloadArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// At the end of this turn
+    /// Print the messages as they were at the end of this turn
     #[arg(long, value_name = "TURN", allow_hyphen_values = true)]
     at: Option<TurnSpec>,
 }

@@ -12,7 +12,7 @@ use super::undo::{WayArgs, explain, prepare, report};
 /// Redo what was undone last, or a named operation
 #[derive(Debug, Args)]
 pub(crate) struct RedoArgs {
-    /// The operation: its letters in `ccsurgery history`, or the beginning of its full name [default: the one undone last]
+    /// The operation: its short name in `ccsurgery history`, or the beginning of its full name [default: the one undone last]
     #[arg(value_name = "OP")]
     operation: Option<String>,
     #[command(flatten)]

@@ -26,7 +26,7 @@ pub(crate) struct ShowArgs {
     /// Show the content of these turns: 7, 3..7, -1, -3..
     #[arg(long, value_name = "TURNS", allow_hyphen_values = true)]
     turns: Option<TurnRange>,
-    /// List the branches that are not on the live path
+    /// List abandoned branches, which the model does not see
     #[arg(long, conflicts_with_all = ["turns", "only"])]
     branches: bool,
     /// Show results, inputs and thinking in full
@@ -41,7 +41,7 @@ pub(crate) struct ShowArgs {
 pub(crate) enum Only {
     /// What you asked
     Prompts,
-    /// What the model said
+    /// What the model answered
     Answers,
     /// The tools it called
     Calls,
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context) -> Result<ExitCode, Cl
             return print(context, &branches);
         }
         if branches.branches.is_empty() {
-            context.tell("Everything is on the live path.");
+            context.tell("There are no abandoned branches.");
             return Ok(ExitCode::SUCCESS);
         }
         let text = branch_table(&context.screen(), &branches);

@@ -16,10 +16,10 @@ use super::super::operations::{Wanted, describe, pick, plural};
 /// files. `ccsurgery redo` redoes it.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// The operation: its letters in `ccsurgery history`, or the beginning of its full name [default: the last]
+    /// The operation: its short name in `ccsurgery history`, or the beginning of its full name [default: the last]
     #[arg(value_name = "OP")]
     operation: Option<String>,
-    /// Keep what was appended since, by appending it to the old transcript
+    /// Keep entries that were added since: append them to the restored transcript
     #[arg(long)]
     onto_current: bool,
     #[command(flatten)]

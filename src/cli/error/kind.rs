@@ -48,6 +48,7 @@ kinds! {
     EmptySummary "empty-summary" "The summary has no text."
     Exists "exists" "The file to write exists already."
     Gone "gone" "The files of the operation no longer exist."
+    IncompleteRecord "incomplete-record" "The journal's record does not describe all files of the operation."
     Io "io" "Reading or writing failed."
     Journal "journal" "The journal of operations cannot be used."
     Live "live" "Claude Code has the session open."
@@ -59,12 +60,16 @@ kinds! {
     NoSuchFolder "no-such-folder" "The folder does not exist, or is not a folder."
     NoSuchProject "no-such-project" "The project's folder does not exist, or is not a folder."
     NoSuchTurn "no-such-turn" "The session has no such turn."
+    NotAFile "not-a-file" "A link, a pipe or a folder stands where a file is expected."
     NotASession "not-a-session" "The file is not a Claude Code transcript."
     NotConfirmed "not-confirmed" "The question was not answered with yes."
     NotFound "not-found" "No session, operation or file has this name; `candidates` lists the nearest sessions."
+    NotKept "not-kept" "The journal did not keep the bytes that this needs."
     NotPrivate "not-private" "The journal's folder belongs to another user, or others can write to it."
     Nothing "nothing" "There is nothing to undo or redo."
-    Orphans "orphans" "New messages depend on what would be taken back."
+    Orphans "orphans" "New messages depend on what would be undone."
+    OtherConfig "other-config" "The operation was made in another config folder."
+    Output "output" "The JSON document cannot be made; please report it."
     OverBudget "over-budget" "The session cannot be brought under the token budget."
     Permission "permission-denied" "A file or folder may not be read or written."
     Spoilt "spoilt" "The saved bytes of an operation are damaged."
@@ -76,7 +81,7 @@ kinds! {
     UnusableRecord "unusable-record" "The journal's record of an operation cannot be used."
     Usage "usage" "The command line is wrong."
     Write "write" "The result cannot be written."
-    WrongState "wrong-state" "The operation is undone already, or not undone."
+    WrongState "wrong-state" "The operation is already undone, or was not undone."
 }
 
 #[cfg(test)]
@@ -93,6 +98,15 @@ mod tests {
             assert!(word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'));
             assert_eq!(ErrorKind::from(word).word(), word);
             assert!(!matches!(ErrorKind::from(word), ErrorKind::Other(_)));
+        }
+    }
+
+    #[test]
+    fn error_kinds_are_described_in_the_documentation() {
+        let page = include_str!("../../../docs/json.md");
+        for (word, meaning) in ErrorKind::TABLE {
+            let row = format!("| `{word}` | {meaning} |");
+            assert!(page.contains(&row), "docs/json.md lacks: {row}");
         }
     }
 }

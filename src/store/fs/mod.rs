@@ -9,6 +9,7 @@ mod fault;
 mod file_state;
 mod lease;
 pub(crate) mod path_text;
+mod plain_path;
 pub(crate) mod private;
 mod process;
 mod regular;
@@ -22,6 +23,7 @@ pub use atomic::{
     write_private,
 };
 pub use file_state::FileState;
+pub use plain_path::plain_path;
 pub use process::process_start;
 pub(crate) use regular::{is_regular, open_followed, open_regular};
 pub use stamp::Stamp;

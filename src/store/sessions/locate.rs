@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use crate::view::Overview;
 
+use super::super::fs::plain_path;
 use super::config::Config;
 use super::ends::glance;
 
@@ -204,7 +205,7 @@ impl<'a> Locator<'a> {
                 path: path.to_owned(),
             }),
             Ok(found) => Ok(Located {
-                path: std::path::absolute(&found.path)?,
+                path: plain_path(&found.path)?,
                 ..found
             }),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Err(LocateError::NoSuchFile {

@@ -11,11 +11,13 @@ use crate::render::{BOLD, paint};
 
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
+use super::super::super::report::SCHEMA;
 use super::to_json;
 
 /// What `--explain --json` prints.
 #[derive(Serialize)]
 struct Explanation {
+    schema: u32,
     check: &'static str,
     family: &'static str,
     severity: Severity,
@@ -28,6 +30,7 @@ struct Explanation {
 impl Explanation {
     fn of(check: &Check) -> Self {
         Self {
+            schema: SCHEMA,
             check: check.name,
             family: check.family,
             severity: check.severity,
@@ -57,10 +60,10 @@ pub(super) fn explain(context: &mut Context, name: &str) -> Result<ExitCode, Cli
     let rows = [
         ("Severity", explanation.severity.to_string()),
         ("What you see", explanation.symptom.to_owned()),
-        ("Who suffers", format!("{} of Claude Code", check.suffers)),
+        ("Affected", check.suffers.to_string()),
         (
-            "Who copes",
-            explanation.healed_by.unwrap_or("none").to_owned(),
+            "Not affected",
+            explanation.healed_by.unwrap_or_default().to_owned(),
         ),
         (
             "Repair",
@@ -68,7 +71,7 @@ pub(super) fn explain(context: &mut Context, name: &str) -> Result<ExitCode, Cli
         ),
     ];
     writeln!(context.out, "{}", paint(BOLD, check.name))?;
-    for (label, text) in rows {
+    for (label, text) in rows.iter().filter(|(_, text)| !text.is_empty()) {
         writeln!(context.out, "  {label:<14}{text}")?;
     }
     Ok(ExitCode::SUCCESS)

@@ -4,11 +4,13 @@ use serde::Serialize;
 
 use crate::doctor::{Finding, Severity};
 
+use super::super::super::report::SCHEMA;
 use super::Examined;
 
 /// What `--json` prints.
 #[derive(Serialize)]
 pub(super) struct Report<'a> {
+    schema: u32,
     sessions: Vec<SessionReport<'a>>,
     totals: Totals,
 }
@@ -52,6 +54,7 @@ impl<'a> Report<'a> {
             repair: e.repair(),
         });
         Self {
+            schema: SCHEMA,
             sessions: sessions.collect(),
             totals,
         }

@@ -14,7 +14,7 @@ pub(crate) static CHECK: Check = Check {
     symptom: "`tool_use` ids were found without `tool_result` blocks immediately after",
     suffers: Versions::None,
     healed_by: "every version that was measured leaves the call out",
-    repair: Some("a result is added that says the call was interrupted"),
+    repair: Some("a result is added that reports the interruption"),
     gate: Gate::Judged,
     run,
 };

@@ -10,7 +10,7 @@ pub(crate) static CHECK: Check = Check {
     name: "cycle",
     family: "chain",
     severity: Severity::StopsResume,
-    symptom: "the client hangs on resume, at full load",
+    symptom: "Claude Code hangs on resume, with one processor fully used",
     suffers: Versions::Before(Version(2, 1, 45)),
     healed_by: "2.1.45 and newer stop where the chain repeats",
     repair: Some("the first entry of the chain is attached to the entry before it"),

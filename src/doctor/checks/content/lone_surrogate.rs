@@ -30,7 +30,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             .filter(|(_, b)| *b == Bad::Surrogate)
             .count();
         if bad > 0 {
-            findings.push(survey.at(&CHECK, i, format!("has {bad} × half an emoji (a lone surrogate): the API does not accept it as JSON")));
+            findings.push(survey.at(&CHECK, i, format!("has lone surrogates ({bad}), for example half an emoji: the API does not accept them")));
         }
     }
 }

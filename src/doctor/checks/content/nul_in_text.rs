@@ -9,7 +9,7 @@ pub(crate) static CHECK: Check = Check {
     name: "nul-in-text",
     family: "content",
     severity: Severity::RefusedByTheApi,
-    symptom: "invalid request: unsupported Unicode escape \\\\u0000",
+    symptom: "invalid request: unsupported Unicode escape \\u0000",
     suffers: Versions::All,
     healed_by: "",
     repair: Some("the NULs are removed"),
@@ -33,7 +33,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             findings.push(survey.at(
                 &CHECK,
                 i,
-                format!("has {bad} × a NUL character, which the API does not accept"),
+                format!("has NUL characters ({bad}), which the API does not accept"),
             ));
         }
     }

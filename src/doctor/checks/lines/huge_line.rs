@@ -8,7 +8,7 @@ pub(crate) static CHECK: Check = Check {
     name: "huge-line",
     family: "lines",
     severity: Severity::StopsResume,
-    symptom: "the client hangs or runs out of memory when the session is opened",
+    symptom: "Claude Code hangs or runs out of memory when it opens the session",
     suffers: Versions::All,
     healed_by: "",
     repair: None,

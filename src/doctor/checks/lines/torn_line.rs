@@ -12,7 +12,7 @@ pub(crate) static CHECK: Check = Check {
     name: "torn-line",
     family: "lines",
     severity: Severity::LosesHistory,
-    symptom: "messages are missing after resume, with all that came before them",
+    symptom: "messages are missing after resume, with everything before them",
     suffers: Versions::All,
     healed_by: "",
     repair: Some("complete records in the line are kept, the rest is moved to quarantine"),

@@ -42,7 +42,7 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
         }
         if !edits.is_empty() {
             let grown: i64 = edits.iter().map(|e| e.with.len() as i64 - 6).sum();
-            let what = "characters that no text may hold";
+            let what = "characters that the API refuses";
             plan.note(session, e, Action::Edit, what, grown, 0, "");
             plan.edit_line(e.line, edits);
         }

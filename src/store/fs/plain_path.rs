@@ -1,0 +1,38 @@
+//! Paths without `..`.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// Returns the absolute path of a file or folder without `..` in it, because the journal accepts no other.
+///
+/// Links in the folders before a `..` are followed, as the system does. The last name is kept even if it is a link.
+pub fn plain_path(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    if !path.components().any(|c| c == Component::ParentDir) {
+        return Ok(path);
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => Ok(fs_err::canonicalize(folder)?.join(name)),
+        _ => fs_err::canonicalize(&path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_path_has_no_parent_folders() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs_err::canonicalize(folder.path()).expect("its real path");
+        fs_err::create_dir(root.join("a")).expect("a folder");
+        for (path, plain) in [("a/../b", "b"), ("a/../a", "a"), ("a/..", ""), ("a", "a")] {
+            let expected = root.join(plain);
+            let found = plain_path(&root.join(path)).expect("a path");
+            assert_eq!(
+                found.components().collect::<PathBuf>(),
+                expected.components().collect::<PathBuf>()
+            );
+        }
+    }
+}
