@@ -127,6 +127,7 @@ pub(super) enum Command {
     Truncate(commands::truncate::TruncateArgs),
     Compact(commands::compact::CompactArgs),
     Trim(commands::trim::TrimArgs),
+    Title(commands::title::TitleArgs),
     Run(commands::run::RunArgs),
     Doctor(commands::doctor::DoctorArgs),
     Repair(commands::repair::RepairArgs),
@@ -196,7 +197,7 @@ pub(super) enum DiffForm {
 }
 
 /// Parses a title, which must have some text.
-fn title(text: &str) -> Result<String, String> {
+pub(super) fn title(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("a title needs some text".to_owned());
     }

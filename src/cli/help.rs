@@ -21,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "compact",
         ],
     ),
-    ("Change", &["truncate", "run"]),
+    ("Change", &["truncate", "title", "run"]),
     ("Repair", &["doctor", "repair"]),
     ("Way back", &["history", "undo", "redo"]),
 ];

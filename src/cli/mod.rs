@@ -70,6 +70,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Truncate(args) => commands::truncate::run(args, context),
         Command::Compact(args) => commands::compact::run(args, context),
         Command::Trim(args) => commands::trim::run(args, context),
+        Command::Title(args) => commands::title::run(args, context),
         Command::Run(args) => commands::run::run(args, context),
         Command::Doctor(args) => commands::doctor::run(args, context),
         Command::Repair(args) => commands::repair::run(args, context),

@@ -19,6 +19,7 @@ pub(super) mod repair;
 pub(super) mod run;
 pub(super) mod show;
 pub(super) mod strip_thinking;
+pub(super) mod title;
 pub(super) mod trim;
 pub(super) mod truncate;
 pub(super) mod undo;
