@@ -253,12 +253,17 @@ fn delete_keeps_the_preserved_messages_of_other_turns() {
     home.add(&session);
     let all = texts(&home);
     assert_eq!(all.len(), 7, "{all:?}");
-    for (turn, gone) in [("1", "one"), ("2", "two"), ("3", "three")] {
+    for (turn, gone) in [("1", "one"), ("2", "two")] {
         let home = Home::new();
         home.add(&session);
         let mut kept = all.clone();
         kept.retain(|t| !t.ends_with(gone));
         assert_eq!(after_delete(&home, &["--turns", turn]), kept);
+    }
+    for turns in ["1..2", "3"] {
+        let run = home.run(&["delete", "--turns", turns, SESSION]);
+        assert_eq!(run.code, 3, "{run:?}");
+        assert!(run.stderr.contains("uncompact"), "{run:?}");
     }
 }
 
@@ -472,4 +477,86 @@ fn restore_branch_of_the_conversation_itself_changes_nothing() {
     assert!(said.contains("Nothing to do"), "{said}");
     let run = home.run(&["restore-branch", "ffffffff", SESSION]);
     assert_eq!(run.code, 2, "{run:?}");
+}
+
+/// Edits in place, and returns what was reported.
+fn edit(home: &Home, message: &str, text: &str) -> String {
+    let said = in_place(home, &["edit", message, "--text", text]);
+    let findings = home.run(&["doctor", SESSION]);
+    assert_eq!(findings.code, 0, "{findings:?}");
+    said
+}
+
+#[test]
+fn edit_changes_prompts_answers_calls_and_results() {
+    let home = home_of_three();
+    let id = |n| three_turns(&home).id(n);
+    edit(&home, &id(1), "Prompt \"one\"\nwith two lines");
+    edit(&home, &id(2), "Answer one");
+    edit(&home, &id(5), r#"{"command": "ls -l"}"#);
+    edit(&home, &id(6), "b.txt");
+    let shown = texts(&home);
+    assert_eq!(shown[..2], ["Prompt \"one\"\nwith two lines", "Answer one"]);
+    let text = String::from_utf8(bytes(&home)).expect("UTF-8");
+    assert!(text.contains(r#""input":{"command":"ls -l"}"#) && text.contains("b.txt"));
+    assert!(!text.contains("a.txt"), "the copy of the result follows");
+    assert!(!text.contains("let me look"), "the thinking is removed");
+}
+
+#[test]
+fn edit_with_the_same_text_changes_nothing() {
+    let home = home_of_three();
+    let before = bytes(&home);
+    for (n, text) in [
+        (1, "first prompt"),
+        (2, "first answer"),
+        (5, r#"{"command":"ls"}"#),
+        (6, "a.txt"),
+    ] {
+        let said = edit(&home, &three_turns(&home).id(n), text);
+        assert!(said.contains("Nothing to do"), "{said}");
+    }
+    assert_eq!(bytes(&home), before);
+}
+
+#[test]
+fn edit_is_undone_and_reports_removed_thinking() {
+    let home = home_of_three();
+    let before = bytes(&home);
+    let session = three_turns(&home);
+    let arguments = ["edit", &session.id(5), "--text", "{}", SESSION, "-n"];
+    let document = home.json(&arguments);
+    let warnings = document["warnings"].to_string();
+    assert!(warnings.contains("thinking"), "{warnings}");
+    edit(&home, &session.id(8), "another third prompt");
+    let text = String::from_utf8(bytes(&home)).expect("UTF-8");
+    assert!(text.contains(r#""lastPrompt":"another third prompt""#));
+    done(&home, &["undo", "--yes"]);
+    assert_eq!(bytes(&home), before);
+}
+
+#[test]
+fn edit_takes_the_text_from_a_file() {
+    let home = home_of_three();
+    home.write(home.project().join("new.txt"), "from a file\n");
+    let id = three_turns(&home).id(1);
+    in_place(&home, &["edit", &id, "--text-file", "new.txt"]);
+    assert_eq!(texts(&home)[0], "from a file");
+}
+
+#[test]
+fn edit_refuses_what_cannot_be_edited() {
+    let home = home_of_three();
+    let session = three_turns(&home);
+    for (message, text, code) in [
+        (session.id(4), "x", 3),
+        (session.id(1), " ", 2),
+        (session.id(5), "not JSON", 2),
+        ("ffffffff".to_owned(), "x", 2),
+    ] {
+        let run = home.run(&["edit", &message, "--text", text, SESSION]);
+        assert_eq!(run.code, code, "{run:?}");
+    }
+    let run = home.run(&["edit", &session.id(1), SESSION]);
+    assert_eq!(run.code, 2, "without an editor: {run:?}");
 }

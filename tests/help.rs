@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 27] = [
     "ls",
     "show",
     "inspect",
@@ -16,6 +16,11 @@ const COMMANDS: [&str; 22] = [
     "drop-hidden",
     "compact",
     "truncate",
+    "delete",
+    "edit",
+    "uncompact",
+    "restore-branch",
+    "title",
     "run",
     "doctor",
     "repair",

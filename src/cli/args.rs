@@ -128,6 +128,7 @@ pub(super) enum Command {
     Compact(commands::compact::CompactArgs),
     Trim(commands::trim::TrimArgs),
     Delete(commands::delete::DeleteArgs),
+    Edit(commands::edit::EditArgs),
     Uncompact(commands::uncompact::UncompactArgs),
     RestoreBranch(commands::restore_branch::RestoreBranchArgs),
     Title(commands::title::TitleArgs),

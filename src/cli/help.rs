@@ -21,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "compact",
         ],
     ),
-    ("Change", &["truncate", "delete", "uncompact", "restore-branch", "title", "run"]),
+    ("Change", &["truncate", "delete", "edit", "uncompact", "restore-branch", "title", "run"]),
     ("Repair", &["doctor", "repair"]),
     ("Way back", &["history", "undo", "redo"]),
 ];

@@ -24,12 +24,15 @@ pub(super) fn keep_preserved(session: &Session, plan: &mut Plan) -> Result<(), R
         }
         // Preserved messages stand before their boundary in the file.
         let is_preserved = boundary.is_some_and(|boundary| i < boundary);
+        let is_own = boundary.is_some() && !is_preserved && entries[i].is_message();
         if is_gone(i, plan) {
             group.removed |= is_preserved;
+            group.own_removed |= is_own;
             after_gone |= is_preserved;
             continue;
         }
         group.kept |= is_preserved;
+        group.own_kept |= is_own && !entries[i].flags.compact_summary();
         if std::mem::take(&mut after_gone) {
             let mut parent = graph.parent(i);
             let mut steps = entries.len();
@@ -43,14 +46,20 @@ pub(super) fn keep_preserved(session: &Session, plan: &mut Plan) -> Result<(), R
             }
         }
     }
-    group.refuse_if_emptied()
+    group.refuse_if_emptied()?;
+    group.refuse_if_only_preserved()
 }
 
-/// The preserved messages of one compaction.
+/// What follows one compaction.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)]
 struct Group {
+    /// Whether messages that it preserves stay, and whether some are deleted.
     kept: bool,
     removed: bool,
+    /// The same for messages that came after it.
+    own_kept: bool,
+    own_removed: bool,
 }
 
 impl Group {
@@ -62,6 +71,17 @@ impl Group {
             "compaction",
             "these are all the messages that a compaction preserved, and its boundary needs one of them",
             "keep one of them, or take the compaction back first with: ccsurgery uncompact",
+        ))
+    }
+
+    fn refuse_if_only_preserved(&self) -> Result<(), Refusal> {
+        if self.own_kept || !self.own_removed || !self.kept {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            "compaction",
+            "nothing would follow the last compaction but messages that it preserved, which Claude Code cannot continue from",
+            "keep a turn after it, or take the compaction back first with: ccsurgery uncompact",
         ))
     }
 }

@@ -10,6 +10,7 @@ pub(super) mod doctor;
 pub(super) mod drop_hidden;
 pub(super) mod drop_images;
 pub(super) mod drop_tools;
+pub(super) mod edit;
 pub(super) mod history;
 pub(super) mod inspect;
 pub(super) mod ls;
