@@ -13,9 +13,13 @@ fn payload(home: &Home, session: &str) -> Vec<Value> {
     serde_json::from_str(&run.stdout).expect("messages")
 }
 
-/// The texts that the model is shown of a session, in order.
+/// The texts that the model is shown, in order.
 fn texts(home: &Home) -> Vec<String> {
-    let messages = payload(home, SESSION);
+    texts_of(home, SESSION)
+}
+
+fn texts_of(home: &Home, session: &str) -> Vec<String> {
+    let messages = payload(home, session);
     let blocks = messages.iter().filter_map(|m| m["content"].as_array());
     let texts = blocks.flatten().filter_map(|b| b["text"].as_str());
     texts.map(|t| t.trim_end().to_owned()).collect()
@@ -30,7 +34,10 @@ fn done(home: &Home, arguments: &[&str]) -> String {
 
 /// Runs an operation in place.
 fn in_place(home: &Home, operation: &[&str]) -> String {
-    done(home, &[operation, &[SESSION, "--in-place", "--yes"]].concat())
+    done(
+        home,
+        &[operation, &[SESSION, "--in-place", "--yes"]].concat(),
+    )
 }
 
 /// The bytes of the session.
@@ -49,7 +56,11 @@ fn three_turns(home: &Home) -> Transcript {
         .result("toolu_1", "a.txt")
         .answer("second answer")
         .prompt("third prompt")
-        .call("toolu_2", "Write", &json!({"file_path": "/w/new.rs", "content": "x"}))
+        .call(
+            "toolu_2",
+            "Write",
+            &json!({"file_path": "/w/new.rs", "content": "x"}),
+        )
         .result("toolu_2", "written")
         .answer("third answer")
         .last_prompt("third prompt")
@@ -188,6 +199,25 @@ fn delete_by_match_removes_the_remembered_prompt_too() {
 }
 
 #[test]
+fn delete_of_the_last_turn_does_not_bring_back_a_newer_branch() {
+    let home = Home::new();
+    let session = home
+        .start(SESSION)
+        .prompt("trunk")
+        .answer("trunk answer")
+        .prompt("left")
+        .answer("left answer")
+        .back_to(2)
+        .prompt("right")
+        .answer("right answer");
+    home.add(&session);
+    assert_eq!(
+        after_delete(&home, &["--turns", "-1"]),
+        ["trunk", "trunk answer"]
+    );
+}
+
+#[test]
 fn delete_needs_all_selectors_to_match() {
     let home = home_of_three();
     let shown = after_delete(&home, &["--match", "answer", "--turns", "2"]);
@@ -274,10 +304,11 @@ fn delete_refuses_what_would_leave_nothing_or_break_an_unfinished_turn() {
         let run = home.run(&[&["delete"], selectors, &[SESSION]].concat());
         assert_eq!(run.code, 3, "{run:?}");
     }
-    let open = three_turns(&home)
-        .prompt("fourth")
-        .thinking("hm")
-        .call("toolu_9", "Bash", &json!({"command": "make"}));
+    let open = three_turns(&home).prompt("fourth").thinking("hm").call(
+        "toolu_9",
+        "Bash",
+        &json!({"command": "make"}),
+    );
     let home = Home::new();
     home.add(&open);
     let run = home.run(&["delete", "--id", "toolu_9", SESSION]);
@@ -297,7 +328,10 @@ fn delete_reports_selectors_that_name_nothing() {
     ] {
         let run = home.run(&[&["delete"], selectors, &[SESSION]].concat());
         assert_eq!(run.code, 2, "{run:?}");
-        assert!(run.stderr.contains(word) && run.stderr.contains("int:"), "{run:?}");
+        assert!(
+            run.stderr.contains(word) && run.stderr.contains("int:"),
+            "{run:?}"
+        );
     }
     assert_eq!(home.run(&["delete", SESSION]).code, 2);
 }
@@ -305,7 +339,8 @@ fn delete_reports_selectors_that_name_nothing() {
 #[test]
 fn delete_works_in_a_plan_file() {
     let home = home_of_three();
-    let plan = "[[step]]\nop = \"delete\"\nturns = \"2\"\n\n[[step]]\nop = \"title\"\ntext = \"Short\"\n";
+    let plan =
+        "[[step]]\nop = \"delete\"\nturns = \"2\"\n\n[[step]]\nop = \"title\"\ntext = \"Short\"\n";
     home.write(home.project().join("plan.toml"), plan);
     in_place(&home, &["run", "plan.toml"]);
     assert_eq!(texts(&home).len(), 4);
@@ -329,7 +364,14 @@ fn compacted(home: &Home) -> Transcript {
         .answer("answer three")
 }
 
-const UNCOMPACTED: [&str; 6] = ["one", "answer one", "two", "answer two", "three", "answer three"];
+const UNCOMPACTED: [&str; 6] = [
+    "one",
+    "answer one",
+    "two",
+    "answer two",
+    "three",
+    "answer three",
+];
 
 #[test]
 fn uncompact_shows_the_history_and_the_preserved_messages_once() {
@@ -559,4 +601,42 @@ fn edit_refuses_what_cannot_be_edited() {
     }
     let run = home.run(&["edit", &session.id(1), SESSION]);
     assert_eq!(run.code, 2, "without an editor: {run:?}");
+}
+
+#[test]
+fn extract_copies_just_these_turns() {
+    let home = home_of_three();
+    let before = bytes(&home);
+    for (turns, kept) in [
+        ("1", &["first prompt", "first answer"][..]),
+        ("2", &["second prompt", "second answer"]),
+        ("3", &["third prompt", "third answer"]),
+        (
+            "2..",
+            &[
+                "second prompt",
+                "second answer",
+                "third prompt",
+                "third answer",
+            ],
+        ),
+    ] {
+        let document = home.json(&["extract", "--turns", turns, SESSION]);
+        let copy = document["target"]["session_id"].as_str().expect("an id");
+        assert_eq!(texts_of(&home, copy), kept, "{turns}");
+        let findings = home.run(&["doctor", copy]);
+        assert_eq!(findings.code, 0, "{findings:?}");
+    }
+    assert_eq!(bytes(&home), before);
+}
+
+#[test]
+fn extract_shows_turns_from_before_a_compaction() {
+    let home = Home::new();
+    home.add(&compacted(&home));
+    let document = home.json(&["extract", "--turns", "1", SESSION]);
+    let copy = document["target"]["session_id"].as_str().expect("an id");
+    assert_eq!(texts_of(&home, copy), ["one", "answer one"]);
+    let run = home.run(&["extract", "--turns", "1..3", SESSION]);
+    assert_eq!(run.code, 3, "{run:?}");
 }

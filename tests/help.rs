@@ -2,13 +2,14 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "ls",
     "show",
     "inspect",
     "payload",
     "diff",
     "clone",
+    "extract",
     "trim",
     "strip-thinking",
     "drop-tools",

@@ -129,6 +129,7 @@ pub(super) enum Command {
     Trim(commands::trim::TrimArgs),
     Delete(commands::delete::DeleteArgs),
     Edit(commands::edit::EditArgs),
+    Extract(commands::extract::ExtractArgs),
     Uncompact(commands::uncompact::UncompactArgs),
     RestoreBranch(commands::restore_branch::RestoreBranchArgs),
     Title(commands::title::TitleArgs),

@@ -15,7 +15,7 @@ use super::deleted_traces::{Lines, drop_traces, warn_of_written_files};
 use super::drop_tools::{doom_thinking, drop_companions, drop_field};
 use super::removals::{BlockRemovals, Copies, remove_copies};
 use super::selector::{Selection, Selector, block_text};
-use super::truncate::note as note_removed;
+use super::truncate::{Truncate, note as note_removed};
 
 /// The text that takes the place of a deleted prompt whose answer stays. The API requires that a conversation begins
 /// with a user message.
@@ -83,13 +83,16 @@ impl Delete {
             spans.get(at).is_some_and(|span| span.0 <= p)
         };
         let mut lines = Lines::default();
+        if let Some(cut) = cut_before(session, first, last)? {
+            *plan = cut;
+        }
         for (i, e) in session.entries().iter().enumerate() {
             let (Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p)) =
                 session.graph().place(i)
             else {
                 continue;
             };
-            if inside(p) && !is_compaction(e) {
+            if inside(p) && !is_compaction(e) && !plan.drops(e.line) {
                 if matches!(session.graph().place(i), Standing::Path(_)) {
                     lines.extend_to(e.line);
                 }
@@ -130,7 +133,9 @@ impl Delete {
         }
         let mut doomed = BlockRemovals::default();
         selection.blocks.iter().for_each(|&at| doomed.add(at));
-        let losers = doomed.plan(session, plan, |entry, block| described(session, entry, block));
+        let losers = doomed.plan(session, plan, |entry, block| {
+            described(session, entry, block)
+        });
         for i in losers {
             let e = &entries[i];
             if e.flags.tool_use_result() && !plan.drops(e.line) {
@@ -174,6 +179,32 @@ impl Delete {
             .push("the summary of a compaction matches too; it was left as it is".to_owned());
         Ok(())
     }
+}
+
+/// Plans to cut the conversation off, if the deleted turns are its last ones and no compaction is among them.
+///
+/// Clients find the end of a conversation by the order and the time of its entries, so abandoned branches that are newer
+/// than the new end must be removed too.
+fn cut_before(session: &Session, first: u32, last: u32) -> Result<Option<Plan>, Refusal> {
+    let turns = session.turns();
+    let Some(kept) = first.checked_sub(1).and_then(|number| turns.get(number)) else {
+        return Ok(None);
+    };
+    let end = turn_end(session, kept) as usize;
+    let mut rest = session.graph().path()[end..].iter();
+    if last != turns.len() as u32 || rest.any(|&i| session.heads()[i as usize].is_boundary()) {
+        return Ok(None);
+    }
+    let at = kept.number.into();
+    let cut = Truncate { at }.plan(session, Detail::Full).map_err(|_| {
+        let number = kept.number;
+        Refusal::new(
+            RefusalKind::UnfinishedTurn,
+            format!("turn {number} would be the last one, and it has calls without results"),
+            format!("delete it too: --turns {number}.."),
+        )
+    })?;
+    Ok(Some(cut))
 }
 
 /// Whether an entry is a compaction boundary or its summary.
@@ -220,7 +251,12 @@ struct Vanishing {
 
 impl Vanishing {
     fn new(session: &Session, selection: &Selection) -> Self {
-        debug_assert!(selection.entries.iter().all(|&i| i < session.entries().len()));
+        debug_assert!(
+            selection
+                .entries
+                .iter()
+                .all(|&i| i < session.entries().len())
+        );
         Self {
             blocks: selection.blocks.iter().map(|at| at.block).collect(),
             entries: selection.entries.iter().copied().collect(),

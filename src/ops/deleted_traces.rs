@@ -54,13 +54,7 @@ pub(super) fn drop_traces(session: &Session, lines: Lines, plan: &mut Plan) {
     }
 }
 
-fn is_trace(
-    session: &Session,
-    e: &Entry,
-    lines: Lines,
-    prompts: &[String],
-    plan: &Plan,
-) -> bool {
+fn is_trace(session: &Session, e: &Entry, lines: Lines, prompts: &[String], plan: &Plan) -> bool {
     let repeats = |key: &str| {
         let text = session.string(e, &[key]).filter(|text| !text.is_empty());
         // Claude Code remembers only the beginning of a long prompt.

@@ -50,10 +50,7 @@ impl Transform for RestoreBranch {
                 "see the branches with: ccsurgery show --branches",
             ));
         }
-        if matches!(
-            graph.place(named),
-            Standing::Path(_) | Standing::Beside(_)
-        ) {
+        if matches!(graph.place(named), Standing::Path(_) | Standing::Beside(_)) {
             return Ok(plan);
         }
         let Some(leaf) = end_of_branch(session, named) else {

@@ -268,8 +268,16 @@ fn calls(selector: &Selector, session: &Session) -> Result<Option<FxHashSet<Id>>
     if selector.tool.is_empty() && selector.path.is_empty() && selector.id.is_empty() {
         return Ok(None);
     }
-    let tools = globs(&selector.tool, false, "write a tool's name, or a pattern such as 'mcp__*'")?;
-    let paths = globs(&selector.path, true, "write a path, or a pattern such as 'src/*.rs'")?;
+    let tools = globs(
+        &selector.tool,
+        false,
+        "write a tool's name, or a pattern such as 'mcp__*'",
+    )?;
+    let paths = globs(
+        &selector.path,
+        true,
+        "write a path, or a pattern such as 'src/*.rs'",
+    )?;
     let ids = selector.id.iter().map(|id| find_call(session, id));
     let ids = ids.collect::<Result<FxHashSet<Id>, Refusal>>()?;
     let matches = |call: &&Call| {

@@ -60,7 +60,10 @@ mod tests {
     fn titled(text: &str, title: &str) -> String {
         let session = Session::from_bytes(text);
         let title = Title { text: title.into() };
-        let operated = Surgery::on(session).then(title).operate().expect("a result");
+        let operated = Surgery::on(session)
+            .then(title)
+            .operate()
+            .expect("a result");
         let verified = operated.verify().expect("a sound result");
         String::from_utf8(verified.to_vec()).expect("UTF-8")
     }

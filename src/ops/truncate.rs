@@ -117,7 +117,7 @@ impl Cut {
 }
 
 /// Whether an entry names the session instead of describing its contents.
-fn is_name(session: &Session, e: &Entry) -> bool {
+pub(crate) fn is_name(session: &Session, e: &Entry) -> bool {
     matches!(
         session.string(e, &["type"]).as_deref(),
         Some("agent-name" | "agent-color" | "agent-setting" | "tag")

@@ -4,9 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::human::tokens;
 use crate::session::{Session, Standing};
-use crate::surgery::{
-    Action, ChangeKind, Detail, Plan, Reach, Refusal, RefusalKind, Transform,
-};
+use crate::surgery::{Action, ChangeKind, Detail, Plan, Reach, Refusal, RefusalKind, Transform};
 use crate::transcript::Entry;
 use crate::view::prompt_text;
 use crate::window::Calibration;
@@ -61,7 +59,11 @@ impl Uncompact {
             ));
         }
         let number = self.boundary.unwrap_or(-1);
-        let index = if number < 0 { count + number } else { number - 1 };
+        let index = if number < 0 {
+            count + number
+        } else {
+            number - 1
+        };
         let found = usize::try_from(index).ok().and_then(|i| positions.get(i));
         found.copied().ok_or_else(|| {
             let has = if count == 1 {
@@ -163,10 +165,7 @@ impl Lifted {
                 continue;
             }
             let parent = graph.parent(i);
-            if after_removed
-                && parent != last
-                && parent.is_none_or(|p| !self.set.contains(&p))
-            {
+            if after_removed && parent != last && parent.is_none_or(|p| !self.set.contains(&p)) {
                 let uuid = parent.and_then(|p| session.uuid(&session.entries()[p]));
                 plan.set_parent(i, uuid.as_deref());
             }
