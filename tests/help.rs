@@ -2,13 +2,14 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 28] = [
     "ls",
     "show",
     "inspect",
     "payload",
     "diff",
     "clone",
+    "extract",
     "trim",
     "strip-thinking",
     "drop-tools",
@@ -16,6 +17,11 @@ const COMMANDS: [&str; 22] = [
     "drop-hidden",
     "compact",
     "truncate",
+    "delete",
+    "edit",
+    "uncompact",
+    "restore-branch",
+    "title",
     "run",
     "doctor",
     "repair",

@@ -127,6 +127,12 @@ pub(super) enum Command {
     Truncate(commands::truncate::TruncateArgs),
     Compact(commands::compact::CompactArgs),
     Trim(commands::trim::TrimArgs),
+    Delete(commands::delete::DeleteArgs),
+    Edit(commands::edit::EditArgs),
+    Extract(commands::extract::ExtractArgs),
+    Uncompact(commands::uncompact::UncompactArgs),
+    RestoreBranch(commands::restore_branch::RestoreBranchArgs),
+    Title(commands::title::TitleArgs),
     Run(commands::run::RunArgs),
     Doctor(commands::doctor::DoctorArgs),
     Repair(commands::repair::RepairArgs),
@@ -196,7 +202,7 @@ pub(super) enum DiffForm {
 }
 
 /// Parses a title, which must have some text.
-fn title(text: &str) -> Result<String, String> {
+pub(super) fn title(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("a title needs some text".to_owned());
     }

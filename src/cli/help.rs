@@ -9,7 +9,7 @@ use crate::render::wrap;
 /// The commands by what they are for. Those that are missing here are listed under the last heading.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["ls", "show", "inspect", "payload", "diff"]),
-    ("Copy", &["clone"]),
+    ("Copy", &["clone", "extract"]),
     (
         "Make room",
         &[
@@ -21,7 +21,18 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "compact",
         ],
     ),
-    ("Change", &["truncate", "run"]),
+    (
+        "Change",
+        &[
+            "truncate",
+            "delete",
+            "edit",
+            "uncompact",
+            "restore-branch",
+            "title",
+            "run",
+        ],
+    ),
     ("Repair", &["doctor", "repair"]),
     ("Way back", &["history", "undo", "redo"]),
 ];

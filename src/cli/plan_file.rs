@@ -19,7 +19,10 @@ use serde::Deserialize;
 use crate::ops::StripThinking;
 use crate::surgery::Transform;
 
-use super::commands::{compact, drop_hidden, drop_images, drop_tools, strip_thinking, truncate};
+use super::commands::{
+    compact, delete, drop_hidden, drop_images, drop_tools, edit, extract, restore_branch,
+    strip_thinking, title, truncate, uncompact,
+};
 use crate::store::SubagentWork;
 
 use super::commit_flow::Job;
@@ -82,13 +85,19 @@ const fn operation<T: StepOptions>(name: &'static str) -> Operation {
     }
 }
 
-const OPERATIONS: [Operation; 6] = [
+const OPERATIONS: [Operation; 12] = [
     operation::<strip_thinking::StripThinkingOptions>("strip-thinking"),
     operation::<drop_tools::DropToolsOptions>("drop-tools"),
     operation::<drop_images::DropImagesOptions>("drop-images"),
     operation::<drop_hidden::DropHiddenOptions>("drop-hidden"),
     operation::<truncate::TruncateOptions>("truncate"),
     operation::<compact::CompactOptions>("compact"),
+    operation::<delete::DeleteOptions>("delete"),
+    operation::<edit::EditOptions>("edit"),
+    operation::<extract::ExtractOptions>("extract"),
+    operation::<uncompact::UncompactOptions>("uncompact"),
+    operation::<restore_branch::RestoreBranchOptions>("restore-branch"),
+    operation::<title::TitleOptions>("title"),
 ];
 
 /// A plan's file.

@@ -360,10 +360,10 @@ impl Halves {
 }
 
 /// Removes the thinking of messages that lose a call, because its signature covers the call. Returns what identifies it.
-fn doom_thinking(
+pub(crate) fn doom_thinking(
     session: &Session,
     messages: &FxHashSet<Id>,
-    doomed: &mut BlockRemovals,
+    doomed: &mut impl Extend<At>,
 ) -> FxHashSet<Id> {
     let mut ids = FxHashSet::default();
     let copied = may_hold_copies(session);
@@ -376,7 +376,7 @@ fn doom_thinking(
             continue;
         }
         for at in session.thinking(i) {
-            doomed.add(at);
+            doomed.extend([at]);
             if copied {
                 ids.extend(thinking_id(session.block(at.block), session.text(e)));
             }
@@ -457,7 +457,7 @@ fn pictured(session: &Session) -> FxHashSet<Id> {
 }
 
 /// Removes entries that belong to a call: its progress, its hooks, and messages that it injected.
-fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
+pub(crate) fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
     let named: Vec<bool> = session
         .entries()
         .par_iter()

@@ -68,6 +68,12 @@ impl BlockRemovals {
     }
 }
 
+impl Extend<At> for BlockRemovals {
+    fn extend<I: IntoIterator<Item = At>>(&mut self, blocks: I) {
+        self.0.extend(blocks);
+    }
+}
+
 /// The blocks whose second copies are removed.
 ///
 /// One line can hold copies of both, so they are removed together: the edits of two passes could overlap.

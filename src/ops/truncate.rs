@@ -117,7 +117,7 @@ impl Cut {
 }
 
 /// Whether an entry names the session instead of describing its contents.
-fn is_name(session: &Session, e: &Entry) -> bool {
+pub(crate) fn is_name(session: &Session, e: &Entry) -> bool {
     matches!(
         session.string(e, &["type"]).as_deref(),
         Some("agent-name" | "agent-color" | "agent-setting" | "tag")
@@ -154,7 +154,7 @@ pub(crate) fn is_unfinished(session: &Session, number: u32) -> bool {
 }
 
 /// Records what is removed; messages with an excerpt.
-fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
+pub(crate) fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
     let bytes = -(session.text(e).len() as i64 + 1);
     let shown = session.graph().is_shown(index) && e.is_message();
     let gist = crate::view::prompt_text(session, e).unwrap_or_default();

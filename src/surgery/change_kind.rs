@@ -52,6 +52,8 @@ pub enum ChangeKind {
     History,
     /// A turn that stays in the file, but is no longer shown to the model.
     HiddenFromModel,
+    /// A turn or message that was hidden, and that the model is shown again.
+    ShownAgain,
     /// An entry of an abandoned branch.
     AbandonedBranch,
     /// An entry of a subagent that is stored in the main transcript.
@@ -114,6 +116,7 @@ impl ChangeKind {
             ChangeKind::LastPrompt => "last-prompt",
             ChangeKind::History => "history",
             ChangeKind::HiddenFromModel => "hidden-from-model",
+            ChangeKind::ShownAgain => "shown-again",
             ChangeKind::AbandonedBranch => "abandoned-branch",
             ChangeKind::SubagentEntry => "subagent-entry",
             ChangeKind::Progress => "progress",
@@ -160,6 +163,7 @@ impl ChangeKind {
             ChangeKind::LastPrompt => ("leaf record", "leaf records"),
             ChangeKind::History => ("earlier entry", "earlier entries"),
             ChangeKind::HiddenFromModel => ("hidden from the model", "turns hidden from the model"),
+            ChangeKind::ShownAgain => ("shown to the model again", "shown to the model again"),
             ChangeKind::AbandonedBranch => (
                 "entry of an abandoned branch",
                 "entries of abandoned branches",

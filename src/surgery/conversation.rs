@@ -242,14 +242,18 @@ fn live_lines(session: &Session) -> FxHashSet<u32> {
 ///
 /// Entries between two answers become one message of the user, in which the client puts results first. A
 /// result that loses its block but keeps its text may change places there, so these entries are listed in the
-/// order of the file.
+/// order of the file. Boundaries and summaries stay where they are: messages that a compaction preserves follow them,
+/// although they stand before them in the file.
 fn shown_lines(session: &Session) -> Vec<u32> {
     let (document, heads) = (session.document(), session.heads());
     let entries = session.entries();
     let mut shown = shown_entries(session);
-    let is_answer = |i: &u32| heads[*i as usize].kind == Kind::Assistant;
-    for run in shown.chunk_by_mut(|a, b| is_answer(a) == is_answer(b)) {
-        if !is_answer(&run[0]) {
+    let may_move = |i: &u32| {
+        let head = heads[*i as usize];
+        head.kind != Kind::Assistant && !head.is_boundary() && !head.flags.compact_summary()
+    };
+    for run in shown.chunk_by_mut(|a, b| may_move(a) == may_move(b)) {
+        if may_move(&run[0]) {
             run.sort_unstable();
         }
     }

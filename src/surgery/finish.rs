@@ -71,7 +71,7 @@ impl Transform for Finish {
 }
 
 /// The session id as most entries spell it.
-fn session_id(session: &Session) -> String {
+pub(crate) fn session_id(session: &Session) -> String {
     let id = session.session_id();
     session
         .entries()

@@ -22,6 +22,7 @@ pub use conversation::BrokenPromise;
 pub use copy_names::{CopyNames, fresh_slug};
 pub use excerpt::{Excerpt, Words};
 pub use figures::Figures;
+pub(crate) use finish::session_id;
 pub use finish::{Finish, title_for};
 pub use forecast::Forecast;
 pub use fresh_ids::{FreshIds, NotAsMeant};

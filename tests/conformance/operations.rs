@@ -153,6 +153,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         in_place: true,
     },
     Operation {
+        name: "delete",
+        args: |case| {
+            cut(case, "truncate")?;
+            words(&["delete", "--turns", "-1"])
+        },
+        expect: expect::truncated,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
         name: "compact",
         args: |case| {
             (case.prompts.len() > 1)

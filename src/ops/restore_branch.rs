@@ -1,0 +1,188 @@
+//! Makes an abandoned path the conversation again.
+
+use rustc_hash::FxHashSet;
+use uuid::Uuid;
+
+use crate::json::encode;
+use crate::session::{Session, Standing};
+use crate::surgery::{
+    Action, ChangeKind, Detail, InsertAt, Plan, Reach, Refusal, Transform, common_fields,
+    session_id,
+};
+use crate::transcript::{PromptKind, format_timestamp};
+use crate::view::prompt_text;
+
+use super::selector::find_entry;
+
+/// The text of the entry that leads clients to the restored branch, as Claude Code shows it.
+const TEXT: &str = "ccsurgery restored this branch; the conversation continues from here";
+
+/// How many characters of the last prompt Claude Code remembers.
+const REMEMBERED: usize = 200;
+
+/// Makes an abandoned path the live one. The present one stays in the file as a branch.
+///
+/// Clients continue from the last entry of the file, older ones from the newest: an entry that is both, and that hangs
+/// on the end of the branch, is added. The model is not shown it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoreBranch {
+    /// The uuid of an entry of the branch, or the beginning of one.
+    pub entry: String,
+}
+
+impl Transform for RestoreBranch {
+    fn name(&self) -> &'static str {
+        "restore-branch"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Rearranges
+    }
+
+    fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal> {
+        let mut plan = Plan::with_detail(detail);
+        let named = find_entry(session, &self.entry)?;
+        let (entries, graph) = (session.entries(), session.graph());
+        if entries[named].flags.sidechain() {
+            return Err(Refusal::new(
+                "not-a-branch",
+                format!("`{}` belongs to a subagent, not to a branch", self.entry),
+                "see the branches with: ccsurgery show --branches",
+            ));
+        }
+        if matches!(graph.place(named), Standing::Path(_) | Standing::Beside(_)) {
+            return Ok(plan);
+        }
+        let Some(leaf) = end_of_branch(session, named) else {
+            return Err(Refusal::new(
+                "not-a-branch",
+                format!("no message follows `{}`", self.entry),
+                "see the branches with: ccsurgery show --branches",
+            ));
+        };
+        let chain = above(session, leaf);
+        note_changes(session, &chain, &mut plan);
+        lead_to(session, leaf, &chain, &mut plan);
+        Ok(plan)
+    }
+}
+
+/// Returns the last message in the file at or below an entry.
+fn end_of_branch(session: &Session, entry: usize) -> Option<usize> {
+    let (heads, graph) = (session.heads(), session.graph());
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![entry];
+    let mut last = None;
+    while let Some(i) = stack.pop() {
+        if !seen.insert(i) {
+            continue;
+        }
+        if heads[i].is_message() && !heads[i].flags.sidechain() {
+            last = last.max(Some(i));
+        }
+        stack.extend(graph.children(i));
+    }
+    last
+}
+
+/// Returns an entry and those above it, up to the live path or a root.
+fn above(session: &Session, entry: usize) -> Vec<usize> {
+    let graph = session.graph();
+    let mut seen = FxHashSet::default();
+    let mut at = Some(entry);
+    let mut out = Vec::new();
+    while let Some(i) = at {
+        if matches!(graph.place(i), Standing::Path(_)) || !seen.insert(i) {
+            break;
+        }
+        out.push(i);
+        at = graph.parent(i);
+    }
+    out
+}
+
+/// Adds the entries that make clients continue from a leaf.
+fn lead_to(session: &Session, leaf: usize, chain: &[usize], plan: &mut Plan) {
+    let e = &session.entries()[leaf];
+    let Some(parent) = session.uuid(e) else {
+        return;
+    };
+    let chained = session.entries().iter().filter(|e| e.is_chained());
+    let newest = chained.map(|e| e.time).max().unwrap_or(i64::MIN);
+    let timestamp = if newest > i64::MIN {
+        let time = format_timestamp(newest.saturating_add(1));
+        format!(r#","timestamp":"{time}""#)
+    } else {
+        String::new()
+    };
+    let line = format!(
+        r#"{{"parentUuid":{},"isSidechain":false,"type":"system","subtype":"informational","content":{},"isMeta":true{timestamp},"uuid":"{}","level":"info"{}}}"#,
+        encode(&parent),
+        encode(TEXT),
+        Uuid::new_v4(),
+        common_fields(session, e),
+    );
+    plan.note_insert(ChangeKind::SystemEntry, line.len() + 1, 0, "");
+    plan.insert_line(InsertAt::End, line);
+    let is_prompt = |i: &&usize| session.entries()[**i].prompt == PromptKind::Words;
+    let words = chain.iter().find(is_prompt);
+    let words = words.and_then(|&i| prompt_text(session, &session.entries()[i]));
+    let words = words.map(|words| {
+        let words: String = words.chars().take(REMEMBERED).collect();
+        format!(r#""lastPrompt":{},"#, encode(&words))
+    });
+    let line = format!(
+        r#"{{"type":"last-prompt",{}"leafUuid":{},"sessionId":{}}}"#,
+        words.unwrap_or_default(),
+        encode(&parent),
+        encode(&session_id(session))
+    );
+    plan.note_insert(ChangeKind::LastPrompt, line.len() + 1, 0, "");
+    plan.insert_line(InsertAt::End, line);
+}
+
+/// Records which turns the model is no longer shown, and which prompts it is shown again.
+fn note_changes(session: &Session, chain: &[usize], plan: &mut Plan) {
+    if plan.wants_no_changes() {
+        return;
+    }
+    let (entries, graph) = (session.entries(), session.graph());
+    let root = chain.last().and_then(|&i| graph.parent(i));
+    let left_at = match root.map(|i| graph.place(i)) {
+        Some(Standing::Path(position)) => position,
+        _ => 0,
+    };
+    for turn in session.turns().iter().filter(|t| t.path.0 > left_at) {
+        let e = &entries[turn.prompt as usize];
+        let words = prompt_text(session, e).unwrap_or_default();
+        let hidden: i64 = graph.path()[turn.path.0 as usize..turn.path.1 as usize]
+            .iter()
+            .map(|&i| entries[i as usize].content.len() as i64)
+            .sum();
+        plan.note(
+            session,
+            e,
+            Action::Drop,
+            ChangeKind::HiddenFromModel,
+            0,
+            -hidden,
+            words,
+        );
+    }
+    for &i in chain.iter().rev() {
+        let e = &entries[i];
+        if e.is_message() {
+            let words = prompt_text(session, e).unwrap_or_default();
+            let bytes = e.content.len() as i64;
+            plan.note(
+                session,
+                e,
+                Action::Edit,
+                ChangeKind::ShownAgain,
+                0,
+                bytes,
+                words,
+            );
+        }
+    }
+}
