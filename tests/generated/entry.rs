@@ -30,12 +30,13 @@ pub(crate) fn content(e: &Value) -> Vec<Value> {
     }
 }
 
-/// What an attachment shows the model, and in whose name.
+/// What an attachment shows the model, and in whose name. Without a recorded role it is the system's: the model of
+/// generated sessions takes messages of the system.
 pub(crate) fn attached(e: &Value) -> (&'static str, Vec<Value>) {
-    let role = if e["renderedRole"] == "system" {
-        "system"
-    } else {
+    let role = if e["renderedRole"] == "user" {
         "user"
+    } else {
+        "system"
     };
     let attachment = &e["attachment"];
     let words: Vec<&Value> = match e["rendered"].as_array() {
