@@ -27,6 +27,12 @@ impl Block {
         matches!(self.kind(), "thinking" | "redacted_thinking")
     }
 
+    /// Whether it is a half of one of these calls, or thinking of one of these messages.
+    pub(crate) fn is_of(&self, ids: &BTreeSet<String>) -> bool {
+        self.call().is_some_and(|id| ids.contains(id))
+            || self.is_thinking() && ids.contains(&self.message)
+    }
+
     /// The id of the call that the block makes or answers.
     pub(crate) fn call(&self) -> Option<&str> {
         let id = self.json.get("id").or_else(|| self.json.get("tool_use_id"));

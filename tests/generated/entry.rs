@@ -60,11 +60,11 @@ pub(crate) fn attached(e: &Value) -> (&'static str, Vec<Value>) {
     )
 }
 
-/// Whether an entry is a prompt of a person; of a command that is so only if the model answers.
+/// Whether an entry is a prompt of a person; a command or a queued prompt is one only if the model answers.
 pub(crate) fn begins_turn(e: &Value, answered: impl Fn() -> bool) -> bool {
     let attachment = &e["attachment"];
     if attachment["type"] == "queued_command" {
-        return attachment["commandMode"] != "task-notification";
+        return attachment["commandMode"] != "task-notification" && answered();
     }
     if str_of(e, "type") != "user" || e["isMeta"] == true || e["isCompactSummary"] == true {
         return false;
