@@ -178,7 +178,7 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
             // A result that follows its own call keeps its parent.
             let follows = |i: &&u32| parent(**i) == above.copied();
             let result = m.results.iter().find(follows).or(m.results.last());
-            for &i in result {
+            if let Some(&i) = result {
                 let own = parent(i).filter(|p| m.keeps_line && m.lines.contains(p));
                 own.into_iter().for_each(|p| join(line, 0, p));
                 join(line, 1, i);
