@@ -96,6 +96,11 @@ impl Operation {
                 let mut promise = drop_calls(blocks, &chosen.collect::<Vec<_>>());
                 let one = matches!(choice, Choice::Number(_));
                 promise.may_refuse = one && before.unfinished_turn().is_some();
+                // What follows a removed result hangs on the words beside it, if there are any.
+                let joins = before.has_words_beside_results();
+                promise
+                    .touches
+                    .extend(joins.then(|| "parentUuid".to_owned()));
                 // Abandoned branches are treated as the turn that they leave.
                 promise
                     .touches
@@ -152,7 +157,7 @@ impl Operation {
                     shown: vec![kept],
                     removes_lines: *drop_history,
                     touches: vec!["parentUuid".to_owned()],
-                    may_refuse: before.first_shown_turn() >= first,
+                    may_refuse: before.first_free_turn() >= first,
                     summary: true,
                     ..Promise::default()
                 }
