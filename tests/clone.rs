@@ -612,7 +612,7 @@ fn a_shorter_copy_takes_less_of_the_window() {
             .expect("tokens")
     };
     // What the session's own record says of that turn's request, and the answer besides.
-    assert_eq!([window("1"), window("2"), window("3")], [1108, 1308, 1508]);
+    assert_eq!([window("1"), window("2"), window("3")], [1104, 1304, 1505]);
 }
 
 #[test]

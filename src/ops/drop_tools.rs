@@ -17,7 +17,9 @@ use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
 use super::agents::agents_gone;
 use super::drop_images::{is_media, media_in};
-use super::removals::{BlockRemovals, Copies, may_hold_copies, remove_copies, thinking_id};
+use super::removals::{
+    BlockRemovals, Copies, holds_copies, may_hold_copies, remove_copies, thinking_id,
+};
 use super::stub::plan_stubs;
 use super::turn_filter::TurnFilter;
 
@@ -298,7 +300,9 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     messages.reserve(chosen.len());
     for call in chosen {
         let both = call.uses.iter().chain(&call.results);
-        both.for_each(|&at| doomed.add(at));
+        // Second copies are removed further down, together with those of the thinking.
+        let own = both.filter(|at| !holds_copies(&session.entries()[at.entry as usize]));
+        own.for_each(|&at| doomed.add(at));
         messages.extend(
             call.uses
                 .iter()

@@ -116,7 +116,8 @@ pub(crate) fn may_hold_copies(session: &Session) -> bool {
 /// Entries in which the client keeps second copies.
 const COPIED: [Kind; 2] = [Kind::ApiRequestBlob, Kind::Progress];
 
-fn holds_copies(e: &Entry) -> bool {
+/// Whether an entry is one in which the client keeps second copies.
+pub(crate) fn holds_copies(e: &Entry) -> bool {
     COPIED.contains(&e.kind)
 }
 

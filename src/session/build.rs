@@ -205,7 +205,7 @@ pub(super) fn path_hints(document: &Document, entries: &[Entry], flags_of_any: F
 }
 
 /// Returns the leaf that the newest clients pin: that of a last prompt marked `explicit` with no chained entry after it.
-fn explicit_leaf(document: &Document, entries: &[Entry]) -> Option<Id> {
+pub(super) fn explicit_leaf(document: &Document, entries: &[Entry]) -> Option<Id> {
     let last = entries
         .iter()
         .rev()

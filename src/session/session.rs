@@ -9,6 +9,7 @@ use crate::document::{Document, Source};
 use crate::json::{Span, decode, lookup_around};
 use crate::transcript::{Block, Entry, EntryHead, Flags, Id, Inventory, Kind, LineState};
 
+use super::build::explicit_leaf;
 use super::calls::{At, Calls};
 use super::entries::Entries;
 use super::graph::Graph;
@@ -155,6 +156,11 @@ impl Session {
     /// result.
     pub fn unfinished_turn(&self) -> Option<u32> {
         *self.unfinished.get_or_init(|| unfinished(self))
+    }
+
+    /// Returns the entry to which a person went back, if the conversation continues there.
+    pub(crate) fn explicit_leaf(&self) -> Option<usize> {
+        self.find(explicit_leaf(self.document(), self.entries())?)
     }
 
     /// Returns the entry of the graph with this uuid; of duplicates the last.

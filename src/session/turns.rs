@@ -29,14 +29,12 @@ impl Turns {
         let mut starts: Vec<usize> = Vec::new();
         for (position, &i) in path.iter().enumerate() {
             let e = heads[i as usize];
+            let answered = || was_answered(heads, &path[position + 1..]);
             let begins = match e.prompt {
                 PromptKind::Words => true,
-                PromptKind::Command => was_answered(heads, &path[position + 1..]),
-                PromptKind::Machine | PromptKind::None => {
-                    e.kind == Kind::Attachment
-                        && e.subtype == Subtype::QueuedCommand
-                        && !e.flags.not_by_person()
-                }
+                PromptKind::Command => answered(),
+                // At the end of the path clients show it with the next prompt only.
+                PromptKind::Machine | PromptKind::None => is_queued_prompt(e) && answered(),
             };
             if begins && !e.flags.sidechain() {
                 starts.push(position);
@@ -156,6 +154,13 @@ pub(crate) fn unfinished(session: &Session) -> Option<u32> {
     (count > 0 && awaits).then_some(count)
 }
 
+/// Whether an entry is a prompt that a person typed while the model worked.
+fn is_queued_prompt(head: EntryHead) -> bool {
+    head.kind == Kind::Attachment
+        && head.subtype == Subtype::QueuedCommand
+        && !head.flags.not_by_person()
+}
+
 /// Whether the model answers before the next prompt.
 fn was_answered(heads: &[EntryHead], after: &[u32]) -> bool {
     for &i in after {
@@ -163,7 +168,7 @@ fn was_answered(heads: &[EntryHead], after: &[u32]) -> bool {
         if e.kind == Kind::Assistant && !e.flags.synthetic() {
             return true;
         }
-        if matches!(e.prompt, PromptKind::Words | PromptKind::Command) {
+        if matches!(e.prompt, PromptKind::Words | PromptKind::Command) || is_queued_prompt(e) {
             return false;
         }
     }

@@ -9,14 +9,13 @@ use rustc_hash::FxHashSet;
 use std::hash::BuildHasher as _;
 
 use crate::session::{Session, Standing};
-use crate::transcript::{BlockKind, Entry, Kind};
+use crate::transcript::{BlockKind, Entry, EntryHead, Kind};
 use crate::window::shown_entries;
 
 use super::plan::{Fate, Plan, Reach};
 
 /// How the conversation of a result differs from what was promised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum BrokenPromise {
     /// An entry is no longer shown, although nothing removed or hid it.
     #[error("line {line} would no longer be shown to the model, although nothing removed it")]
@@ -49,11 +48,21 @@ pub enum BrokenPromise {
 /// The conversation that a result must show.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Expected {
-    /// Lines of the original file, in the order in which the model is shown them. Entries that an operation
+    /// The entries of the original file, in the order in which the model is shown them. Entries that an operation
     /// inserted are not listed: a plan names them by inserting them.
-    lines: Vec<u32>,
+    lines: Vec<Shown>,
     /// The first step that changed a block without naming it.
     broken: Option<BrokenPromise>,
+}
+
+/// An entry that the model is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shown {
+    /// Its line in the original file.
+    line: u32,
+    /// Whether its place is fixed: the model wrote it, or it is a boundary or a summary, which preserved messages
+    /// follow although they stand before it in the file.
+    is_fixed: bool,
 }
 
 /// What a step is about to do to the conversation, taken down before the session changes.
@@ -79,23 +88,23 @@ impl Expected {
     /// Expects the conversation that a session has now.
     pub(super) fn of(session: &Session) -> Self {
         Self {
-            lines: shown_lines(session),
+            lines: shown(session),
             broken: None,
         }
     }
 
     /// Narrows the expected conversation by a step that was carried out: `after` is the session it made.
     pub(super) fn follow(&mut self, intent: Intent, after: &Session, reach: Reach) {
-        self.lines.retain(|line| !intent.leaving.contains(line));
+        self.lines.retain(|s| !intent.leaving.contains(&s.line));
         if reach != Reach::Narrows || intent.lifts_boundary {
-            let now = shown_lines(after);
+            let now = shown(after);
             if reach != Reach::Rearranges {
                 let broken = self.lost_among(&now, after);
                 self.break_with(broken);
             }
             if reach == Reach::Narrows {
-                let known: FxHashSet<u32> = self.lines.iter().copied().collect();
-                let mut strange = now.iter().copied();
+                let known: FxHashSet<u32> = self.lines.iter().map(|s| s.line).collect();
+                let mut strange = now.iter().map(|s| s.line);
                 let strange = strange.find(|l| !known.contains(l) && !intent.live.contains(l));
                 self.break_with(strange.map(|line| BrokenPromise::Revealed { line: line + 1 }));
             }
@@ -110,30 +119,31 @@ impl Expected {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
         }
-        let shown = shown_lines(after);
-        if shown == self.lines {
+        let (wanted, found) = (comparable(self.lines.clone()), comparable(shown(after)));
+        if wanted == found {
             return Ok(());
         }
-        let expected: FxHashSet<u32> = self.lines.iter().copied().collect();
-        let actual: FxHashSet<u32> = shown.iter().copied().collect();
-        if let Some(line) = self.lines.iter().find(|line| !actual.contains(line)) {
+        let expected: FxHashSet<u32> = wanted.iter().copied().collect();
+        let actual: FxHashSet<u32> = found.iter().copied().collect();
+        if let Some(line) = wanted.iter().find(|line| !actual.contains(line)) {
             return Err(BrokenPromise::Lost { line: line + 1 });
         }
-        if let Some(line) = shown.iter().find(|line| !expected.contains(line)) {
+        if let Some(line) = found.iter().find(|line| !expected.contains(line)) {
             return Err(BrokenPromise::Revealed { line: line + 1 });
         }
-        let moved = self.lines.iter().zip(&shown).find(|(a, b)| a != b);
+        let moved = wanted.iter().zip(&found).find(|(a, b)| a != b);
         let line = moved.map_or(0, |(line, _)| *line);
         Err(BrokenPromise::Moved { line: line + 1 })
     }
 
     /// The first expected entry that is neither shown nor history before a boundary: a step that brings entries
     /// to light may find a boundary among them, and what stands before it is then hidden by right.
-    fn lost_among(&self, now: &[u32], after: &Session) -> Option<BrokenPromise> {
-        let shown: FxHashSet<u32> = now.iter().copied().collect();
+    fn lost_among(&self, now: &[Shown], after: &Session) -> Option<BrokenPromise> {
+        let shown: FxHashSet<u32> = now.iter().map(|s| s.line).collect();
         let mut missing = self
             .lines
             .iter()
+            .map(|s| s.line)
             .filter(|line| !shown.contains(line))
             .peekable();
         missing.peek()?;
@@ -238,26 +248,34 @@ fn live_lines(session: &Session) -> FxHashSet<u32> {
     lines.map(|line| line as u32).collect()
 }
 
-/// The lines of the original file whose entries the model is shown, in order.
+/// The entries of the original file that the model is shown, in order.
+fn shown(session: &Session) -> Vec<Shown> {
+    let (document, heads) = (session.document(), session.heads());
+    let is_fixed = |head: EntryHead| {
+        head.kind == Kind::Assistant || head.is_boundary() || head.flags.compact_summary()
+    };
+    let entry = |i: u32| {
+        let line = session.entries()[i as usize].line as usize;
+        document.origin(line).map(|line| Shown {
+            line: line as u32,
+            is_fixed: is_fixed(heads[i as usize]),
+        })
+    };
+    let shown = shown_entries(session).into_iter();
+    shown.filter_map(entry).collect()
+}
+
+/// The lines of a conversation, as they are compared.
 ///
 /// Entries between two answers become one message of the user, in which the client puts results first. A
 /// result that loses its block but keeps its text may change places there, so these entries are listed in the
-/// order of the file. Boundaries and summaries stay where they are: messages that a compaction preserves follow them,
-/// although they stand before them in the file.
-fn shown_lines(session: &Session) -> Vec<u32> {
-    let (document, heads) = (session.document(), session.heads());
-    let entries = session.entries();
-    let mut shown = shown_entries(session);
-    let may_move = |i: &u32| {
-        let head = heads[*i as usize];
-        head.kind != Kind::Assistant && !head.is_boundary() && !head.flags.compact_summary()
-    };
-    for run in shown.chunk_by_mut(|a, b| may_move(a) == may_move(b)) {
-        if may_move(&run[0]) {
-            run.sort_unstable();
+/// order of the file. That must wait until all steps are done: where a step removes an answer, the entries around
+/// it become one message.
+fn comparable(mut shown: Vec<Shown>) -> Vec<u32> {
+    for run in shown.chunk_by_mut(|a, b| a.is_fixed == b.is_fixed) {
+        if !run[0].is_fixed {
+            run.sort_unstable_by_key(|s| s.line);
         }
     }
-    let lines = shown.into_iter().map(|i| entries[i as usize].line as usize);
-    let origins = lines.filter_map(|line| document.origin(line));
-    origins.map(|line| line as u32).collect()
+    shown.into_iter().map(|s| s.line).collect()
 }

@@ -153,7 +153,7 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
             if last.refers_to != Id::NONE
                 && session
                     .find(last.refers_to)
-                    .is_some_and(|n| session.graph().descends(leaf, n)) =>
+                    .is_some_and(|n| leads_to(session, n, leaf)) =>
         {
             return;
         }
@@ -183,6 +183,22 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
     );
     plan.note_insert("last prompt", line.len() + 1, 0, "");
     plan.insert_line(InsertAt::End, line);
+}
+
+/// Whether clients that find this entry named continue from the leaf: the leaf descends from it, or it follows the leaf
+/// without a message in between, as the attachment to which a person went back.
+fn leads_to(session: &Session, named: usize, leaf: usize) -> bool {
+    let graph = session.graph();
+    if graph.descends(leaf, named) {
+        return true;
+    }
+    let steps = 0..session.entries().len();
+    let mut above = steps.scan(Some(named), |at, _| {
+        let i = (*at)?;
+        *at = graph.parent(i);
+        Some(i)
+    });
+    above.find(|&i| session.heads()[i].is_message()) == Some(leaf)
 }
 
 /// Makes the leaf newer than all that does not follow it. What was adopted follows it.

@@ -106,6 +106,7 @@ pub(crate) fn shown(before: &Conversation, after: &Conversation, promise: &Promi
     for block in after.blocks() {
         found.push(with_plain_notes(with_outputs(block, promise)?));
     }
+    found.retain(|b| !b.is_of(&promise.answered));
     if promise.summary {
         let first = found
             .first()

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::entry::{begins_turn, content, is_boundary, is_chained, str_of};
+use super::entry::{begins_turn, content, is_boundary, is_chained, is_message, str_of};
 
 /// One block that the model is shown.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,12 @@ impl Block {
 
     pub(crate) fn is_thinking(&self) -> bool {
         matches!(self.kind(), "thinking" | "redacted_thinking")
+    }
+
+    /// Whether it is a half of one of these calls, or thinking of one of these messages.
+    pub(crate) fn is_of(&self, ids: &BTreeSet<String>) -> bool {
+        self.call().is_some_and(|id| ids.contains(id))
+            || self.is_thinking() && ids.contains(&self.message)
     }
 
     /// The id of the call that the block makes or answers.
@@ -63,8 +69,9 @@ impl Conversation {
         let mut by_uuid = HashMap::new();
         for line in lines {
             if let (Some(uuid), true) = (line["uuid"].as_str(), is_chained(&line)) {
-                // A line that is written twice counts once, where it stood first.
-                if by_uuid.contains_key(uuid) {
+                // A line that is written twice counts once, where it stood first, as it was written last.
+                if let Some(&first) = by_uuid.get(uuid) {
+                    entries[first] = line;
                     continue;
                 }
                 by_uuid.insert(uuid.to_owned(), entries.len());
@@ -221,24 +228,29 @@ impl Conversation {
         self.turns.last().copied().unwrap_or_default()
     }
 
-    /// The turns that the model is still shown.
-    pub(crate) fn first_shown_turn(&self) -> usize {
-        self.blocks()
+    /// The first turn that the model is shown and no compaction preserved: a boundary can stand only after it.
+    pub(crate) fn first_free_turn(&self) -> usize {
+        let from = self.window_start();
+        let boundary = self.path.get(from).copied().unwrap_or_default();
+        let messages = (from..self.path.len()).filter(|&p| {
+            let e = &self.entries[self.path[p]];
+            is_message(e) && e["isCompactSummary"] != true && self.path[p] >= boundary
+        });
+        let turns = messages.map(|p| self.turns[p]).filter(|&t| t > 0);
+        turns.min().unwrap_or_default()
+    }
+
+    /// The position of the path from which on the model is shown it.
+    fn window_start(&self) -> usize {
+        self.path
             .iter()
-            .map(|b| b.turn)
-            .filter(|&t| t > 0)
-            .min()
-            .unwrap_or_default()
+            .rposition(|&i| is_boundary(&self.entries[i]))
+            .unwrap_or(0)
     }
 
     /// What the model is shown.
     pub(crate) fn blocks(&self) -> Vec<Block> {
-        let from = self
-            .path
-            .iter()
-            .rposition(|&i| is_boundary(&self.entries[i]))
-            .unwrap_or(0);
-        self.shown(&self.path[from..])
+        self.shown(&self.path[self.window_start()..])
     }
 
     /// What the model was shown at the end of a turn: as it was then, and, where the turn is kept by a later compaction, as
@@ -282,9 +294,12 @@ impl Conversation {
                 seen.push("");
             }
         }
-        let blocks = self.entries.iter().map(content);
-        blocks
-            .into_iter()
-            .any(|b| b.len() > 1 && b[0]["type"] == "tool_result")
+        self.has_words_beside_results()
+    }
+
+    /// Whether an entry has a result and words.
+    pub(crate) fn has_words_beside_results(&self) -> bool {
+        let mut blocks = self.entries.iter().map(content);
+        blocks.any(|b| b.len() > 1 && b[0]["type"] == "tool_result")
     }
 }

@@ -30,12 +30,13 @@ pub(crate) fn content(e: &Value) -> Vec<Value> {
     }
 }
 
-/// What an attachment shows the model, and in whose name.
+/// What an attachment shows the model, and in whose name. Without a recorded role it is the system's: the model of
+/// generated sessions takes messages of the system.
 pub(crate) fn attached(e: &Value) -> (&'static str, Vec<Value>) {
-    let role = if e["renderedRole"] == "system" {
-        "system"
-    } else {
+    let role = if e["renderedRole"] == "user" {
         "user"
+    } else {
+        "system"
     };
     let attachment = &e["attachment"];
     let words: Vec<&Value> = match e["rendered"].as_array() {
@@ -59,11 +60,11 @@ pub(crate) fn attached(e: &Value) -> (&'static str, Vec<Value>) {
     )
 }
 
-/// Whether an entry is a prompt of a person; of a command that is so only if the model answers.
+/// Whether an entry is a prompt of a person; a command or a queued prompt is one only if the model answers.
 pub(crate) fn begins_turn(e: &Value, answered: impl Fn() -> bool) -> bool {
     let attachment = &e["attachment"];
     if attachment["type"] == "queued_command" {
-        return attachment["commandMode"] != "task-notification";
+        return attachment["commandMode"] != "task-notification" && answered();
     }
     if str_of(e, "type") != "user" || e["isMeta"] == true || e["isCompactSummary"] == true {
         return false;

@@ -1,7 +1,8 @@
 //! Operations on made-up healthy sessions, judged by an independent model of what Claude Code shows the model.
 //!
 //! A fixed set of sessions is tried in every run. `CCSURGERY_SESSIONS=5000` tries that many others,
-//! from `CCSURGERY_SEED` on if that is set. `CCSURGERY_FOUND=DIR` writes reduced examples of failures there, known ones too.
+//! from `CCSURGERY_SEED` on if that is set; `CCSURGERY_OPERATIONS=1000000` does the same with the library in memory, which
+//! is far faster, above all with `cargo test --release`. `CCSURGERY_FOUND=DIR` writes reduced examples of failures there, known ones too.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -12,6 +13,7 @@ mod conversation;
 mod entry;
 mod judge;
 mod known;
+mod library;
 mod message;
 mod operation;
 mod promise;
@@ -33,6 +35,10 @@ use recipe::Recipe;
 /// How many sessions are tried in every run.
 const SESSIONS: u64 = 150;
 
+/// How many operations of the library are tried in every run, and how many on each session.
+const OPERATIONS: u64 = 4000;
+const OPERATIONS_EACH: u64 = 10;
+
 /// How many failures of one kind are reduced for the report.
 const EXAMPLES: usize = 5;
 
@@ -42,13 +48,17 @@ enum Trial {
     Session,
     Operation(Operation),
     Undo(Operation),
+    /// An operation of the library, in memory.
+    Library(Operation),
 }
 
 impl Trial {
     fn command(&self) -> &'static str {
         match self {
             Self::Session => "",
-            Self::Operation(operation) | Self::Undo(operation) => operation.name(),
+            Self::Operation(operation) | Self::Undo(operation) | Self::Library(operation) => {
+                operation.name()
+            }
         }
     }
 
@@ -58,6 +68,9 @@ impl Trial {
             Self::Session => judge.session(&text),
             Self::Operation(operation) => judge.operation(&text, operation),
             Self::Undo(operation) => judge.undo(&text, operation),
+            Self::Library(operation) => {
+                library::operation(&text, &Conversation::new(&text), operation)
+            }
         }
     }
 }
@@ -137,6 +150,32 @@ fn try_seeds(seeds: impl Iterator<Item = u64>) -> Vec<Failure> {
     failures
 }
 
+/// Tries operations of the library on the sessions of some seeds, and returns the failures that no known defect explains.
+fn try_library(seeds: impl Iterator<Item = u64>) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    for seed in seeds {
+        let recipe = Recipe::new(seed);
+        let text = writer::write(&recipe);
+        let before = Conversation::new(&text);
+        let mut rng = Rng::with_seed(seed ^ 0x11b);
+        for _ in 0..OPERATIONS_EACH {
+            let operation = Operation::new(&mut rng, before.turns(), before.calls().len());
+            let Err(words) = library::operation(&text, &before, &operation) else {
+                continue;
+            };
+            if known::explains(operation.name(), &words, &recipe.features()).is_none() {
+                failures.push(Failure {
+                    seed,
+                    trial: Trial::Library(operation),
+                    words,
+                    recipe: recipe.clone(),
+                });
+            }
+        }
+    }
+    failures
+}
+
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
@@ -190,10 +229,13 @@ fn report(failures: &[Failure]) -> String {
     counts.chain(examples).collect()
 }
 
-#[test]
-fn operations_keep_their_promises_on_generated_sessions() {
-    let asked = number("CCSURGERY_SESSIONS");
-    let count = asked.unwrap_or(SESSIONS);
+/// Tries seeds on two threads: as many as an environment variable asks for, or the first few.
+fn assert_no_failures(
+    asked: Option<u64>,
+    usual: u64,
+    try_seeds: fn(&mut dyn Iterator<Item = u64>) -> Vec<Failure>,
+) {
+    let count = asked.unwrap_or(usual);
     let from = number("CCSURGERY_SEED").unwrap_or_else(|| {
         if asked.is_some() {
             fastrand::u64(..1 << 40)
@@ -203,7 +245,7 @@ fn operations_keep_their_promises_on_generated_sessions() {
     });
     let failures = std::thread::scope(|scope| {
         let halves = [0, 1].map(|half| {
-            scope.spawn(move || try_seeds((from..from + count).filter(move |s| s % 2 == half)))
+            scope.spawn(move || try_seeds(&mut (from..from + count).filter(move |s| s % 2 == half)))
         });
         halves
             .map(|h| h.join().expect("a thread"))
@@ -217,4 +259,19 @@ fn operations_keep_their_promises_on_generated_sessions() {
         failures.len(),
         report(&failures)
     );
+}
+
+#[test]
+fn operations_keep_their_promises_on_generated_sessions() {
+    assert_no_failures(number("CCSURGERY_SESSIONS"), SESSIONS, |seeds| {
+        try_seeds(seeds)
+    });
+}
+
+#[test]
+fn library_keeps_its_promises_on_generated_sessions() {
+    let asked = number("CCSURGERY_OPERATIONS").map(|n| n.div_ceil(OPERATIONS_EACH));
+    assert_no_failures(asked, OPERATIONS / OPERATIONS_EACH, |seeds| {
+        try_library(seeds)
+    });
 }

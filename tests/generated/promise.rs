@@ -15,6 +15,8 @@ pub(crate) struct Promise {
     pub(crate) shown: Vec<Vec<Block>>,
     /// Calls whose output may become a note.
     pub(crate) stubbed: BTreeSet<String>,
+    /// Calls without a result, and their messages: a result may be added, so that the model is shown the call.
+    pub(crate) answered: BTreeSet<String>,
     /// Texts that no longer occur in the file.
     pub(crate) gone: Vec<String>,
     /// Lines with one of these texts may be edited or removed.
@@ -42,16 +44,19 @@ impl Operation {
         let last = |keep: &Option<usize>| keep.map_or(usize::MAX, |n| turns.saturating_sub(n));
         match self {
             Self::Repair => {
-                // A call without a result may be removed, and then the thinking of its message is as well.
-                let open = before.open_messages();
-                let less = blocks
-                    .iter()
-                    .filter(|b| !(b.is_thinking() && open.contains(&b.message)))
-                    .cloned()
-                    .collect();
+                let mut answered = before.open_messages();
+                // What follows an added result hangs on it.
+                let touches = if answered.is_empty() {
+                    None
+                } else {
+                    Some("parentUuid")
+                };
+                answered.extend(before.open_calls());
                 Promise {
-                    shown: vec![blocks, less],
+                    shown: vec![blocks.into_iter().filter(|b| !b.is_of(&answered)).collect()],
                     removes_lines: true,
+                    touches: touches.into_iter().map(str::to_owned).collect(),
+                    answered,
                     ..Promise::default()
                 }
             }
@@ -91,6 +96,11 @@ impl Operation {
                 let mut promise = drop_calls(blocks, &chosen.collect::<Vec<_>>());
                 let one = matches!(choice, Choice::Number(_));
                 promise.may_refuse = one && before.unfinished_turn().is_some();
+                // What follows a removed result hangs on the words beside it, if there are any.
+                let joins = before.has_words_beside_results();
+                promise
+                    .touches
+                    .extend(joins.then(|| "parentUuid".to_owned()));
                 // Abandoned branches are treated as the turn that they leave.
                 promise
                     .touches
@@ -147,7 +157,7 @@ impl Operation {
                     shown: vec![kept],
                     removes_lines: *drop_history,
                     touches: vec!["parentUuid".to_owned()],
-                    may_refuse: before.first_shown_turn() >= first,
+                    may_refuse: before.first_free_turn() >= first,
                     summary: true,
                     ..Promise::default()
                 }

@@ -66,6 +66,13 @@ impl Conversation {
         open.map(|c| c.message).collect()
     }
 
+    /// The calls of the live conversation that have no result.
+    pub(crate) fn open_calls(&self) -> BTreeSet<String> {
+        let answered = self.answered();
+        let ids = self.calls().into_iter().map(|c| c.id);
+        ids.filter(|id| !answered.contains_key(id)).collect()
+    }
+
     /// The calls of the live conversation, with those that have no result.
     pub(crate) fn calls(&self) -> Vec<LiveCall> {
         let answered = self.answered();

@@ -77,7 +77,12 @@ fn a_plan_is_its_steps_one_after_the_other() {
         last["message"]["usage"].clone()
     };
     let tokens = |lines: &[String]| usage(lines)["input_tokens"].as_u64().expect("a number");
-    assert!(tokens(&one).abs_diff(tokens(&other)) * 100 <= tokens(&one));
+    assert!(
+        tokens(&one).abs_diff(tokens(&other)) * 100 <= tokens(&one),
+        "{} {}",
+        tokens(&one),
+        tokens(&other)
+    );
     let rest = |lines: Vec<String>| {
         let usage = usage(&lines).to_string();
         lines.join("\n").replace(&usage, "usage")

@@ -40,6 +40,16 @@ impl Chain {
         };
         let (mut last, mut before) = (NOBODY, NOBODY);
         for (position, &i) in path.iter().enumerate() {
+            // Messages that a compaction preserved do not hang on the entry before them, nor does what follows them.
+            if let Some(parent) = graph.parent(i as usize)
+                && parent as u32 != before
+            {
+                before = parent as u32;
+                last = match graph.place(parent) {
+                    Standing::Path(p) if (p as usize) < position => chain.last[p as usize],
+                    _ => before,
+                };
+            }
             if gone.stays(i as usize) {
                 let e = &entries[i as usize];
                 if last != before && e.parent.is_some() && !e.is_boundary() {
@@ -110,7 +120,7 @@ struct Join {
 #[derive(Default)]
 struct Beside {
     lines: Vec<u32>,
-    result: Option<u32>,
+    results: Vec<u32>,
     /// Entries that lose all their results and keep other blocks.
     loose: Vec<u32>,
     /// Positions of the message's last line and of its last line or result on the path.
@@ -127,7 +137,8 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
     if messages.is_empty() {
         return Vec::new();
     }
-    for (position, &i) in session.graph().path().iter().enumerate() {
+    let path = session.graph().path();
+    for (position, &i) in path.iter().enumerate() {
         let e = &session.entries()[i as usize];
         let Some(m) = message_of(session, e).and_then(|id| messages.get_mut(&id)) else {
             continue;
@@ -158,7 +169,20 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
             m.lines.iter().for_each(|&i| join(line, 0, i));
         }
         if m.has_result && !m.keeps_result {
-            m.result.iter().for_each(|&i| join(line, 1, i));
+            let above = if m.keeps_line {
+                path.get(line as usize)
+            } else {
+                m.lines.last()
+            };
+            let parent = |i: u32| session.graph().parent(i as usize).map(|p| p as u32);
+            // A result that follows its own call keeps its parent.
+            let follows = |i: &&u32| parent(**i) == above.copied();
+            let result = m.results.iter().find(follows).or(m.results.last());
+            if let Some(&i) = result {
+                let own = parent(i).filter(|p| m.keeps_line && m.lines.contains(p));
+                own.into_iter().for_each(|p| join(line, 0, p));
+                join(line, 1, i);
+            }
         }
         m.loose.iter().for_each(|&i| join(last, 2, i));
     }
@@ -207,7 +231,7 @@ fn beside(session: &Session, plan: &Plan, gone: &Gone<'_>) -> FxHashMap<Id, Besi
         } else if loses_results(session, plan, e) {
             message.loose.push(i as u32);
         } else {
-            message.result = Some(i as u32);
+            message.results.push(i as u32);
         }
     }
     out

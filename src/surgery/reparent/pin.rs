@@ -29,6 +29,10 @@ pub(super) fn leaf_to_pin(session: &Session, gone: &Gone<'_>, chain: &Chain) -> 
     if leaf == was {
         return gains_abandoned_tail(session, gone, leaf).then_some(leaf);
     }
+    // A person went back to an entry that stays: the record of that still leads clients there.
+    if session.explicit_leaf().is_some_and(|i| gone.stays(i)) {
+        return gains_abandoned_tail(session, gone, leaf).then_some(leaf);
+    }
     let heads = session.heads();
     let candidates = || (0..heads.len()).filter(|&i| can_lead(heads[i]) && gone.stays(i));
     let last = candidates().next_back()?;

@@ -33,10 +33,12 @@ pub(crate) struct Group {
 /// Returns the groups that are spread over side branches.
 pub(crate) fn groups(session: &Session) -> Vec<Group> {
     let graph = session.graph();
+    // Of a line that was written twice, only one copy counts.
+    let is_known = |i: usize| is_live(session, i) && graph.known_as(session.entries(), i) == i;
     let mut messages: FxHashMap<Id, usize> = FxHashMap::default();
     let mut groups: Vec<Group> = Vec::new();
     for (i, e) in session.entries().iter().enumerate() {
-        if e.kind == Kind::Assistant && e.message_id.is_some() && is_live(session, i) {
+        if e.kind == Kind::Assistant && e.message_id.is_some() && is_known(i) {
             let at = *messages.entry(e.message_id).or_insert_with(|| {
                 groups.push(Group {
                     lines: Vec::new(),
@@ -63,7 +65,7 @@ pub(crate) fn groups(session: &Session) -> Vec<Group> {
         let again = call.uses.len() > 1 && call.results.iter().any(|r| on_path(r.entry));
         for result in call.results.iter().filter(|r| {
             session.block(r.block).kind == BlockKind::ToolResult
-                && is_live(session, r.entry as usize)
+                && is_known(r.entry as usize)
                 && (!again || on_path(r.entry))
         }) {
             if !groups[at].results.contains(&(result.entry as usize)) {

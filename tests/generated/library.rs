@@ -1,0 +1,153 @@
+//! Carries out operations with the library, in memory: about a hundred times as many as with the program.
+
+use ccsurgery::doctor::Judgement;
+use ccsurgery::document::Document;
+use ccsurgery::ops::{
+    Clone as Copy, Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking,
+    TokenCount, Trim, Truncate, passes,
+};
+use ccsurgery::session::Session;
+use ccsurgery::surgery::{Refusal, Surgery, SurgeryError, Transform};
+
+use super::compare::{Verdict, api, lines, shown};
+use super::conversation::Conversation;
+use super::operation::{Choice, Operation};
+use super::recipe::TOOLS;
+
+/// Judges one operation of the library on a session.
+pub(crate) fn operation(text: &str, before: &Conversation, operation: &Operation) -> Verdict {
+    if !operation.applies(before) {
+        return Ok(());
+    }
+    let promise = operation.promise(before);
+    let session = Session::new(Document::from_bytes(text.as_bytes().to_vec()));
+    let result = match carried_out(session, before, operation) {
+        Ok(result) => result,
+        Err(Stop::Refused(_)) if promise.may_refuse => return Ok(()),
+        Err(Stop::Refused(refusal)) => return Err(format!("refused: {refusal}")),
+        Err(Stop::Fault(fault)) => return Err(format!("fault: {fault}")),
+    };
+    let after = Conversation::new(&result);
+    shown(before, &after, &promise)?;
+    api(before, &after)?;
+    lines(text, &result, after.last_message(), &promise)?;
+    match promise.gone.iter().find(|g| result.contains(g.as_str())) {
+        Some(left) => Err(format!("copies: {left} is still in the file")),
+        None => Ok(()),
+    }
+}
+
+/// Why there is no result.
+enum Stop {
+    Refused(Refusal),
+    Fault(String),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// The transcript that an operation makes, if the library does not reject it.
+fn carried_out(
+    session: Session,
+    before: &Conversation,
+    operation: &Operation,
+) -> Result<String, Stop> {
+    let steps = transforms(&session, before, operation)?;
+    let operated = match Surgery::on(session).then_all(steps).operate() {
+        Ok(operated) => operated,
+        Err(SurgeryError::Refused(refusal)) => return Err(Stop::Refused(refusal)),
+        Err(error) => return Err(Stop::Fault(error.to_string())),
+    };
+    let verified = operated.verify();
+    let bytes = verified.map_err(|f| Stop::Fault(f.to_string()))?.to_vec();
+    String::from_utf8(bytes).map_err(|e| Stop::Fault(e.to_string()))
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// The transforms of an operation, as the command line chooses them.
+fn transforms(
+    session: &Session,
+    before: &Conversation,
+    operation: &Operation,
+) -> Result<Vec<Box<dyn Transform>>, Refusal> {
+    let strip = |keep_last| StripThinking {
+        keep_last,
+        ..StripThinking::default()
+    };
+    let images = |keep_last| DropImages {
+        keep_last,
+        ..DropImages::default()
+    };
+    let some = |n: &Option<usize>| n.map(count);
+    let one: Box<dyn Transform> = match operation {
+        Operation::Clone => Box::new(Copy::default()),
+        Operation::CloneAt(n) => Box::new(Copy {
+            at: Some(count(*n).into()),
+        }),
+        Operation::StripThinking { keep_last } => Box::new(strip(some(keep_last))),
+        Operation::DropTools(choice) => Box::new(dropped(before, *choice)),
+        Operation::Stub { tool, head } => Box::new(DropTools {
+            tool: tool.iter().map(|&n| TOOLS[n].to_owned()).collect(),
+            stub: true,
+            head: *head,
+            ..DropTools::default()
+        }),
+        Operation::DropImages { keep_last } => Box::new(images(some(keep_last))),
+        Operation::DropHidden { keep_last } => Box::new(DropHidden {
+            keep_last: some(keep_last),
+        }),
+        Operation::Truncate(n) => Box::new(Truncate {
+            at: count(*n).into(),
+        }),
+        Operation::Compact {
+            keep_last,
+            drop_history,
+        } => Box::new(Compact {
+            keep_last: Some(count(*keep_last)),
+            summary: Some("in short".to_owned()),
+            drop_history: *drop_history,
+            ..Compact::default()
+        }),
+        Operation::Trim { keep_last } => {
+            let trim = Trim {
+                to: TokenCount(1000),
+                keep_last: count(*keep_last),
+                disk: false,
+            };
+            let steps = trim.find(session)?.steps;
+            return Ok(steps.iter().map(|s| s.step.transform()).collect());
+        }
+        Operation::Repair => {
+            return Ok(passes(&RepairOptions {
+                client: Judgement::of(session).client,
+                ..RepairOptions::default()
+            }));
+        }
+        Operation::Plan => {
+            return Ok(vec![
+                Box::new(strip(None)),
+                Box::new(images(None)),
+                Box::new(DropHidden::default()),
+            ]);
+        }
+    };
+    Ok(vec![one])
+}
+
+fn dropped(before: &Conversation, choice: Choice) -> DropTools {
+    let mut drop = DropTools::default();
+    match choice {
+        Choice::All => {}
+        Choice::Tool(n) => drop.tool.push(TOOLS[n].to_owned()),
+        Choice::Number(n) => drop.id.extend(before.calls().get(n).map(|c| c.id.clone())),
+        Choice::Errors => drop.errors = true,
+        Choice::KeepLast(n) => drop.keep_last = Some(count(n)),
+    }
+    drop
+}
