@@ -21,11 +21,20 @@ pub(super) fn hint(remedies: &[Remedy]) -> String {
             Remedy::KeepLast(n) => format!("keep the last {n} turns as they are: --keep-last {n}"),
             Remedy::MaxTokens(n) => format!("leave room for the summary: --max-tokens {n}"),
             Remedy::Budget(n) => format!("allow more: --to {}k", n.div_ceil(1_000)),
-            Remedy::ProtectTokens { tokens: kept, window } => {
-                format!("protect less: --keep-tokens {kept} gets it to about {}", tokens(*window))
+            Remedy::ProtectTokens {
+                tokens: kept,
+                window,
+            } => {
+                format!(
+                    "protect less: --keep-tokens {kept} gets it to about {}",
+                    tokens(*window)
+                )
             }
             Remedy::ProtectTurns { turns, window } => {
-                format!("protect fewer turns: --keep-last {turns} gets it to about {}", tokens(*window))
+                format!(
+                    "protect fewer turns: --keep-last {turns} gets it to about {}",
+                    tokens(*window)
+                )
             }
             Remedy::ListCalls => {
                 "ids of calls look like toolu_…; see them with: ccsurgery show --turns N".to_owned()

@@ -122,7 +122,9 @@ fn within<'a>(lines: impl Iterator<Item = &'a str>, mut room: usize) -> Vec<&'a 
 
 /// Returns a line of a file without the number that the client puts before it.
 fn without_number(line: &str) -> &str {
-    let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = line
+        .trim_start()
+        .trim_start_matches(|c: char| c.is_ascii_digit());
     if rest.len() == line.trim_start().len() {
         return line;
     }
@@ -142,7 +144,8 @@ fn is_definition(text: &str) -> bool {
         return false;
     };
     let generic = word.split(['<', '(']).next().unwrap_or(word);
-    DEFINES.contains(&generic) && name.starts_with(|c: char| c.is_alphabetic() || "_(<&{'\"".contains(c))
+    DEFINES.contains(&generic)
+        && name.starts_with(|c: char| c.is_alphabetic() || "_(<&{'\"".contains(c))
 }
 
 fn is_failure(line: &str) -> bool {
@@ -196,7 +199,13 @@ mod tests {
 
     #[test]
     fn key_lines_of_a_run_are_its_failures() {
-        let run = ["ok a", "--- FAIL: TestB", "ok c", "error[E0308]: types", "3 passed, 0 failed"];
+        let run = [
+            "ok a",
+            "--- FAIL: TestB",
+            "ok c",
+            "error[E0308]: types",
+            "3 passed, 0 failed",
+        ];
         assert_eq!(failures(&run), [run[1], run[3]]);
         let long = format!("error: {}", "é".repeat(4_000));
         assert!(failures(&[&long]).concat().len() <= WIDTH);

@@ -11,8 +11,8 @@ use crate::surgery::{Action, ChangeKind, Plan};
 use crate::transcript::{BlockKind, Id, Kind};
 
 use super::drop_images::{is_image_note, is_media};
-use super::key_lines::{clip, failures, outline};
 use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
+use super::key_lines::{clip, failures, outline};
 
 /// How every note begins. An output that has one is not replaced again.
 pub(crate) const MARK: &str = "[ccsurgery removed ";
@@ -147,10 +147,15 @@ fn note_by_words(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
     let gone = words.len().saturating_sub(kept.len()) as u64;
     let mut what: Vec<String> = Vec::new();
     if gone > 0 {
-        let count = lines.len() - (kept.head.len() + kept.key.len() + kept.tail.len()).min(lines.len());
+        let count =
+            lines.len() - (kept.head.len() + kept.key.len() + kept.tail.len()).min(lines.len());
         what.push(match count {
             2.. if stub.key_lines => {
-                format!("{} of {name} output, {count} of {} lines", bytes(gone), lines.len())
+                format!(
+                    "{} of {name} output, {count} of {} lines",
+                    bytes(gone),
+                    lines.len()
+                )
             }
             _ => format!("{} of {name} output", bytes(gone)),
         });
@@ -181,7 +186,11 @@ impl<'a> Kept<'a> {
         if !stub.key_lines {
             return kept;
         }
-        let definitions = if name == "Read" { outline(lines) } else { Vec::new() };
+        let definitions = if name == "Read" {
+            outline(lines)
+        } else {
+            Vec::new()
+        };
         if !definitions.is_empty() {
             // The head of a file is its imports.
             return Self {
@@ -190,16 +199,22 @@ impl<'a> Kept<'a> {
                 tail: Vec::new(),
             };
         }
-        kept.head.iter_mut().for_each(|line| *line = clip(line, LONG_LINE));
-        kept.tail.iter_mut().for_each(|line| *line = clip(line, LONG_LINE));
+        kept.head
+            .iter_mut()
+            .for_each(|line| *line = clip(line, LONG_LINE));
+        kept.tail
+            .iter_mut()
+            .for_each(|line| *line = clip(line, LONG_LINE));
         kept.key = failures(&lines[end..start]);
         if kept.head.is_empty() {
-            kept.head.extend(lines.first().filter(|line| line.starts_with(EXIT_CODE)));
+            kept.head
+                .extend(lines.first().filter(|line| line.starts_with(EXIT_CODE)));
         }
         if kept.tail.is_empty() {
             let last = lines.iter().rfind(|line| !line.trim().is_empty());
             let last = last.map(|line| clip(line, LONG_LINE));
-            kept.tail.extend(last.filter(|line| kept.key.last() != Some(line)));
+            kept.tail
+                .extend(last.filter(|line| kept.key.last() != Some(line)));
         }
         kept
     }
@@ -299,7 +314,11 @@ mod tests {
 
     #[test]
     fn an_output_that_goes_whole_makes_the_note_that_its_words_make() {
-        let whole = Stub { head: 0, tail: 0, key_lines: false };
+        let whole = Stub {
+            head: 0,
+            tail: 0,
+            key_lines: false,
+        };
         for (raw, plain) in [
             (r#""größe\n\tand \"more\"""#, true),
             (r#""a \\ b \\\n""#, true),

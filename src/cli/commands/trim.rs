@@ -21,8 +21,8 @@ use super::super::report::step_document;
 /// documents; other outputs; thinking; reports of subagents and error texts; whole calls; and last, the oldest turns, which
 /// become a digest. What you wrote is never touched: prompts, answers to questions, reasons for a refusal, approved plans.
 ///
-/// The newest part stays as it is: by default, 30 % of what the budget leaves for the conversation after system prompt and
-/// tools. Sizes are estimates, so 2 % of the budget are kept in reserve (5 % if the session has no record of its size).
+/// The newest part stays as it is: by default, up to 30 % of what the budget leaves for the conversation after system prompt
+/// and tools. Sizes are estimates, so 2 % of the budget are kept in reserve (5 % if the session has no record of its size).
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery trim --to 100k -n            show which steps are needed, and what each saves\n  ccsurgery trim 3d73 --to 0.1M\n  ccsurgery trim --to 80k --keep-tokens 20k\n  ccsurgery trim --to 80k --keep-last 1\n  ccsurgery trim --to 100k --explain > plan.toml && ccsurgery run plan.toml"
@@ -33,7 +33,7 @@ pub(crate) struct TrimArgs {
     /// The largest context window, in tokens: 100k, 100000, 0.5M
     #[arg(long, value_name = "TOKENS")]
     to: TokenCount,
-    /// Leave this many of the newest tokens alone [default: 30 % of the room for the conversation]
+    /// Leave this many of the newest tokens alone [default: up to 30 % of the conversation's room]
     #[arg(long, value_name = "TOKENS", value_parser = kept_tokens)]
     keep_tokens: Option<TokenCount>,
     /// Leave the last N turns alone, instead of the newest tokens
@@ -56,6 +56,14 @@ fn kept_tokens(text: &str) -> Result<TokenCount, String> {
     match text.trim() {
         "0" => Ok(TokenCount(0)),
         text => text.parse(),
+    }
+}
+
+/// Returns what stays as it is, in words.
+fn kept_words(kept_tokens: u64) -> String {
+    match kept_tokens {
+        0 => String::new(),
+        kept => format!("; the newest {} tokens stay as they are", tokens(kept)),
     }
 }
 
@@ -91,10 +99,11 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
     }
     if !found.steps.is_empty() && found.before > args.to.0 {
         context.tell(&format!(
-            "{} aiming at {}: sizes are estimates, so {} of the budget are kept in reserve",
+            "{} the aim is {}: sizes are estimates, so {} of the budget are kept in reserve{}",
             paint(YELLOW, "note:"),
             tokens(args.to.0 - found.reserve),
-            tokens(found.reserve)
+            tokens(found.reserve),
+            kept_words(found.kept_tokens)
         ));
     }
     let transforms = found.steps.iter().map(|taken| taken.step.transform());

@@ -7,21 +7,21 @@ use crate::surgery::{Refusal, RefusalKind, Remedy};
 use super::Trim;
 use super::search::Search;
 
-/// Refuses a budget, with the smallest window that the options allow. `reached` is the window of the best steps.
-pub(super) fn refuse(trim: &Trim, search: &Search<'_>, reached: u64) -> Refusal {
+/// Refuses a budget, with the smallest window that the options allow.
+pub(super) fn refuse(trim: &Trim, search: &Search<'_>) -> Refusal {
     let nowhere = Trim {
         to: TokenCount(0),
-        keep_tokens: Some(TokenCount(search.kept_tokens())),
         ..*trim
     };
-    let floor = search.again(nowhere).floor().min(reached);
+    let floor = search.again(nowhere, 0).floor();
     let constant = search.calibration.constant.max(0.0) as u64;
     let budget = trim.to.0;
     let message = if constant > budget {
         format!(
-            "the system prompt and the tools alone take about {} tokens, more than the budget of {}",
+            "the system prompt and the tools alone take about {} tokens, more than the budget of {}; with these options the context window can be brought to about {}",
             tokens(constant),
-            tokens(budget)
+            tokens(budget),
+            tokens(floor)
         )
     } else {
         format!(
@@ -50,12 +50,12 @@ fn remedies(nowhere: Trim, search: &Search<'_>, floor: u64) -> Vec<Remedy> {
     {
         out.push(fewer);
     }
-    if search.kept_tokens() > 0 {
+    if nowhere.keep_last.is_none() && nowhere.keep_tokens != Some(TokenCount(0)) {
         let unprotected = Trim {
             keep_tokens: Some(TokenCount(0)),
             ..nowhere
         };
-        let window = search.again(unprotected).floor();
+        let window = search.again(unprotected, 0).floor();
         if window < floor {
             out.push(Remedy::ProtectTokens { tokens: 0, window });
         }
@@ -75,7 +75,7 @@ fn fewer_turns(nowhere: Trim, search: &Search<'_>, kept: u32) -> Option<Remedy> 
             keep_last: Some(keep_last),
             ..nowhere
         };
-        search.again(trim).floor()
+        search.again(trim, 0).floor()
     };
     let budget = search.target();
     let (mut turns, mut window) = (0, floor(0));

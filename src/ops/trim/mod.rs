@@ -13,7 +13,7 @@ use crate::surgery::Refusal;
 
 use super::token_count::TokenCount;
 use floor::refuse;
-use search::{Effort, Search};
+use search::{SHARES, Search};
 
 pub use step::{OutputKind, Step, TurnSpan};
 
@@ -22,8 +22,8 @@ pub use step::{OutputKind, Step, TurnSpan};
 pub struct Trim {
     /// The tokens that the context window may take.
     pub to: TokenCount,
-    /// How many of the newest tokens stay as they are. `None` is a part of what the budget leaves for the conversation,
-    /// or nothing if turns are kept.
+    /// How many of the newest tokens stay as they are. `None` is up to 30 % of what the budget leaves for the
+    /// conversation, or nothing if turns are kept.
     pub keep_tokens: Option<TokenCount>,
     /// How many turns at the end stay as they are.
     pub keep_last: Option<u32>,
@@ -51,6 +51,8 @@ pub struct Trimmed {
     pub before: u64,
     /// The context window after the steps.
     pub after: u64,
+    /// How many of the newest tokens stay as they are.
+    pub kept_tokens: u64,
     /// The part of the budget that is not used, because the sizes are estimates.
     pub reserve: u64,
 }
@@ -69,23 +71,28 @@ impl Trimmed {
 impl Trim {
     /// Finds the steps; refuses if no steps reach the budget.
     pub fn find(&self, session: &Session) -> Result<Trimmed, Refusal> {
-        let search = Search::new(*self, session);
-        let before = search.window();
-        let mut candidate = search.start()?;
-        if before > self.to.0 {
-            candidate = match search.apply_ladder(candidate, Effort::Least)? {
-                candidate if candidate.window <= self.to.0 => candidate,
-                // Turns that are compacted need no other change, so compacting is tried on the original.
-                short => search
-                    .compact()?
-                    .ok_or_else(|| refuse(self, &search, short.window))?,
-            };
+        let first = Search::new(*self, session);
+        let mut found = first.find()?.map(|steps| (steps, first.kept_tokens));
+        if self.protects_by_default() {
+            for share in &SHARES[1..] {
+                if found.is_none() {
+                    let search = first.again(*self, *share);
+                    found = search.find()?.map(|steps| (steps, search.kept_tokens));
+                }
+            }
         }
+        let (candidate, kept_tokens) = found.ok_or_else(|| refuse(self, &first))?;
         Ok(Trimmed {
             steps: candidate.steps,
-            before,
+            before: first.window(),
             after: candidate.window,
-            reserve: search.reserve(),
+            kept_tokens,
+            reserve: first.reserve(),
         })
+    }
+
+    /// Whether the part that is protected is not chosen by the options.
+    fn protects_by_default(&self) -> bool {
+        self.keep_tokens.is_none() && self.keep_last.is_none()
     }
 }

@@ -16,15 +16,15 @@ const DIGESTS: [usize; 3] = [4_000, 1_000, SMALLEST_DIGEST];
 /// The smallest digest that is still useful, in tokens.
 const SMALLEST_DIGEST: usize = 300;
 
-/// The part of the conversation's room in the budget that is protected by default, in percent.
-const PROTECTED: f64 = 30.0;
+/// How much of the conversation's room in the budget is protected by default, in percent: as much as possible of these.
+pub(super) const SHARES: [u32; 3] = [30, 10, 0];
 
 /// Steps that save less than this part of the context window are left out, unless they suffice.
 const WORTHWHILE: u64 = 500;
 
 /// How far steps go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effort {
+enum Effort {
     /// Only as far as needed.
     Least,
     /// As far as possible, to learn how small the context window can become.
@@ -87,6 +87,8 @@ pub(super) struct Search<'a> {
     weights: EntryWeights,
     pub(super) calibration: Calibration,
     pub(super) protection: Protection,
+    /// How many of the newest tokens are protected.
+    pub(super) kept_tokens: u64,
     /// The window that is aimed at: the budget without the reserve.
     target: u64,
 }
@@ -95,7 +97,7 @@ impl<'a> Search<'a> {
     pub(super) fn new(trim: Trim, original: &'a Session) -> Self {
         let weights = EntryWeights::of(original);
         let calibration = Calibration::by(original, &weights);
-        Self::with(trim, original, weights, calibration)
+        Self::with(trim, original, weights, calibration, SHARES[0])
     }
 
     fn with(
@@ -103,10 +105,18 @@ impl<'a> Search<'a> {
         original: &'a Session,
         weights: EntryWeights,
         calibration: Calibration,
+        share: u32,
     ) -> Self {
         let is_certain = calibration.measured && calibration.recorded.is_some();
         let reserve = trim.to.0 / if is_certain { 50 } else { 20 };
-        let keep_tokens = kept_tokens(&trim, &calibration);
+        let keep_tokens = match (trim.keep_tokens, trim.keep_last) {
+            (Some(tokens), _) => tokens.0,
+            (None, Some(_)) => 0,
+            (None, None) => {
+                let room = trim.to.0 as f64 - calibration.constant;
+                (room.max(0.0) * f64::from(share) / 100.0) as u64
+            }
+        };
         let keep_last = trim.keep_last.unwrap_or(0);
         let measures = (&weights, &calibration);
         let protection = Protection::new(original, measures, keep_tokens, keep_last);
@@ -116,14 +126,29 @@ impl<'a> Search<'a> {
             weights,
             calibration,
             protection,
+            kept_tokens: keep_tokens,
             target: trim.to.0 - reserve,
         }
     }
 
-    /// Searches the same session with other options.
-    pub(super) fn again(&self, trim: Trim) -> Self {
+    /// Searches the same session with other options, and with another share that is protected by default.
+    pub(super) fn again(&self, trim: Trim, share: u32) -> Self {
         let (weights, calibration) = (self.weights.clone(), self.calibration.clone());
-        Self::with(trim, self.original, weights, calibration)
+        Self::with(trim, self.original, weights, calibration, share)
+    }
+
+    /// Returns the least harmful steps that reach the budget, if there are any.
+    pub(super) fn find(&self) -> Result<Option<Candidate>, Refusal> {
+        let start = self.start()?;
+        if start.window <= self.trim.to.0 {
+            return Ok(Some(start));
+        }
+        let candidate = self.apply_ladder(start, Effort::Least)?;
+        if candidate.window <= self.trim.to.0 {
+            return Ok(Some(candidate));
+        }
+        // Turns that are compacted need no other change, so compacting is tried on the original.
+        self.compact()
     }
 
     /// Returns the context window of the original.
@@ -141,11 +166,6 @@ impl<'a> Search<'a> {
         self.trim.to.0 - self.target
     }
 
-    /// Returns how many of the newest tokens are protected.
-    pub(super) fn kept_tokens(&self) -> u64 {
-        kept_tokens(&self.trim, &self.calibration)
-    }
-
     fn session<'b>(&'b self, candidate: &'b Candidate) -> &'b Session {
         candidate.session.as_ref().unwrap_or(self.original)
     }
@@ -155,7 +175,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the candidate that every search begins with.
-    pub(super) fn start(&self) -> Result<Candidate, Refusal> {
+    fn start(&self) -> Result<Candidate, Refusal> {
         self.without_hidden(self.untouched())
     }
 
@@ -229,11 +249,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adds steps, least harmful first, until the target is reached or nothing is left to do.
-    pub(super) fn apply_ladder(
-        &self,
-        mut candidate: Candidate,
-        effort: Effort,
-    ) -> Result<Candidate, Refusal> {
+    fn apply_ladder(&self, mut candidate: Candidate, effort: Effort) -> Result<Candidate, Refusal> {
         if candidate.window <= self.target {
             return Ok(candidate);
         }
@@ -272,20 +288,21 @@ impl<'a> Search<'a> {
             (Effort::Least, true) => self.nearest(candidate, count, &step),
             (Effort::Least, false) => useful(&step(count), most.last_turn).unwrap_or(count),
         };
-        // The prediction may be a token off.
-        for far in first_try..=count {
+        // The prediction may be a token off. The distance doubles, so that few steps are carried out.
+        let (mut far, mut further) = (first_try, 1);
+        loop {
             let step = step(far);
-            let Some(applied) = self.apply(candidate, &step)? else {
-                continue;
-            };
-            if !suffices || applied.window <= self.target || far == count {
-                if applied.window < candidate.window {
+            let applied = self.apply(candidate, &step)?;
+            let reached = |a: &Applied| !suffices || a.window <= self.target;
+            if far == count || applied.as_ref().is_some_and(reached) {
+                if let Some(applied) = applied.filter(|a| a.window < candidate.window) {
                     self.add(candidate, step, applied);
                 }
-                break;
+                return Ok(());
             }
+            far = (far + further).min(count);
+            further *= 2;
         }
-        Ok(())
     }
 
     /// Returns how far a step has to go to reach the target, if it can reach it.
@@ -356,11 +373,22 @@ impl<'a> Search<'a> {
     /// Returns the turns that a digest can end with.
     fn compactable(&self) -> Option<(u32, u32)> {
         let (first, last) = self.old_turns(self.original);
+        // The last turn is not compacted unless someone asks for it.
+        let spared = u32::from(self.trim.protects_by_default());
+        let last = last.min((self.original.turns().len() as u32).saturating_sub(spared));
+        // Calls that still run cannot be summarised.
+        let unfinished = self.original.unfinished_turn();
+        let last = unfinished.map_or(last, |turn| last.min(turn.saturating_sub(1)));
         (first <= last).then_some((first, last))
     }
 
     /// Compacts the turns up to one, then changes the rest as needed.
-    fn compacted(&self, at: u32, size: usize, effort: Effort) -> Result<Option<Candidate>, Refusal> {
+    fn compacted(
+        &self,
+        at: u32,
+        size: usize,
+        effort: Effort,
+    ) -> Result<Option<Candidate>, Refusal> {
         let step = Step::Compact {
             first: self.old_turns(self.original).0,
             at,
@@ -376,7 +404,7 @@ impl<'a> Search<'a> {
     }
 
     /// Compacts as few turns as possible.
-    pub(super) fn compact(&self) -> Result<Option<Candidate>, Refusal> {
+    fn compact(&self) -> Result<Option<Candidate>, Refusal> {
         let Some((first, last)) = self.compactable() else {
             return Ok(None);
         };
@@ -412,18 +440,6 @@ impl<'a> Search<'a> {
         });
         let reached = ladder.ok().into_iter().chain(compacted);
         reached.map(|c| c.window).min().unwrap_or(self.window())
-    }
-}
-
-/// Returns how many of the newest tokens are protected.
-fn kept_tokens(trim: &Trim, calibration: &Calibration) -> u64 {
-    match (trim.keep_tokens, trim.keep_last) {
-        (Some(tokens), _) => tokens.0,
-        (None, Some(_)) => 0,
-        (None, None) => {
-            let room = trim.to.0 as f64 - calibration.constant;
-            (room.max(0.0) * PROTECTED / 100.0) as u64
-        }
     }
 }
 
