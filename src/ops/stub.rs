@@ -313,6 +313,38 @@ mod tests {
     }
 
     #[test]
+    fn stub_keeps_the_lines_that_matter() {
+        let stub = |head, tail| Stub {
+            head,
+            tail,
+            key_lines: true,
+        };
+        let mut run = vec!["Exit code 1".to_owned()];
+        run.extend((0..40).map(|n| format!("compiling part {n}")));
+        run.push("--- FAIL: TestParser".to_owned());
+        run.extend((40..60).map(|n| format!("compiling part {n}")));
+        run.push("FAIL ./strategy".to_owned());
+        let raw = encode(&run.join("\n"));
+        let note = note_by_words(raw.as_bytes(), "Bash", stub(0, 0)).unwrap();
+        assert_eq!(
+            note,
+            "Exit code 1\n[ccsurgery removed 1.1 KB of Bash output, 60 of 63 lines]\n--- FAIL: TestParser\nFAIL ./strategy"
+        );
+        let file: Vec<String> = (1..60).map(|n| format!("{n}→use part{n};")).collect();
+        let file = format!("{}\n60→pub fn parse() {{}}\n", file.join("\n"));
+        let reminder = "\n<system-reminder>\nBe careful.\n</system-reminder>\n";
+        let raw = encode(&format!("{file}{reminder}"));
+        let note = note_by_words(raw.as_bytes(), "Read", stub(10, 10)).unwrap();
+        assert_eq!(
+            note,
+            "[ccsurgery removed 1.1 KB of Read output, 59 of 60 lines]\n60→pub fn parse() {}"
+        );
+        let raw = encode(&"x".repeat(9_000));
+        let note = note_by_words(raw.as_bytes(), "Bash", stub(10, 10)).unwrap();
+        assert!(note.len() < 1_000, "one long line is cut");
+    }
+
+    #[test]
     fn an_output_that_goes_whole_makes_the_note_that_its_words_make() {
         let whole = Stub {
             head: 0,

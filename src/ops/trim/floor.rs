@@ -46,7 +46,7 @@ fn remedies(nowhere: Trim, search: &Search<'_>, floor: u64) -> Vec<Remedy> {
     let kept = nowhere.keep_last.unwrap_or(0);
     let turns = search.original.turns().len() as u32;
     if kept > 0
-        && let Some(fewer) = fewer_turns(nowhere, search, kept.min(turns))
+        && let Some(fewer) = fewer_turns(nowhere, search, kept.min(turns), floor)
     {
         out.push(fewer);
     }
@@ -69,8 +69,8 @@ fn remedies(nowhere: Trim, search: &Search<'_>, floor: u64) -> Vec<Remedy> {
 }
 
 /// Returns how many turns can be kept to reach the budget; if it cannot be reached, what keeping none leads to.
-fn fewer_turns(nowhere: Trim, search: &Search<'_>, kept: u32) -> Option<Remedy> {
-    let floor = |keep_last: u32| {
+fn fewer_turns(nowhere: Trim, search: &Search<'_>, kept: u32, floor: u64) -> Option<Remedy> {
+    let floor_with = |keep_last: u32| {
         let trim = Trim {
             keep_last: Some(keep_last),
             ..nowhere
@@ -78,14 +78,14 @@ fn fewer_turns(nowhere: Trim, search: &Search<'_>, kept: u32) -> Option<Remedy> 
         search.again(trim, 0).floor()
     };
     let budget = search.target();
-    let (mut turns, mut window) = (0, floor(0));
+    let (mut turns, mut window) = (0, floor_with(0));
     let mut beyond = kept;
     while window <= budget && beyond - turns > 1 {
         let middle = turns.midpoint(beyond);
-        match floor(middle) {
+        match floor_with(middle) {
             reached if reached <= budget => (turns, window) = (middle, reached),
             _ => beyond = middle,
         }
     }
-    (window < search.window()).then_some(Remedy::ProtectTurns { turns, window })
+    (window < floor).then_some(Remedy::ProtectTurns { turns, window })
 }

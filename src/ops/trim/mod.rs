@@ -62,7 +62,7 @@ impl Trimmed {
     pub fn plan_file(&self) -> String {
         let steps = self.steps.iter().map(|chosen| {
             let (words, after) = (chosen.step.words(), tokens(chosen.window.1));
-            format!("# {words}: window ~{after}\n{}", chosen.step.toml())
+            format!("# {words} (window ~{after})\n{}", chosen.step.toml())
         });
         steps.collect::<Vec<_>>().join("\n")
     }

@@ -19,6 +19,9 @@ const SMALLEST_DIGEST: usize = 300;
 /// How much of the conversation's room in the budget is protected by default, in percent: as much as possible of these.
 pub(super) const SHARES: [u32; 3] = [30, 10, 0];
 
+/// In how many turns at the end data that the model is not shown stays by default: Claude Code shows it to people.
+const HIDDEN_KEPT: u32 = 3;
+
 /// Steps that save less than this part of the context window are left out, unless they suffice.
 const WORTHWHILE: u64 = 500;
 
@@ -192,7 +195,7 @@ impl<'a> Search<'a> {
     fn without_hidden(&self, mut candidate: Candidate) -> Result<Candidate, Refusal> {
         if self.trim.disk {
             let step = Step::Hidden {
-                keep_last: self.protection.turns,
+                keep_last: self.trim.keep_last.unwrap_or(HIDDEN_KEPT),
             };
             if let Some(applied) = self.apply(&candidate, &step)? {
                 self.add(&mut candidate, step, applied);

@@ -195,36 +195,32 @@ impl Step {
 }
 
 fn output_words(kind: OutputKind, count: usize) -> String {
-    match kind {
-        OutputKind::StaleRead => format!(
-            "{} of files that were edited or read again later: replaced by notes",
-            some(count, "read")
-        ),
-        OutputKind::Repeated => format!(
-            "{} of commands that ran again later: replaced by notes",
-            some(count, "output")
-        ),
-        OutputKind::Routine => format!(
-            "{} of edits and task lists: replaced by notes",
-            some(count, "result")
-        ),
-        OutputKind::Large => format!(
-            "{}: shortened to the first, last and most important lines",
-            some(count, "large output")
-        ),
-        OutputKind::Other => format!(
-            "{}: shortened to the most important lines",
-            some(count, "other output")
-        ),
-        OutputKind::Report if count == 1 => "1 subagent report or error text: shortened".to_owned(),
-        OutputKind::Report => format!("{count} subagent reports and error texts: shortened"),
+    let one = match kind {
+        OutputKind::StaleRead => {
+            "1 read of a file that was edited or read again later: replaced by a note"
+        }
+        OutputKind::Repeated => "1 output of a command that ran again later: replaced by a note",
+        OutputKind::Routine => "1 result of an edit or a task list: replaced by a note",
+        OutputKind::Large => {
+            "1 large output: shortened to the first, last and most important lines"
+        }
+        OutputKind::Other => "1 other output: shortened to the most important lines",
+        OutputKind::Report => "1 subagent report or error text: shortened",
+    };
+    let many = match kind {
+        OutputKind::StaleRead => {
+            "reads of files that were edited or read again later: replaced by notes"
+        }
+        OutputKind::Repeated => "outputs of commands that ran again later: replaced by notes",
+        OutputKind::Routine => "results of edits and task lists: replaced by notes",
+        OutputKind::Large => "large outputs: shortened to the first, last and most important lines",
+        OutputKind::Other => "other outputs: shortened to the most important lines",
+        OutputKind::Report => "subagent reports and error texts: shortened",
+    };
+    match count {
+        1 => one.to_owned(),
+        count => format!("{count} {many}"),
     }
-}
-
-/// Returns a number of things in words.
-fn some(count: usize, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
 }
 
 fn push_ids(out: &mut String, ids: &[String]) {
