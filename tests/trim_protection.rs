@@ -143,6 +143,10 @@ fn trim_never_touches_words_of_a_person() {
         "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nnever delete the cache {pad}"
     );
     turn.call("Bash", &json!({"command": "rm -r cache"}), &refusal, true);
+    let typed = format!(
+        "{pad}\n<system-reminder>\nThe user sent the following message:\nkeep the old names\n</system-reminder>"
+    );
+    turn.call("Bash", &json!({"command": "cargo test"}), &typed, false);
     let plan = json!({"plan": format!("First the lexer. {pad}")});
     turn.call(
         "ExitPlanMode",
@@ -166,6 +170,7 @@ fn trim_never_touches_words_of_a_person() {
         for words in [
             "tabs, not spaces",
             "never delete the cache",
+            "keep the old names",
             "First the lexer",
             "Make the parser faster",
         ] {

@@ -31,6 +31,9 @@ const REFUSED: [&str; 3] = [
     "[Request interrupted by user",
 ];
 
+/// How a reminder in an output begins that holds what a person typed meanwhile.
+const TYPED: &str = "The user sent ";
+
 /// What a call is for, as far as it matters for the harm of changing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -111,25 +114,30 @@ impl CallFacts {
 fn role(session: &Session, call: &Call, name: &str) -> Option<Role> {
     Some(match name {
         "AskUserQuestion" | "ExitPlanMode" => Role::Person,
-        _ if is_refused(session, call)? => Role::Person,
+        _ if holds_words(session, call)? => Role::Person,
         "Task" | "Agent" | "Skill" => Role::Report,
         _ if call.failed(session) => Role::Report,
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Role::Edit,
-        "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" => {
-            Role::Tasks
-        }
+        "TodoWrite" | "TaskCreate" | "TaskUpdate" => Role::Tasks,
         _ => Role::Other,
     })
 }
 
-/// Whether a person refused a call.
-fn is_refused(session: &Session, call: &Call) -> Option<bool> {
+/// Whether the output holds words of a person: the call was refused, or a message came in meanwhile.
+fn holds_words(session: &Session, call: &Call) -> Option<bool> {
     let content = content(session, call)?;
     let opening = |words: &str| {
         let start = &content[..content.len().min(words.len() + 80)];
         memmem::find(start, words.as_bytes()).is_some()
     };
-    Some(call.failed(session) && REFUSED.iter().any(|words| opening(words)))
+    let refused = call.failed(session) && REFUSED.iter().any(|words| opening(words));
+    let mut typed = memmem::find_iter(content, TYPED);
+    let in_reminder = |at: usize| {
+        content[..at]
+            .trim_ascii_end()
+            .ends_with(b"<system-reminder>\\n")
+    };
+    Some(refused || typed.any(in_reminder))
 }
 
 /// Returns the output of a call, as JSON; empty if there is none.

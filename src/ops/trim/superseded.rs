@@ -51,7 +51,7 @@ impl Superseded {
                         files.entry(path).or_default().edited = true;
                     }
                 }
-                "Bash" | "Grep" | "Glob" | "LS" => {
+                "Bash" | "Grep" | "Glob" | "LS" | "TaskList" | "TaskGet" | "TodoRead" => {
                     let asked = match lookup(facts.input, &["command"]) {
                         Some(command) => command.of(facts.input),
                         None => facts.input,
