@@ -337,7 +337,7 @@ mod tests {
         let note = note_by_words(raw.as_bytes(), "Read", stub(10, 10)).unwrap();
         assert_eq!(
             note,
-            "[ccsurgery removed 1.1 KB of Read output, 59 of 60 lines]\n60→pub fn parse() {}"
+            "[ccsurgery removed 1.0 KB of Read output, 59 of 60 lines]\n60→pub fn parse() {}"
         );
         let raw = encode(&"x".repeat(9_000));
         let note = note_by_words(raw.as_bytes(), "Bash", stub(10, 10)).unwrap();
