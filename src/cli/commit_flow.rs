@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use uuid::Uuid;
 
-use crate::ops::Taken;
+use crate::ops::ChosenStep;
 use crate::render::{YELLOW, clean, fit, paint};
 use crate::session::Session;
 use crate::store::{
@@ -47,7 +47,7 @@ pub(super) struct Job<'a> {
     /// Another project for the result.
     pub(super) to_project: Option<PathBuf>,
     /// How the transforms were chosen, if the program chose them.
-    pub(super) steps: Vec<Taken>,
+    pub(super) steps: Vec<ChosenStep>,
     /// Why there may be nothing to do, if the command knows.
     pub(super) idle: Option<String>,
     /// The state of the file when it was read.
@@ -120,7 +120,7 @@ pub(super) struct Task<'a> {
     pub(super) found: Located,
     pub(super) write: WriteArgs,
     pub(super) in_place: InPlaceArgs,
-    pub(super) steps: Vec<Taken>,
+    pub(super) steps: Vec<ChosenStep>,
     pub(super) idle: Option<String>,
     /// The project that the result belongs to, if it is known.
     pub(super) project: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! Words remedies as flags of the command line.
 
+use crate::render::tokens;
 use crate::surgery::Remedy;
 
 /// Returns a hint that names the flags for these remedies.
@@ -19,6 +20,22 @@ pub(super) fn hint(remedies: &[Remedy]) -> String {
             Remedy::KeepLast(1) => "keep the last turn as it is: --keep-last 1".to_owned(),
             Remedy::KeepLast(n) => format!("keep the last {n} turns as they are: --keep-last {n}"),
             Remedy::MaxTokens(n) => format!("leave room for the summary: --max-tokens {n}"),
+            Remedy::Budget(n) => format!("allow more: --to {}k", n.div_ceil(1_000)),
+            Remedy::ProtectTokens {
+                tokens: kept,
+                window,
+            } => {
+                format!(
+                    "protect less: --keep-tokens {kept} gets it to about {}",
+                    tokens(*window)
+                )
+            }
+            Remedy::ProtectTurns { turns, window } => {
+                format!(
+                    "protect fewer turns: --keep-last {turns} gets it to about {}",
+                    tokens(*window)
+                )
+            }
             Remedy::ListCalls => {
                 "ids of calls look like toolu_…; see them with: ccsurgery show --turns N".to_owned()
             }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-use crate::ops::Taken;
+use crate::ops::ChosenStep;
 use crate::render::{
     BOLD, FileAction, FileRow, Preview, SessionDiff, YELLOW, clean, clean_lines, pad, paint,
     signed_bytes, tokens, width, wrap,
@@ -321,7 +321,7 @@ fn source_document(task: &Task<'_>) -> SourceDocument {
     }
 }
 
-pub(super) fn step_document(taken: &Taken) -> StepDocument {
+pub(super) fn step_document(taken: &ChosenStep) -> StepDocument {
     let difference = |(before, after): (u64, u64)| after as i64 - before as i64;
     StepDocument {
         operation: taken.step.transform().name(),
@@ -333,7 +333,7 @@ pub(super) fn step_document(taken: &Taken) -> StepDocument {
 }
 
 /// What a step saves, and the context window after it.
-fn gain(taken: &Taken) -> String {
+fn gain(taken: &ChosenStep) -> String {
     let (before, after) = taken.window;
     let gain = match after.cmp(&before) {
         std::cmp::Ordering::Less => format!("−{}", tokens(before - after)),

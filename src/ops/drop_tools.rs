@@ -49,6 +49,8 @@ pub struct DropTools {
     pub head: usize,
     /// Lines of an output that stay after the note.
     pub tail: usize,
+    /// Keeps lines that matter after the note: failures, the last line, definitions in a file that was read.
+    pub key_lines: bool,
 }
 
 /// How much of an output stays around the note.
@@ -58,12 +60,14 @@ pub(crate) struct Stub {
     pub(crate) head: usize,
     /// Lines kept from the tail.
     pub(crate) tail: usize,
+    /// Whether lines that matter stay.
+    pub(crate) key_lines: bool,
 }
 
 impl Stub {
     /// Whether the whole output is replaced.
     pub(crate) fn keeps_nothing(self) -> bool {
-        self.head == 0 && self.tail == 0
+        self.head == 0 && self.tail == 0 && !self.key_lines
     }
 }
 
@@ -126,6 +130,7 @@ impl Transform for DropTools {
                 Stub {
                     head: self.head,
                     tail: self.tail,
+                    key_lines: self.key_lines,
                 },
                 &mut plan,
             );
@@ -431,7 +436,11 @@ fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
 /// Returns the calls that have a result or a related entry in the last turns.
 fn told_of(session: &Session, keep_last: u32) -> FxHashSet<Id> {
     let limit = (session.turns().len() as u32).saturating_sub(keep_last);
-    let from = session.turns().begin(limit + 1);
+    calls_from(session, session.turns().begin(limit + 1))
+}
+
+/// Returns the calls that have a result or a related entry at this position of the live path or after it.
+pub(crate) fn calls_from(session: &Session, from: u32) -> FxHashSet<Id> {
     let mut out = FxHashSet::default();
     for (i, e) in session.entries().iter().enumerate() {
         let place = session.graph().place(i);

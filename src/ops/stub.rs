@@ -12,9 +12,16 @@ use crate::transcript::{BlockKind, Id, Kind};
 
 use super::drop_images::{is_image_note, is_media};
 use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
+use super::key_lines::{clip, failures, outline};
 
 /// How every note begins. An output that has one is not replaced again.
 pub(crate) const MARK: &str = "[ccsurgery removed ";
+
+/// How the output of a command begins that failed.
+const EXIT_CODE: &str = "Exit code ";
+
+/// Where the lines that matter are kept, lines are cut after this many bytes.
+const LONG_LINE: usize = 400;
 
 /// What every note contains, including those on images.
 const SIGNED: &str = "ccsurgery";
@@ -133,26 +140,96 @@ fn note_by_words(raw: &[u8], name: &str, stub: Stub) -> Option<String> {
     // Reminders that the client appended are not the output's own lines: they stay whole or are removed whole.
     let own = without_reminders(&words);
     let lines: Vec<&str> = own.lines().collect();
-    if stub.head.saturating_add(stub.tail) >= lines.len() && media.is_empty() {
+    let kept = Kept::of(&lines, name, stub);
+    if kept.is_everything(&lines) && media.is_empty() {
         return None;
     }
-    let head = &lines[..stub.head.min(lines.len())];
-    let tail = &lines[lines.len().saturating_sub(stub.tail).max(head.len())..];
-    let kept: usize = head.iter().chain(tail).map(|l| l.len() + 1).sum();
-    let gone = words.len().saturating_sub(kept) as u64;
+    let gone = words.len().saturating_sub(kept.len()) as u64;
     let mut what: Vec<String> = Vec::new();
     if gone > 0 {
-        what.push(format!("{} of {name} output", bytes(gone)));
+        let count =
+            lines.len() - (kept.head.len() + kept.key.len() + kept.tail.len()).min(lines.len());
+        what.push(match count {
+            2.. if stub.key_lines => {
+                format!(
+                    "{} of {name} output, {count} of {} lines",
+                    bytes(gone),
+                    lines.len()
+                )
+            }
+            _ => format!("{} of {name} output", bytes(gone)),
+        });
     }
     what.extend(media);
     let note = format!("{MARK}{}]", what.join(" and "));
-    let all: Vec<&str> = head
-        .iter()
-        .copied()
-        .chain([note.as_str()])
-        .chain(tail.iter().copied())
-        .collect();
+    let all: Vec<&str> = [&kept.head[..], &[&note], &kept.key, &kept.tail].concat();
     Some(all.join("\n"))
+}
+
+/// The lines of an output that stay.
+struct Kept<'a> {
+    head: Vec<&'a str>,
+    /// Lines after the note that matter.
+    key: Vec<&'a str>,
+    tail: Vec<&'a str>,
+}
+
+impl<'a> Kept<'a> {
+    fn of(lines: &[&'a str], name: &str, stub: Stub) -> Self {
+        let end = stub.head.min(lines.len());
+        let start = lines.len().saturating_sub(stub.tail).max(end);
+        let mut kept = Self {
+            head: lines[..end].to_vec(),
+            key: Vec::new(),
+            tail: lines[start..].to_vec(),
+        };
+        if !stub.key_lines {
+            return kept;
+        }
+        let definitions = if name == "Read" {
+            outline(lines)
+        } else {
+            Vec::new()
+        };
+        if !definitions.is_empty() {
+            // The head of a file is its imports.
+            return Self {
+                head: Vec::new(),
+                key: definitions,
+                tail: Vec::new(),
+            };
+        }
+        kept.head
+            .iter_mut()
+            .for_each(|line| *line = clip(line, LONG_LINE));
+        kept.tail
+            .iter_mut()
+            .for_each(|line| *line = clip(line, LONG_LINE));
+        kept.key = failures(&lines[end..start]);
+        if kept.head.is_empty() {
+            kept.head
+                .extend(lines.first().filter(|line| line.starts_with(EXIT_CODE)));
+        }
+        if kept.tail.is_empty() {
+            let last = lines.iter().rfind(|line| !line.trim().is_empty());
+            let last = last.map(|line| clip(line, LONG_LINE));
+            kept.tail
+                .extend(last.filter(|line| kept.key.last() != Some(line)));
+        }
+        kept
+    }
+
+    /// Whether no line is removed or cut.
+    fn is_everything(&self, lines: &[&str]) -> bool {
+        let kept = self.head.iter().chain(&self.key).chain(&self.tail);
+        kept.eq(lines)
+    }
+
+    /// Returns how many bytes stay.
+    fn len(&self) -> usize {
+        let kept = self.head.iter().chain(&self.key).chain(&self.tail);
+        kept.map(|line| line.len() + 1).sum()
+    }
 }
 
 /// Returns an output without the reminders that the client appended to it.
@@ -236,8 +313,44 @@ mod tests {
     }
 
     #[test]
+    fn stub_keeps_the_lines_that_matter() {
+        let stub = |head, tail| Stub {
+            head,
+            tail,
+            key_lines: true,
+        };
+        let mut run = vec!["Exit code 1".to_owned()];
+        run.extend((0..40).map(|n| format!("compiling part {n}")));
+        run.push("--- FAIL: TestParser".to_owned());
+        run.extend((40..60).map(|n| format!("compiling part {n}")));
+        run.push("FAIL ./strategy".to_owned());
+        let raw = encode(&run.join("\n"));
+        let note = note_by_words(raw.as_bytes(), "Bash", stub(0, 0)).unwrap();
+        assert_eq!(
+            note,
+            "Exit code 1\n[ccsurgery removed 1.1 KB of Bash output, 60 of 63 lines]\n--- FAIL: TestParser\nFAIL ./strategy"
+        );
+        let file: Vec<String> = (1..60).map(|n| format!("{n}→use part{n};")).collect();
+        let file = format!("{}\n60→pub fn parse() {{}}\n", file.join("\n"));
+        let reminder = "\n<system-reminder>\nBe careful.\n</system-reminder>\n";
+        let raw = encode(&format!("{file}{reminder}"));
+        let note = note_by_words(raw.as_bytes(), "Read", stub(10, 10)).unwrap();
+        assert_eq!(
+            note,
+            "[ccsurgery removed 1.0 KB of Read output, 59 of 60 lines]\n60→pub fn parse() {}"
+        );
+        let raw = encode(&"x".repeat(9_000));
+        let note = note_by_words(raw.as_bytes(), "Bash", stub(10, 10)).unwrap();
+        assert!(note.len() < 1_000, "one long line is cut");
+    }
+
+    #[test]
     fn an_output_that_goes_whole_makes_the_note_that_its_words_make() {
-        let whole = Stub { head: 0, tail: 0 };
+        let whole = Stub {
+            head: 0,
+            tail: 0,
+            key_lines: false,
+        };
         for (raw, plain) in [
             (r#""größe\n\tand \"more\"""#, true),
             (r#""a \\ b \\\n""#, true),

@@ -36,6 +36,8 @@ pub enum RefusalKind {
     NoSuchCall,
     /// The session has no such turn.
     NoSuchTurn,
+    /// The context window cannot be made as small as was asked for.
+    OverBudget,
     /// A turn has calls without results.
     UnfinishedTurn,
     /// Any other kind.
@@ -52,6 +54,7 @@ impl RefusalKind {
             RefusalKind::EmptySummary => "empty-summary",
             RefusalKind::NoSuchCall => "no-such-call",
             RefusalKind::NoSuchTurn => "no-such-turn",
+            RefusalKind::OverBudget => "over-budget",
             RefusalKind::UnfinishedTurn => "unfinished-turn",
             RefusalKind::Other(word) => word,
         }
@@ -86,6 +89,22 @@ pub enum Remedy {
     At(u32),
     /// Let the summary have this many tokens.
     MaxTokens(usize),
+    /// Allow the context window this many tokens.
+    Budget(u64),
+    /// Protect only this many of the newest tokens, which makes this window possible.
+    ProtectTokens {
+        /// The tokens to protect.
+        tokens: u64,
+        /// The smallest context window then.
+        window: u64,
+    },
+    /// Protect only this many of the last turns, which makes this window possible.
+    ProtectTurns {
+        /// The turns to protect.
+        turns: u32,
+        /// The smallest context window then.
+        window: u64,
+    },
     /// Look up the ids of calls.
     ListCalls,
     /// Choose the calls without results too, by their ids.

@@ -133,7 +133,8 @@ pub(crate) fn transform(data: &[u8]) {
             let to = "10".parse().expect("a count");
             let trim = Trim {
                 to,
-                keep_last: 1,
+                keep_tokens: None,
+                keep_last: Some(1),
                 disk: false,
             };
             black_box(trim.find(&before).ok());

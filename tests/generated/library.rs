@@ -117,7 +117,8 @@ fn transforms(
         Operation::Trim { keep_last } => {
             let trim = Trim {
                 to: TokenCount(1000),
-                keep_last: count(*keep_last),
+                keep_last: Some(count(*keep_last)),
+                keep_tokens: None,
                 disk: false,
             };
             let steps = trim.find(session)?.steps;

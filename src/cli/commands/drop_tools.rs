@@ -78,6 +78,9 @@ pub(crate) struct DropToolsOptions {
         hide_default_value = true
     )]
     tail: usize,
+    /// Also keep lines that matter: failures, the last line, definitions in files that were read
+    #[arg(long, requires = "stub")]
+    key_lines: bool,
 }
 
 impl StepOptions for DropToolsOptions {
@@ -93,6 +96,7 @@ impl StepOptions for DropToolsOptions {
             stub: self.stub,
             head: self.head,
             tail: self.tail,
+            key_lines: self.key_lines,
         })
     }
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::ops::{TokenCount, Trim};
-use crate::render::tokens;
+use crate::render::{YELLOW, paint, tokens};
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
@@ -16,13 +16,16 @@ use super::super::report::step_document;
 
 /// Bring a session under a token budget with the least harmful operations
 ///
-/// Removes or shortens, in this order, oldest turns first, and only as far as needed: thinking; output
-/// of files that were read again later; large outputs, which keep their first and last lines; images
-/// and documents; other outputs; whole calls; and last, the oldest turns, which become a digest. The
-/// last turns stay as they are.
+/// Removes or shortens, oldest first, and only as far as needed: output of files that were edited or read again later; output
+/// of commands that ran again; results of edits and task lists; large outputs, which keep the lines that matter; images and
+/// documents; other outputs; thinking; reports of subagents and error texts; whole calls; and last, the oldest turns, which
+/// become a digest. Before that, what you wrote is not touched: prompts, answers to questions, reasons for a refusal, plans.
+///
+/// The newest part stays as it is: by default, up to 30 % of what the budget leaves for the conversation after system prompt
+/// and tools. Sizes are estimates, so 2 % of the budget are kept in reserve (5 % if the session has no record of its size).
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery trim --to 100k -n            show which steps are needed, and what each saves\n  ccsurgery trim 3d73 --to 0.1M\n  ccsurgery trim --to 80k --keep-last 1\n  ccsurgery trim --to 100k --explain > plan.toml && ccsurgery run plan.toml"
+    after_help = "Examples:\n  ccsurgery trim --to 100k -n            show which steps are needed, and what each saves\n  ccsurgery trim 3d73 --to 0.1M\n  ccsurgery trim --to 80k --keep-tokens 20k\n  ccsurgery trim --to 80k --keep-last 1\n  ccsurgery trim --to 100k --explain > plan.toml && ccsurgery run plan.toml"
 )]
 pub(crate) struct TrimArgs {
     #[command(flatten)]
@@ -30,9 +33,12 @@ pub(crate) struct TrimArgs {
     /// The largest context window, in tokens: 100k, 100000, 0.5M
     #[arg(long, value_name = "TOKENS")]
     to: TokenCount,
-    /// Leave the last N turns alone
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    keep_last: u32,
+    /// Leave this many of the newest tokens alone [default: up to 30 % of the conversation's room]
+    #[arg(long, value_name = "TOKENS", value_parser = kept_tokens)]
+    keep_tokens: Option<TokenCount>,
+    /// Leave the last N turns alone, instead of the newest tokens
+    #[arg(long, value_name = "N")]
+    keep_last: Option<u32>,
     /// Also shrink the file: remove data that the model never sees
     #[arg(long)]
     disk: bool,
@@ -45,10 +51,27 @@ pub(crate) struct TrimArgs {
     in_place: InPlaceArgs,
 }
 
+/// Reads a number of tokens that may be 0.
+fn kept_tokens(text: &str) -> Result<TokenCount, String> {
+    match text.trim() {
+        "0" => Ok(TokenCount(0)),
+        text => text.parse(),
+    }
+}
+
+/// Returns what stays as it is, in words.
+fn kept_words(kept_tokens: u64) -> String {
+    match kept_tokens {
+        0 => String::new(),
+        kept => format!("; the newest {} tokens stay as they are", tokens(kept)),
+    }
+}
+
 pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let mut job = Job::new(context, &args.session, "trim", args.write, args.in_place)?;
     let trim = Trim {
         to: args.to,
+        keep_tokens: args.keep_tokens,
         keep_last: args.keep_last,
         disk: args.disk,
     };
@@ -72,6 +95,15 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
             "the context window takes about {} tokens, which is within {}",
             tokens(found.before),
             tokens(args.to.0)
+        ));
+    }
+    if !found.steps.is_empty() && found.before > args.to.0 {
+        context.tell(&format!(
+            "{} the aim is {}: sizes are estimates, so {} of the budget are kept in reserve{}",
+            paint(YELLOW, "note:"),
+            tokens(args.to.0 - found.reserve),
+            tokens(found.reserve),
+            kept_words(found.kept_tokens)
         ));
     }
     let transforms = found.steps.iter().map(|taken| taken.step.transform());

@@ -1,0 +1,232 @@
+//! The steps of a trim: each is a transform, a part of a plan file, and words.
+
+use std::fmt::{self, Write as _};
+
+use crate::ops::compact::Compact;
+use crate::ops::drop_hidden::DropHidden;
+use crate::ops::drop_images::DropImages;
+use crate::ops::drop_tools::DropTools;
+use crate::ops::strip_thinking::StripThinking;
+use crate::surgery::Transform;
+
+/// The first and last turn of a step, and how many turns at the end it leaves alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnSpan {
+    /// The first turn.
+    pub first: u32,
+    /// The last turn.
+    pub last: u32,
+    /// How many turns at the session's end are left alone.
+    pub keep_last: u32,
+}
+
+impl fmt::Display for TurnSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            write!(f, "turn {}", self.first)
+        } else {
+            write!(f, "turns {} to {}", self.first, self.last)
+        }
+    }
+}
+
+/// Why an output is shortened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputKind {
+    /// The file was edited or read again later.
+    StaleRead,
+    /// The same command ran again later.
+    Repeated,
+    /// It only confirms an edit or a change of the task list.
+    Routine,
+    /// It is large.
+    Large,
+    /// The other reasons do not apply.
+    Other,
+    /// It is the report of a subagent or an error text, which is shortened late.
+    Report,
+}
+
+impl OutputKind {
+    /// Returns how many lines stay at the head and at the tail.
+    fn ends(self) -> (usize, usize) {
+        match self {
+            OutputKind::Large => (10, 10),
+            OutputKind::Report => (6, 6),
+            OutputKind::StaleRead
+            | OutputKind::Repeated
+            | OutputKind::Routine
+            | OutputKind::Other => (0, 0),
+        }
+    }
+
+    /// Whether lines that matter stay, such as failures.
+    fn keeps_key_lines(self) -> bool {
+        matches!(
+            self,
+            OutputKind::Large | OutputKind::Other | OutputKind::Report
+        )
+    }
+}
+
+/// One step of a trim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Removes data that the model is not shown.
+    Hidden {
+        /// How many turns at the end are left alone.
+        keep_last: u32,
+    },
+    /// Shortens the outputs of calls, or replaces them by notes.
+    Outputs {
+        /// Why.
+        kind: OutputKind,
+        /// The ids of the calls.
+        ids: Vec<String>,
+    },
+    /// Replaces images and documents by notes.
+    Images(TurnSpan),
+    /// Removes thinking.
+    Thinking(TurnSpan),
+    /// Removes calls with their results.
+    Calls {
+        /// The ids of the calls.
+        ids: Vec<String>,
+    },
+    /// Replaces turns by a digest.
+    Compact {
+        /// The first turn that was shown.
+        first: u32,
+        /// The last turn.
+        at: u32,
+        /// The size of the digest.
+        max_tokens: usize,
+    },
+}
+
+impl Step {
+    /// Returns the operation that carries it out.
+    pub fn transform(&self) -> Box<dyn Transform> {
+        match self {
+            Step::Hidden { keep_last } => Box::new(DropHidden {
+                keep_last: Some(*keep_last),
+            }),
+            Step::Outputs { kind, ids } => Box::new(DropTools {
+                id: ids.clone(),
+                stub: true,
+                head: kind.ends().0,
+                tail: kind.ends().1,
+                key_lines: kind.keeps_key_lines(),
+                ..DropTools::default()
+            }),
+            Step::Images(span) => Box::new(DropImages {
+                turns: Some((span.first, span.last).into()),
+                keep_last: Some(span.keep_last),
+            }),
+            Step::Thinking(span) => Box::new(StripThinking {
+                turns: Some((span.first, span.last).into()),
+                keep_last: Some(span.keep_last),
+            }),
+            Step::Calls { ids } => Box::new(DropTools {
+                id: ids.clone(),
+                ..DropTools::default()
+            }),
+            Step::Compact { at, max_tokens, .. } => Box::new(Compact {
+                at: Some((*at).into()),
+                max_tokens: Some(*max_tokens),
+                ..Compact::default()
+            }),
+        }
+    }
+
+    /// Returns the step as a part of a plan file.
+    pub fn toml(&self) -> String {
+        let mut out = format!("[[step]]\nop = \"{}\"\n", self.transform().name());
+        match self {
+            Step::Hidden { keep_last } => {
+                let _ = writeln!(out, "keep-last = {keep_last}");
+            }
+            Step::Outputs { kind, ids } => {
+                push_ids(&mut out, ids);
+                out.push_str("stub = true\n");
+                let (head, tail) = kind.ends();
+                if head + tail > 0 {
+                    let _ = writeln!(out, "head = {head}\ntail = {tail}");
+                }
+                if kind.keeps_key_lines() {
+                    out.push_str("key-lines = true\n");
+                }
+            }
+            Step::Images(span) | Step::Thinking(span) => {
+                let TurnSpan {
+                    first,
+                    last,
+                    keep_last,
+                } = span;
+                let _ = writeln!(out, "turns = \"{first}..{last}\"\nkeep-last = {keep_last}");
+            }
+            Step::Calls { ids } => push_ids(&mut out, ids),
+            Step::Compact { at, max_tokens, .. } => {
+                let _ = writeln!(out, "at = {at}\nmax-tokens = {max_tokens}");
+            }
+        }
+        out
+    }
+
+    /// Returns what the step does, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Step::Hidden { .. } => "data that the model is not shown: removed".to_owned(),
+            Step::Outputs { kind, ids } => output_words(*kind, ids.len()),
+            Step::Images(span) => format!("images and documents of {span}: replaced by notes"),
+            Step::Thinking(span) => format!("thinking of {span}: removed"),
+            Step::Calls { ids } if ids.len() == 1 => "1 call: removed with its result".to_owned(),
+            Step::Calls { ids } => format!("{} calls: removed with their results", ids.len()),
+            Step::Compact { first, at, .. } => {
+                let span = TurnSpan {
+                    first: *first,
+                    last: *at,
+                    keep_last: 0,
+                };
+                format!("{span}: replaced by a digest")
+            }
+        }
+    }
+}
+
+fn output_words(kind: OutputKind, count: usize) -> String {
+    let one = match kind {
+        OutputKind::StaleRead => {
+            "1 read of a file that was edited or read again later: replaced by a note"
+        }
+        OutputKind::Repeated => "1 output of a command that ran again later: replaced by a note",
+        OutputKind::Routine => "1 result of an edit or a task list: replaced by a note",
+        OutputKind::Large => {
+            "1 large output: shortened to the first, last and most important lines"
+        }
+        OutputKind::Other => "1 other output: shortened to the most important lines",
+        OutputKind::Report => "1 subagent report or error text: shortened",
+    };
+    let many = match kind {
+        OutputKind::StaleRead => {
+            "reads of files that were edited or read again later: replaced by notes"
+        }
+        OutputKind::Repeated => "outputs of commands that ran again later: replaced by notes",
+        OutputKind::Routine => "results of edits and task lists: replaced by notes",
+        OutputKind::Large => "large outputs: shortened to the first, last and most important lines",
+        OutputKind::Other => "other outputs: shortened to the most important lines",
+        OutputKind::Report => "subagent reports and error texts: shortened",
+    };
+    match count {
+        1 => one.to_owned(),
+        count => format!("{count} {many}"),
+    }
+}
+
+fn push_ids(out: &mut String, ids: &[String]) {
+    out.push_str("id = [\n");
+    for id in ids {
+        let _ = writeln!(out, "  {},", toml::Value::from(id.as_str()));
+    }
+    out.push_str("]\n");
+}
