@@ -26,6 +26,8 @@ pub(super) struct Account {
     pub(super) texts: Vec<Text>,
     pub(super) failures: Failures,
     pub(super) files: IndexMap<String, FileUse>,
+    /// Names of files that searches and commands printed or named.
+    pub(super) found: IndexSet<String>,
     pub(super) commits: IndexSet<String>,
     pub(super) commands: IndexMap<String, CommandUse>,
     pub(super) tasks: Tasks,
@@ -136,8 +138,14 @@ impl Account {
     /// Adds words of the person's.
     pub(super) fn say(&mut self, turn: u32, words: Words) {
         self.interrupted = false;
-        if !words.is_empty() {
-            self.words.push((turn, words));
+        match (self.words.last_mut(), words) {
+            (_, words) if words.is_empty() => {}
+            // A talk by questions and answers is one item.
+            (Some((last, Words::Answers(known))), Words::Answers(more)) if *last == turn => {
+                known.push('\n');
+                known.push_str(&more);
+            }
+            (_, words) => self.words.push((turn, words)),
         }
     }
 

@@ -9,7 +9,7 @@ use super::account::Account;
 use super::failures::{Failure, error_lines, looks_failed};
 use super::person::Words;
 use super::text::{one_line, shorten, without_client_tags, without_colours};
-use super::work::{command_key, commit_of, only_looks};
+use super::work::{command_key, commit_of, file_names, only_looks};
 
 /// The beginnings of results of calls that the person refused.
 const REFUSED: [&str; 2] = [
@@ -22,6 +22,9 @@ const SAID: &str = "the user said:";
 
 /// How many of the last calls are kept.
 const LAST_CALLS: usize = 6;
+
+/// The most names of files that are kept from searches and commands.
+const FOUND: usize = 40;
 
 /// A call with what is needed of it.
 struct Made<'a> {
@@ -81,6 +84,11 @@ impl Account {
             "Task" | "Agent" => {
                 let about = made.input("description").unwrap_or_default();
                 self.reports.push((turn, about, made.result().to_owned()));
+            }
+            "Grep" | "Glob" => {
+                self.find_files(&made.input("path").unwrap_or_default());
+                self.find_files(made.result());
+                self.add_other(&made);
             }
             _ => self.add_other(&made),
         }
@@ -176,9 +184,15 @@ impl Account {
             return self.fail(made, format!("{} {path}", made.tool));
         }
         self.failures.passed(&format!("{} {path}", made.tool));
-        let changed = match (made.input("old_string"), made.input("new_string")) {
-            (Some(old), Some(new)) => changed_line(&old, &new),
-            _ => String::new(),
+        let old = made.input("old_string").unwrap_or_default();
+        let new = made
+            .input("new_string")
+            .or_else(|| made.input("content"))
+            .unwrap_or_default();
+        let changed = if old.is_empty() {
+            String::new()
+        } else {
+            changed_line(&old, &new)
         };
         self.failures.followed_by_edit(&path, &changed);
         let file = self.files.entry(path).or_default();
@@ -187,6 +201,7 @@ impl Account {
         } else {
             file.edits += 1;
         }
+        file.define(&old, &new);
         if !changed.is_empty() {
             file.changed = changed;
         }
@@ -203,19 +218,31 @@ impl Account {
         let command = self.relative(&made.input("command").unwrap_or_default());
         let key = command_key(&command);
         let result = made.result();
-        if let Some(commit) = commit_of(&command, result) {
-            self.commits.insert(commit);
-        }
+        let commit = commit_of(&command, result);
+        self.find_files(&command);
+        self.find_files(result);
         let failed = made.failed || looks_failed(&command, result);
         if failed {
             self.fail(made, key.clone());
         } else if made.result.is_some() {
             self.failures.passed(&key);
         }
-        if !only_looks(&key) {
+        if let Some(commit) = commit {
+            self.commits.insert(commit);
+        } else if !only_looks(&key) {
             let used = self.commands.shift_remove(&key).unwrap_or_default();
             // The last run comes last.
             self.commands.insert(key, used.again(failed));
+        }
+    }
+
+    /// Takes the names of files from the output of a search or from a command; the newest are kept.
+    fn find_files(&mut self, text: &str) {
+        for name in file_names(text) {
+            if self.found.len() == FOUND && !self.found.contains(name) {
+                self.found.shift_remove_index(0);
+            }
+            self.found.insert(name.to_owned());
         }
     }
 

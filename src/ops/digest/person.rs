@@ -44,20 +44,24 @@ pub(super) fn section(account: &Account) -> Section {
             }
             Words::Refusal { call, words } => format!("Turn {turn}, refusing {call}: {words}"),
         };
-        let weight = match count - i {
+        let recent = match count - i {
             1 => 4,
-            2..=3 => 3,
-            4..=8 => 2,
+            2..=4 => 3,
             _ if i == 0 => 3,
-            _ => 1,
+            _ => 2,
+        };
+        // A list of answers stands for many things that the person said.
+        let weight = match words {
+            Words::Answers(text) => recent * (1 + text.lines().count() / 2),
+            _ => recent * 2,
         };
         let rank = if i == 0 { count - 1 } else { i };
         Item::new(text, weight, rank as i64 * 2 + i64::from(i > 0))
     };
     Section {
         heading: "What the user asked for",
-        share: 30,
-        floor: 60,
+        share: 36,
+        floor: 30,
         essential: true,
         items: account.words.iter().enumerate().map(item).collect(),
     }

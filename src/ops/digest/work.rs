@@ -1,8 +1,10 @@
 //! Files, commits and commands.
 
+use indexmap::IndexSet;
+
 use super::account::Account;
 use super::layout::{Item, Section};
-use super::text::one_line;
+use super::text::{back_to_boundary, one_line};
 
 /// What was done with a file.
 #[derive(Default)]
@@ -12,6 +14,64 @@ pub(super) struct FileUse {
     pub(super) reads: u32,
     /// The first new lines of its last edit.
     pub(super) changed: String,
+    /// Names that were defined in it.
+    pub(super) defines: IndexSet<String>,
+}
+
+impl FileUse {
+    /// Takes the names that new text of the file defines.
+    pub(super) fn define(&mut self, old: &str, new: &str) {
+        for line in new.lines().map(str::trim_start) {
+            if self.defines.len() < DEFINED
+                && let Some(name) = defined(line).filter(|n| !old.contains(n))
+            {
+                self.defines.insert(name.to_owned());
+            }
+        }
+    }
+}
+
+/// The most names that are listed for one file.
+const DEFINED: usize = 16;
+
+/// Words that come before a name that is being defined.
+const DEFINING: [&str; 9] = [
+    "def ",
+    "func ",
+    "fn ",
+    "class ",
+    "struct ",
+    "interface ",
+    "type ",
+    "function ",
+    "enum ",
+];
+
+/// Words that may come before those.
+const QUALIFIERS: [&str; 8] = [
+    "pub ",
+    "pub(crate) ",
+    "export ",
+    "default ",
+    "async ",
+    "abstract ",
+    "public ",
+    "static ",
+];
+
+/// Returns the name that a line of code defines, if it does.
+fn defined(mut line: &str) -> Option<&str> {
+    while let Some(rest) = QUALIFIERS.iter().find_map(|q| line.strip_prefix(q)) {
+        line = rest;
+    }
+    let mut rest = DEFINING.iter().find_map(|d| line.strip_prefix(d))?;
+    // The receiver of a method in Go.
+    if rest.starts_with('(') {
+        rest = rest.split_once(") ")?.1;
+    }
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+    let name = &rest[..end.unwrap_or(rest.len())];
+    (name.len() > 2).then_some(name)
 }
 
 /// How often a command was run, and how it ended last.
@@ -34,7 +94,7 @@ impl CommandUse {
 }
 
 /// Commands that look and change nothing.
-const LOOKING: [&str; 22] = [
+const LOOKING: [&str; 26] = [
     "ls",
     "cat",
     "head",
@@ -46,7 +106,11 @@ const LOOKING: [&str; 22] = [
     "which",
     "wc",
     "echo",
-    "sed -n",
+    "sed",
+    "cd",
+    "sort",
+    "git ls-files",
+    "git fsck",
     "sleep",
     "tree",
     "file",
@@ -80,15 +144,32 @@ pub(super) fn files(account: &Account) -> Section {
         } else {
             format!(", last `{}`", one_line(&file.changed, 80))
         };
+        let defines = if file.defines.is_empty() {
+            String::new()
+        } else {
+            let names: Vec<&str> = file.defines.iter().map(String::as_str).collect();
+            format!(", new: {}", names.join(", "))
+        };
         let rank = 1000 + i64::from(file.edits) * 8 + i as i64;
         items.push(Item::new(
-            format!("{path} ({}){changed}", done.join(", ")),
+            format!("{path} ({}){defines}{changed}", done.join(", ")),
             1,
             rank,
         ));
     }
     if !read.is_empty() {
         items.push(Item::new(format!("only read: {}", read.join(", ")), 6, 900));
+    }
+    let known = |name: &&String| !account.files.keys().any(|p| p.ends_with(name.as_str()));
+    let found: Vec<&str> = account
+        .found
+        .iter()
+        .filter(known)
+        .map(String::as_str)
+        .collect();
+    if !found.is_empty() {
+        let text = format!("found by searches and commands: {}", found.join(", "));
+        items.push(Item::new(text, 6, 800));
     }
     Section {
         heading: "Files",
@@ -99,12 +180,32 @@ pub(super) fn files(account: &Account) -> Section {
     }
 }
 
+/// Returns the names of files at the beginning of a line, as searches print them, or among the words of a command.
+pub(super) fn file_names(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.lines().take(80).flat_map(|line| {
+        let head = &line[..back_to_boundary(line, 200)];
+        head.split([' ', ':', '"', '\'', '=', '(', ')']).take(12)
+    });
+    words.filter_map(|word| {
+        let name = word.rsplit('/').next()?;
+        let (stem, ending) = name.rsplit_once('.')?;
+        let is_name = word.contains('/')
+            && stem.len() > 2
+            && (1..=5).contains(&ending.len())
+            && ending.bytes().all(|b| b.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+        is_name.then_some(name)
+    })
+}
+
 /// The commits that were made.
 pub(super) fn commits(account: &Account) -> Section {
-    let item = |(i, commit): (usize, &String)| Item::new(commit.clone(), 1, i as i64);
+    let item = |(i, commit): (usize, &String)| Item::new(commit.clone(), 2, i as i64);
     Section {
         heading: "Commits",
-        share: 4,
+        share: 8,
         floor: 60,
         essential: false,
         items: account.commits.iter().enumerate().map(item).collect(),
@@ -150,11 +251,17 @@ pub(super) fn command_key(command: &str) -> String {
 
 /// Whether a command only looks at things.
 pub(super) fn only_looks(command: &str) -> bool {
-    let is = |look: &str| {
-        let rest = command.strip_prefix(look);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    let part_looks = |part: &str| {
+        let mut words = part.split_whitespace().skip_while(|w| w.contains('='));
+        let mut first = words.next().unwrap_or_default().to_owned();
+        if first == "git" {
+            let mut rest = words.skip_while(|w| *w == "-C" || w.contains('/'));
+            first = format!("git {}", rest.next().unwrap_or_default());
+        }
+        first.is_empty() || LOOKING.contains(&first.as_str())
     };
-    command.is_empty() || LOOKING.into_iter().any(is)
+    let parts = command.split(['|', ';', '&']);
+    parts.map(str::trim).all(part_looks)
 }
 
 /// Returns the hash and subject of the commit that a command made, from the output of git: `[main 1a2b3c4] Subject`.
@@ -166,6 +273,22 @@ pub(super) fn commit_of(command: &str, output: &str) -> Option<String> {
         let (inside, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
         let hash = inside.rsplit(' ').next()?;
         let is_hash = hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit());
-        is_hash.then(|| format!("{hash} {}", one_line(subject, 160)))
+        let body = command
+            .find(subject)
+            .map_or("", |at| &command[at + subject.len()..]);
+        let body: Vec<&str> = body
+            .lines()
+            .map(str::trim)
+            .filter(|l| is_prose(l))
+            .collect();
+        is_hash.then(|| format!("{hash} {subject}. {}", one_line(&body.join(" "), 600)))
     })
+}
+
+/// Whether a line of a commit's message is prose, not the end of the command or a trailer.
+fn is_prose(line: &str) -> bool {
+    line.len() > 5
+        && !line.starts_with("EOF")
+        && !line.contains("-by: ")
+        && !line.contains("Generated with")
 }
