@@ -19,7 +19,7 @@ use super::digest::digest;
 use super::truncate::is_unfinished;
 
 /// The size of a digest where none is asked for.
-const DIGEST_TOKENS: usize = 3_000;
+const DIGEST_TOKENS: usize = 2_800;
 
 /// Compacts the turns before those that are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]

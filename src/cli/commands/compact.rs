@@ -53,7 +53,7 @@ pub(crate) struct CompactOptions {
     /// A command that reads the text of the turns and prints the summary
     #[arg(long, value_name = "CMD", group = "source")]
     summarizer: Option<String>,
-    /// The size of the digest in tokens [default: 4000]
+    /// The size of the digest in tokens [default: 2800]
     #[arg(long, value_name = "N", conflicts_with = "source")]
     max_tokens: Option<usize>,
     /// Remove the summarised turns from the file too

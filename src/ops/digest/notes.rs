@@ -63,6 +63,9 @@ const ANNOUNCING: [&str; 9] = [
     "good",
 ];
 
+/// Sentences that score no more than this are left out even where there is room.
+const LEAST: i64 = -4;
+
 /// Sentences longer than this are shortened.
 const LONGEST: usize = 420;
 
@@ -73,16 +76,22 @@ pub(super) fn section(account: &Account) -> Section {
     let all = account.texts.len().max(1);
     for (i, text) in account.texts.iter().enumerate() {
         let recent = (i * 6 / all) as i64;
+        let mut best = None;
         for sentence in sentences(&text.text) {
             let score = score(&sentence, text);
-            if score > 0 && known.insert(sentence.clone()) {
+            if score > LEAST && known.insert(sentence.clone()) {
                 let sentence = account.relative(&one_line(&sentence, LONGEST));
+                best = best.max(Some((score, items.len())));
                 items.push(Item::new(
                     format!("{}: {sentence}", text.turn),
                     1,
                     score + recent,
                 ));
             }
+        }
+        // Every turn is represented, however old it is.
+        if let Some((_, best)) = best.filter(|_| text.last) {
+            items[best].rank += 4;
         }
     }
     for (turn, about, report) in &account.reports {
@@ -108,7 +117,7 @@ pub(super) fn section(account: &Account) -> Section {
     }
 }
 
-/// How much a sentence says; 0 if it is not worth keeping.
+/// How much a sentence says.
 fn score(sentence: &str, text: &Text) -> i64 {
     let lower = sentence.to_lowercase();
     let reasons = REASONS.iter().filter(|r| lower.contains(*r)).count() as i64;
@@ -117,7 +126,7 @@ fn score(sentence: &str, text: &Text) -> i64 {
     let base = reasons.min(3) * 2 + names.min(3);
     let base = if announces { base - 4 } else { base };
     match (text.thinking, text.last) {
-        (true, _) if reasons == 0 => 0,
+        (true, _) if reasons == 0 => LEAST,
         (true, _) => base - 3,
         (_, true) => base + 4,
         _ => base,

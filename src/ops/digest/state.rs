@@ -33,9 +33,8 @@ pub(super) fn section(account: &Account) -> Section {
             40 + i as i64,
         ));
     }
-    if !account.last_calls.is_empty() {
-        let calls = account.last_calls.join("\n");
-        items.push(Item::new(format!("Your last calls:\n{calls}"), 5, 30));
+    for (i, call) in account.last_calls.iter().enumerate() {
+        items.push(Item::new(format!("You called {call}"), 2, 30 + i as i64));
     }
     if let Some(failure) = account.failures.last_open() {
         items.push(Item::new(

@@ -95,6 +95,10 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
             continue;
         }
         let line = line.trim_start_matches(['-', '*', '•', '>', ' ']);
+        let line = &line.replace("**", "");
+        if line.ends_with(':') && line.len() < 40 {
+            continue;
+        }
         let mut from = 0;
         for (at, end) in line.match_indices(['.', '!', '?', ':']) {
             let next = at + end.len();
