@@ -37,6 +37,8 @@ pub(super) struct Account {
     pub(super) last_calls: Vec<String>,
     /// Reports of subagents: what was asked for, and what they reported.
     pub(super) reports: Vec<(u32, String, String)>,
+    /// Comments in new code that give a reason, with the number of their turn.
+    pub(super) remarks: Vec<(u32, String)>,
     /// Whether the person interrupted the model last.
     pub(super) interrupted: bool,
     first_turn: u32,

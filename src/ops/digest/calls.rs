@@ -7,6 +7,7 @@ use crate::view::{CallSummary, result_words};
 
 use super::account::Account;
 use super::failures::{Failure, error_lines, looks_failed};
+use super::notes::remarks;
 use super::person::Words;
 use super::text::{one_line, shorten, without_client_tags, without_colours};
 use super::work::{command_key, commit_of, file_names, only_looks};
@@ -110,9 +111,9 @@ impl Account {
             }
             Some(text) => {
                 let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
-                let end = lines[lines.len().saturating_sub(2)..].join(" / ");
+                let end = lines[lines.len().saturating_sub(12)..].join(" / ");
                 let state = if made.failed { "failed: " } else { "" };
-                format!(" → {state}{}", one_line(&self.relative(&end), 160))
+                format!(" → {state}{}", shorten(&self.relative(&end), 700))
             }
         };
         format!("{} {gist}{outcome}", made.tool)
@@ -194,6 +195,9 @@ impl Account {
         } else {
             changed_line(&old, &new)
         };
+        let fresh = remarks(&new).filter(|r| !old.contains(r));
+        self.remarks
+            .extend(fresh.map(|r| (made.turn, r.to_owned())));
         self.failures.followed_by_edit(&path, &changed);
         let file = self.files.entry(path).or_default();
         if made.tool == "Write" && file.edits == 0 && file.reads == 0 {

@@ -34,6 +34,7 @@ pub(super) fn section(account: &Account) -> Section {
         heading: "Summary of what came before",
         share: 30,
         floor: 200,
+        cut_ends: false,
         essential: false,
         items: parts
             .into_iter()

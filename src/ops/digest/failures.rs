@@ -245,6 +245,7 @@ pub(super) fn section(account: &Account) -> Section {
         heading: "Errors, and what was done about them",
         share: 18,
         floor: 160,
+        cut_ends: false,
         essential: false,
         items: all
             .enumerate()

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::shorten;
+use super::text::{one_line, shorten};
 
 /// One thing that a section lists.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +47,8 @@ pub(super) struct Section {
     pub(super) share: usize,
     /// The length below which items are left out rather than shortened.
     pub(super) floor: usize,
+    /// Whether long items lose their end, not their middle.
+    pub(super) cut_ends: bool,
     /// Whether it is there even in the smallest digest.
     pub(super) essential: bool,
     pub(super) items: Vec<Item>,
@@ -73,7 +75,12 @@ impl Section {
             let _ = writeln!(out, "(… {} left out)", self.items.len() - kept.len());
         }
         for item in kept {
-            let text = shorten(&item.text, limit.saturating_mul(item.weight));
+            let limit = limit.saturating_mul(item.weight);
+            let text = if self.cut_ends {
+                one_line(&item.text, limit)
+            } else {
+                shorten(&item.text, limit)
+            };
             let _ = writeln!(out, "- {}", text.replace('\n', "\n  "));
         }
         out

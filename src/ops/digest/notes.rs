@@ -50,6 +50,19 @@ const REASONS: [&str; 40] = [
     "next",
 ];
 
+/// Words of comments that give a reason.
+const REASONS_IN_CODE: [&str; 9] = [
+    "because",
+    "instead",
+    "so that",
+    "rather than",
+    "avoid",
+    "only ",
+    "prevent",
+    "must ",
+    "since ",
+];
+
 /// Beginnings of sentences that only announce the next call.
 const ANNOUNCING: [&str; 9] = [
     "let me ",
@@ -91,7 +104,13 @@ pub(super) fn section(account: &Account) -> Section {
         }
         // Every turn is represented, however old it is.
         if let Some((_, best)) = best.filter(|_| text.last) {
-            items[best].rank += 4;
+            items[best].rank += 2;
+        }
+    }
+    for (turn, remark) in &account.remarks {
+        let remark = one_line(remark, LONGEST);
+        if known.insert(remark.clone()) {
+            items.push(Item::new(format!("{turn}: in the code: {remark}"), 1, 4));
         }
     }
     for (turn, about, report) in &account.reports {
@@ -112,6 +131,7 @@ pub(super) fn section(account: &Account) -> Section {
         heading: "What was found, decided and answered (turn: statement)",
         share: 26,
         floor: LONGEST + 10,
+        cut_ends: false,
         essential: false,
         items,
     }
@@ -142,4 +162,15 @@ fn named(sentence: &str) -> i64 {
             || word.chars().skip(1).any(char::is_uppercase) && word.chars().any(char::is_lowercase)
     };
     sentence.split_whitespace().filter(is_name).count() as i64
+}
+
+/// Returns the comments in new code that give a reason.
+pub(super) fn remarks(code: &str) -> impl Iterator<Item = &str> {
+    let lines = code.lines().map(str::trim).filter(|l| l.len() > 30);
+    let comments = lines.filter(|l| l.starts_with(['#', '*']) || l.starts_with("//"));
+    let comments = comments.map(|l| l.trim_start_matches(['/', '#', '*', '!', ' ']));
+    comments.filter(|l| {
+        let lower = l.to_lowercase();
+        REASONS_IN_CODE.iter().any(|r| lower.contains(r))
+    })
 }

@@ -62,6 +62,7 @@ pub(super) fn section(account: &Account) -> Section {
         heading: "What the user asked for",
         share: 36,
         floor: 30,
+        cut_ends: false,
         essential: true,
         items: account.words.iter().enumerate().map(item).collect(),
     }

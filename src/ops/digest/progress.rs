@@ -18,6 +18,7 @@ pub(super) fn plan(account: &Account) -> Section {
         heading: "The last plan",
         share: 12,
         floor: 200,
+        cut_ends: false,
         essential: false,
         items: item.into_iter().collect(),
     }

@@ -14,7 +14,7 @@ pub(super) fn section(account: &Account) -> Section {
     if let Some((turn, words)) = account.words.last() {
         let text = format!(
             "The last thing the user said (turn {turn}): {}",
-            one_line(words.text(), 400)
+            one_line(words.text(), 240)
         );
         items.push(Item::new(text, 2, 50));
     }
@@ -61,6 +61,7 @@ pub(super) fn section(account: &Account) -> Section {
         heading: "Where it stands, and what is next",
         share: 24,
         floor: 80,
+        cut_ends: false,
         essential: true,
         items,
     }

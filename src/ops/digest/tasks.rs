@@ -127,6 +127,7 @@ pub(super) fn section(account: &Account) -> Section {
         heading: "Tasks",
         share: 9,
         floor: 70,
+        cut_ends: true,
         essential: false,
         items: known.enumerate().map(item).collect(),
     }

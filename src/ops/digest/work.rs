@@ -173,6 +173,7 @@ pub(super) fn files(account: &Account) -> Section {
     }
     Section {
         heading: "Files",
+        cut_ends: true,
         share: 14,
         floor: 70,
         essential: false,
@@ -205,6 +206,7 @@ pub(super) fn commits(account: &Account) -> Section {
     let item = |(i, commit): (usize, &String)| Item::new(commit.clone(), 2, i as i64);
     Section {
         heading: "Commits",
+        cut_ends: true,
         share: 8,
         floor: 60,
         essential: false,
@@ -228,6 +230,7 @@ pub(super) fn commands(account: &Account) -> Section {
     };
     Section {
         heading: "Commands",
+        cut_ends: true,
         share: 6,
         floor: 60,
         essential: false,
@@ -264,25 +267,33 @@ pub(super) fn only_looks(command: &str) -> bool {
     parts.map(str::trim).all(part_looks)
 }
 
-/// Returns the hash and subject of the commit that a command made, from the output of git: `[main 1a2b3c4] Subject`.
+/// Returns the commit that a command made: its hash, which git prints as `[main 1a2b3c4] Subject`, and its message.
 pub(super) fn commit_of(command: &str, output: &str) -> Option<String> {
-    if !command.contains("git") || !command.contains("commit") {
+    let made = command
+        .split(['&', ';', '\n'])
+        .any(|c| c.trim().starts_with("git ") && c.contains(" commit"));
+    if !made {
         return None;
     }
-    output.lines().find_map(|line| {
-        let (inside, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
+    let message = ["<<'EOF'", "<<EOF", "-m "]
+        .iter()
+        .find_map(|m| Some(command.split_once(m)?.1));
+    let lines = message
+        .unwrap_or_default()
+        .lines()
+        .map(|l| l.trim().trim_matches('"'));
+    let message = lines.filter(|l| is_prose(l)).collect::<Vec<_>>().join(" ");
+    let hash = output.lines().find_map(|line| {
+        let (inside, _) = line.trim().strip_prefix('[')?.split_once("] ")?;
         let hash = inside.rsplit(' ').next()?;
         let is_hash = hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit());
-        let body = command
-            .find(subject)
-            .map_or("", |at| &command[at + subject.len()..]);
-        let body: Vec<&str> = body
-            .lines()
-            .map(str::trim)
-            .filter(|l| is_prose(l))
-            .collect();
-        is_hash.then(|| format!("{hash} {subject}. {}", one_line(&body.join(" "), 600)))
-    })
+        is_hash.then(|| hash.to_owned())
+    });
+    match hash {
+        None if message.is_empty() => None,
+        None => Some(format!("(no hash seen) {}", one_line(&message, 700))),
+        Some(hash) => Some(format!("{hash} {}", one_line(&message, 700))),
+    }
 }
 
 /// Whether a line of a commit's message is prose, not the end of the command or a trailer.
