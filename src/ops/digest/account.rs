@@ -26,8 +26,8 @@ pub(super) struct Account {
     pub(super) texts: Vec<Text>,
     pub(super) failures: Failures,
     pub(super) files: IndexMap<String, FileUse>,
-    /// Names of files that searches and commands printed or named.
-    pub(super) found: IndexSet<String>,
+    /// Names of files that searches and commands printed or named, and how often.
+    pub(super) found: IndexMap<String, u32>,
     pub(super) commits: IndexSet<String>,
     pub(super) commands: IndexMap<String, CommandUse>,
     pub(super) tasks: Tasks,

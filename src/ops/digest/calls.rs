@@ -24,8 +24,8 @@ const SAID: &str = "the user said:";
 /// How many of the last calls are kept.
 const LAST_CALLS: usize = 6;
 
-/// The most names of files that are kept from searches and commands.
-const FOUND: usize = 40;
+/// The most names of files that are counted in searches and commands.
+const FOUND: usize = 1_000;
 
 /// A call with what is needed of it.
 struct Made<'a> {
@@ -240,13 +240,14 @@ impl Account {
         }
     }
 
-    /// Takes the names of files from the output of a search or from a command; the newest are kept.
+    /// Counts the names of files in the output of a search or in a command.
     fn find_files(&mut self, text: &str) {
         for name in file_names(text) {
-            if self.found.len() == FOUND && !self.found.contains(name) {
-                self.found.shift_remove_index(0);
+            if let Some(count) = self.found.get_mut(name) {
+                *count += 1;
+            } else if self.found.len() < FOUND {
+                self.found.insert(name.to_owned(), 1);
             }
-            self.found.insert(name.to_owned());
         }
     }
 

@@ -155,7 +155,7 @@ fn rooms(sections: &[Section], budget: usize) -> Vec<usize> {
 }
 
 /// Returns the largest number from `low` to `high` for which `fits` holds; `low` if it holds for none.
-fn largest(low: usize, high: usize, fits: impl Fn(usize) -> bool) -> usize {
+pub(super) fn largest(low: usize, high: usize, fits: impl Fn(usize) -> bool) -> usize {
     if fits(high) {
         return high;
     }

@@ -12,6 +12,7 @@ mod notes;
 mod person;
 mod progress;
 mod state;
+mod summarizer_text;
 mod tasks;
 mod text;
 mod work;
@@ -20,6 +21,8 @@ mod work;
 mod tests;
 
 use crate::session::Session;
+
+pub use summarizer_text::summarised_text;
 
 use account::Account;
 use layout::lay_out;

@@ -123,6 +123,9 @@ const LOOKING: [&str; 26] = [
     "jq",
 ];
 
+/// The most files that are listed because searches and commands named them.
+const FOUND: usize = 30;
+
 /// The files that were changed, with how often, and those that were only read.
 pub(super) fn files(account: &Account) -> Section {
     let mut items = Vec::new();
@@ -160,12 +163,21 @@ pub(super) fn files(account: &Account) -> Section {
     if !read.is_empty() {
         items.push(Item::new(format!("only read: {}", read.join(", ")), 6, 900));
     }
-    let known = |name: &&String| !account.files.keys().any(|p| p.ends_with(name.as_str()));
-    let found: Vec<&str> = account
+    let known: IndexSet<&str> = account
+        .files
+        .keys()
+        .map(|p| p.rsplit('/').next().unwrap_or(p))
+        .collect();
+    let mut found: Vec<_> = account
         .found
         .iter()
-        .filter(known)
-        .map(String::as_str)
+        .filter(|(name, _)| !known.contains(name.as_str()))
+        .collect();
+    found.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let found: Vec<&str> = found
+        .into_iter()
+        .take(FOUND)
+        .map(|(name, _)| name.as_str())
         .collect();
     if !found.is_empty() {
         let text = format!("found by searches and commands: {}", found.join(", "));
@@ -291,8 +303,8 @@ pub(super) fn commit_of(command: &str, output: &str) -> Option<String> {
     });
     match hash {
         None if message.is_empty() => None,
-        None => Some(format!("(no hash seen) {}", one_line(&message, 700))),
-        Some(hash) => Some(format!("{hash} {}", one_line(&message, 700))),
+        None => Some(format!("(no hash seen) {}", one_line(&message, 1_600))),
+        Some(hash) => Some(format!("{hash} {}", one_line(&message, 1_600))),
     }
 }
 
@@ -300,6 +312,6 @@ pub(super) fn commit_of(command: &str, output: &str) -> Option<String> {
 fn is_prose(line: &str) -> bool {
     line.len() > 5
         && !line.starts_with("EOF")
-        && !line.contains("-by: ")
+        && !line.to_lowercase().contains("-by: ")
         && !line.contains("Generated with")
 }
