@@ -76,7 +76,7 @@ impl Account {
                 self.tasks.take(made.tool, made.raw, made.result());
                 return;
             }
-            "AskUserQuestion" => self.add_answers(&made),
+            "AskUserQuestion" => return self.add_answers(&made),
             "ExitPlanMode" => {
                 if let Some(plan) = made.input("plan") {
                     self.plan = Some((plan, made.result.is_some() && !made.failed));

@@ -243,7 +243,7 @@ pub(super) fn section(account: &Account) -> Section {
     let all = account.failures.all.iter();
     Section {
         heading: "Errors, and what was done about them",
-        share: 18,
+        share: 15,
         floor: 160,
         cut_ends: false,
         essential: false,
