@@ -23,7 +23,7 @@ pub(super) struct Account {
     /// What the person said, with the number of its turn.
     pub(super) words: Vec<(u32, Words)>,
     /// What the model wrote.
-    pub(super) texts: Vec<Text>,
+    pub(super) texts: Vec<Statement>,
     pub(super) failures: Failures,
     pub(super) files: IndexMap<String, FileUse>,
     /// Names of files that searches and commands printed or named, and how often.
@@ -45,7 +45,7 @@ pub(super) struct Account {
 }
 
 /// A text of the model.
-pub(super) struct Text {
+pub(super) struct Statement {
     pub(super) turn: u32,
     pub(super) text: String,
     /// Whether it is thinking, which the person was not shown as an answer.
@@ -172,7 +172,7 @@ impl Account {
         if !thinking {
             self.failures.followed_by_text(&text);
         }
-        self.texts.push(Text {
+        self.texts.push(Statement {
             turn,
             text,
             thinking,

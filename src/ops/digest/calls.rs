@@ -110,7 +110,8 @@ impl Account {
                 String::new()
             }
             Some(text) => {
-                let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+                let mut lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+                lines.dedup();
                 let end = lines[lines.len().saturating_sub(12)..].join(" / ");
                 let state = if made.failed { "failed: " } else { "" };
                 format!(" → {state}{}", shorten(&self.relative(&end), 700))

@@ -1,5 +1,7 @@
 //! Errors: what failed, what was done about it, and whether it was fixed.
 
+use std::fmt::Write as _;
+
 use indexmap::{IndexMap, IndexSet};
 
 use super::account::Account;
@@ -220,7 +222,11 @@ pub(super) fn section(account: &Account) -> Section {
             failure.lines.join(" / ")
         );
         if !failure.remark.is_empty() {
-            text += &format!(" → {}", account.relative(&one_line(&failure.remark, 300)));
+            let _ = write!(
+                text,
+                " → {}",
+                account.relative(&one_line(&failure.remark, 300))
+            );
         }
         for (name, changed) in &failure.edits {
             let with = if changed.is_empty() {
@@ -228,7 +234,7 @@ pub(super) fn section(account: &Account) -> Section {
             } else {
                 format!(": `{}`", one_line(changed, 110))
             };
-            text += &format!(" → edited {name}{with}");
+            let _ = write!(text, " → edited {name}{with}");
         }
         text += if failure.fixed {
             " → passed later"

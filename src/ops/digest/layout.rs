@@ -142,7 +142,9 @@ fn rooms(sections: &[Section], budget: usize) -> Vec<usize> {
         let (content, hungry): (Vec<usize>, Vec<usize>) =
             open.iter().partition(|&&i| full[i] <= share(i));
         if content.is_empty() {
-            hungry.iter().for_each(|&i| rooms[i] = share(i));
+            for i in hungry {
+                rooms[i] = share(i);
+            }
             break;
         }
         for i in content {

@@ -10,7 +10,7 @@ mod failures;
 mod layout;
 mod notes;
 mod person;
-mod progress;
+mod plan;
 mod state;
 mod summarizer_text;
 mod tasks;
@@ -44,7 +44,7 @@ pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
     let mut sections = vec![
         earlier::section(&account),
         person::section(&account),
-        progress::plan(&account),
+        plan::section(&account),
         notes::section(&account),
         failures::section(&account),
         work::files(&account),

@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use super::account::{Account, Text};
+use super::account::{Account, Statement};
 use super::layout::{Item, Section};
 use super::text::{one_line, sentences};
 
@@ -138,7 +138,7 @@ pub(super) fn section(account: &Account) -> Section {
 }
 
 /// How much a sentence says.
-fn score(sentence: &str, text: &Text) -> i64 {
+fn score(sentence: &str, text: &Statement) -> i64 {
     let lower = sentence.to_lowercase();
     let reasons = REASONS.iter().filter(|r| lower.contains(*r)).count() as i64;
     let names = sentence.matches('`').count() as i64 / 2 + named(sentence);

@@ -1,5 +1,7 @@
 //! The text that a summarizer reads: the turns as plain text, not longer than it can take.
 
+use std::fmt::Write as _;
+
 use crate::session::Session;
 use crate::view::{TurnContent, TurnItem};
 
@@ -48,7 +50,7 @@ pub fn summarised_text(session: &Session, upto: u32) -> String {
     let mut out = String::new();
     for Piece { label, text, bulky } in pieces {
         let text = if bulky { shorten(&text, limit) } else { text };
-        out += &format!("{label}: {text}\n\n");
+        let _ = write!(out, "{label}: {text}\n\n");
     }
     shorten(&out, MOST)
 }

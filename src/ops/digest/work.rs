@@ -1,5 +1,7 @@
 //! Files, commits and commands.
 
+use std::fmt::Write as _;
+
 use indexmap::IndexSet;
 
 use super::account::Account;
@@ -231,7 +233,7 @@ pub(super) fn commands(account: &Account) -> Section {
     let item = |(i, (command, used)): (usize, (&String, &CommandUse))| {
         let mut text = format!("`{}`", one_line(command, 140));
         if used.runs > 1 {
-            text += &format!(", {} times", used.runs);
+            let _ = write!(text, ", {} times", used.runs);
         }
         text += match (used.failed_last, used.failures) {
             (true, _) => ", failed last",

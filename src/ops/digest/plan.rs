@@ -5,7 +5,7 @@ use super::layout::{Item, Section};
 use super::text::without_headings;
 
 /// The last plan, and whether the person approved it.
-pub(super) fn plan(account: &Account) -> Section {
+pub(super) fn section(account: &Account) -> Section {
     let item = account.plan.as_ref().map(|(plan, approved)| {
         let state = if *approved {
             "Approved by the user"
