@@ -36,6 +36,9 @@ const ITEM: usize = 5;
 /// What a section takes beside its items, except for its heading.
 const SECTION: usize = 30;
 
+/// The room below which a section is left out.
+const LEAST: usize = 40;
+
 /// The longest that an item of weight 1 ever is.
 const LONGEST: usize = 1 << 20;
 
@@ -69,7 +72,7 @@ impl Section {
             return String::new();
         }
         let fits = |limit: usize| kept.iter().map(|i| i.size(limit)).sum::<usize>() <= room;
-        let limit = largest(self.floor.min(room / 2).max(16), LONGEST, fits);
+        let limit = largest(1, LONGEST, fits);
         let mut out = format!("\n## {}\n", self.heading);
         if kept.len() < self.items.len() {
             let _ = writeln!(out, "(… {} left out)", self.items.len() - kept.len());
@@ -92,23 +95,16 @@ impl Section {
         ranked.sort_by_key(|&i| std::cmp::Reverse((self.items[i].rank, i)));
         let mut left = room;
         let mut kept = vec![false; self.items.len()];
-        for i in ranked {
+        for (n, i) in ranked.into_iter().enumerate() {
             let size = self.items[i].size(self.floor);
-            if size <= left {
-                left -= size;
+            // The most important item is kept, however short it becomes.
+            if size <= left || n == 0 && room > LEAST {
+                left = left.saturating_sub(size);
                 kept[i] = true;
             }
         }
-        // Something of a section is better than nothing.
-        if let Some(only) = self.best().filter(|_| !kept.contains(&true) && room > 40) {
-            return vec![only];
-        }
         let items = self.items.iter().zip(kept);
         items.filter(|(_, kept)| *kept).map(|(i, _)| i).collect()
-    }
-
-    fn best(&self) -> Option<&Item> {
-        self.items.iter().max_by_key(|i| i.rank)
     }
 }
 
