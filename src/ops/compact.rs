@@ -1,16 +1,14 @@
 //! Puts a compaction boundary and a summary before the turns that are kept.
 
-use std::fmt::Write as _;
-
 use serde::Deserialize;
 
-use crate::json::{encode, lookup};
+use crate::json::encode;
 use crate::session::{Session, Standing, TurnSpec};
 use crate::surgery::{
     Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, RefusalKind, Remedy, Transform,
     common_fields,
 };
-use crate::transcript::{BlockKind, Entry, Kind, format_timestamp};
+use crate::transcript::{Entry, Kind, format_timestamp};
 use crate::view::prompt_text;
 use crate::window::{Calibration, shown_entries};
 
@@ -19,7 +17,7 @@ use super::digest::digest;
 use super::truncate::is_unfinished;
 
 /// The size of a digest where none is asked for.
-const DIGEST_TOKENS: usize = 4_000;
+const DIGEST_TOKENS: usize = 2_800;
 
 /// Compacts the turns before those that are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -57,6 +55,31 @@ impl Compact {
     }
 }
 
+impl Compact {
+    /// Returns the summary of the turns up to and including `upto`: the one that was given, or a digest.
+    pub fn summary_of(&self, session: &Session, upto: u32) -> Result<String, Refusal> {
+        match &self.summary {
+            Some(text) if text.trim().is_empty() => Err(Refusal::usage(
+                RefusalKind::EmptySummary,
+                "the summary is empty",
+                "leave it out to get a digest of the transcript",
+            )),
+            Some(text) => Ok(text.clone()),
+            None if self.max_tokens == Some(0) => Err(Refusal::with(
+                RefusalKind::EmptySummary,
+                "a summary of 0 tokens would be empty",
+                [Remedy::MaxTokens(DIGEST_TOKENS)],
+            )
+            .as_usage()),
+            None => Ok(digest(
+                session,
+                upto,
+                self.max_tokens.unwrap_or(DIGEST_TOKENS),
+            )),
+        }
+    }
+}
+
 impl Transform for Compact {
     fn name(&self) -> &'static str {
         "compact"
@@ -75,25 +98,7 @@ impl Transform for Compact {
         }
         refuse_compacted(session, position)?;
         refuse_running(session, upto)?;
-        let summary = match &self.summary {
-            Some(text) if text.trim().is_empty() => {
-                return Err(Refusal::usage(
-                    RefusalKind::EmptySummary,
-                    "the summary is empty",
-                    "leave it out to get a digest of the transcript",
-                ));
-            }
-            Some(text) => text.clone(),
-            None if self.max_tokens == Some(0) => {
-                return Err(Refusal::with(
-                    RefusalKind::EmptySummary,
-                    "a summary of 0 tokens would be empty",
-                    [Remedy::MaxTokens(DIGEST_TOKENS)],
-                )
-                .as_usage());
-            }
-            None => digest(session, upto, self.max_tokens.unwrap_or(DIGEST_TOKENS)),
-        };
+        let summary = self.summary_of(session, upto)?;
         hide_before(session, position, &mut plan);
         if self.drop_history {
             drop_history(session, position, |_| false, &mut plan);
@@ -387,48 +392,4 @@ pub(crate) fn drop_history(
             );
         }
     }
-}
-
-/// Returns the text for a summarizer: prompts, answers, calls and outputs of the turns up to and including `upto`.
-pub fn summarised_text(session: &Session, upto: u32) -> String {
-    let mut out = String::new();
-    for (i, e) in session.entries().iter().enumerate() {
-        let within = session
-            .turns()
-            .of(session.graph(), i)
-            .is_some_and(|n| n <= upto);
-        if !within
-            || !e.is_message()
-            || !session.graph().is_shown(i) && session.graph().window_start() > 0
-        {
-            continue;
-        }
-        let role = if e.kind == Kind::User {
-            "User"
-        } else {
-            "Assistant"
-        };
-        let text = session.text(e);
-        if e.flags.string_content() {
-            let _ = writeln!(out, "{role}: {}\n", crate::json::decode(e.content.of(text)));
-            continue;
-        }
-        for block in session.blocks(e) {
-            let inner = block.span.of(text);
-            let field = |key: &str| {
-                lookup(inner, &[key])
-                    .map(|s| crate::json::decode(s.of(inner)).into_owned())
-                    .unwrap_or_default()
-            };
-            let _ = match block.kind {
-                BlockKind::Text => writeln!(out, "{role}: {}\n", field("text")),
-                BlockKind::ToolUse => {
-                    writeln!(out, "{role} calls {}: {}\n", field("name"), field("input"))
-                }
-                BlockKind::ToolResult => writeln!(out, "Result: {}\n", field("content")),
-                _ => Ok(()),
-            };
-        }
-    }
-    out
 }

@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use crate::session::Session;
 use crate::surgery::{Detail, Plan, Refusal, Transform};
 
-use super::compact::{Compact, summarised_text};
+use super::compact::Compact;
+use super::digest::summarised_text;
 
 /// Writes summaries.
 pub trait Summarizer: Debug {
@@ -22,19 +23,25 @@ pub struct CompactWith<S> {
     pub summarizer: S,
 }
 
+impl<S: Summarizer> CompactWith<S> {
+    /// Returns the options with the summary; without one where there is nothing to summarise.
+    pub fn summarised(&self, session: &Session) -> Result<Compact, Refusal> {
+        let upto = self.options.last_summarised(session)?;
+        let mut options = self.options.clone();
+        if upto > 0 {
+            let text = || summarised_text(session, upto);
+            options.summary = Some(self.summarizer.summary(&text)?);
+        }
+        Ok(options)
+    }
+}
+
 impl<S: Summarizer> Transform for CompactWith<S> {
     fn name(&self) -> &'static str {
         self.options.name()
     }
 
     fn plan(&self, session: &Session, _: Detail) -> Result<Plan, Refusal> {
-        let upto = self.options.last_summarised(session)?;
-        let mut options = self.options.clone();
-        // Where there is nothing to summarise, nobody is asked for a summary.
-        if upto > 0 {
-            let text = || summarised_text(session, upto);
-            options.summary = Some(self.summarizer.summary(&text)?);
-        }
-        options.plan(session, Detail::Full)
+        self.summarised(session)?.plan(session, Detail::Full)
     }
 }

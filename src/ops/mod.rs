@@ -30,10 +30,10 @@ mod uncompact;
 
 pub use advice::{Advisor, Saving, Suggestion, Tried};
 pub use clone::{Clone, fresh_slug};
-pub use compact::{Compact, summarised_text};
+pub use compact::Compact;
 pub use compact_with::{CompactWith, Summarizer};
 pub use delete::Delete;
-pub use digest::digest;
+pub use digest::{digest, summarised_text};
 pub use drop_hidden::DropHidden;
 pub use drop_images::DropImages;
 pub use drop_tools::{DropTools, SizeSpec};

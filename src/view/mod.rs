@@ -22,6 +22,7 @@ pub use call_summary::CallSummary;
 pub use compare::{Changed, Comparison};
 pub use difference::{ChangedEntry, Compared, Difference, DifferenceSide, EntryReference};
 pub use excerpt::{entry_label, entry_summary, entry_text};
+pub(crate) use excerpt::{result_words, words_of};
 pub use inspection::{BytePart, FileUse, Inspection, LargeEntry, Suggestion, TokenPart, WindowUse};
 pub use items::{TurnContent, TurnItem};
 pub use overview::{Overview, prompt_as_typed, prompt_text};

@@ -4,6 +4,7 @@
 mod common;
 
 mod cli;
+mod digest;
 mod doctor;
 mod ops;
 mod reading;

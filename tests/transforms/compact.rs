@@ -124,11 +124,11 @@ fn a_summary_from_a_command() {
 
     Assistant calls Bash: {"command":"ls sensors"}
 
-    Assistant calls Read: {"file_path":"sensors/wind.toml"}
-
     Result: rain
     sun
     wind
+
+    Assistant calls Read: {"file_path":"sensors/wind.toml"}
 
     Result: pin = 7
 
@@ -185,22 +185,37 @@ fn a_command_that_fails() {
 fn the_digest() {
     let home = weather::home();
     let once = compacted(&home, &["--keep-last", "1"]);
-    assert_snapshot!(summary(&once), @"
-    Summary of this conversation's turns 1 to 2, taken from its transcript.
+    assert_snapshot!(summary(&once), @r#"
+    This session is being continued from earlier turns that are no longer in the context window. This is an account of turns 1 to 2, taken from the transcript itself: the user's words are quoted, "[…]" marks what was left out. The work continues after it. For exact code, output or wording, read the transcript 5e551000-aaaa-4bbb-8ccc-0123456789ab.jsonl, in this project's folder below ~/.claude/projects.
 
-    ## Asked and answered
-    1. Asked: which sensors are there?
-       Answered: Rain, sun and wind.
-    2. Asked: run the tests
-       Answered: They fail: the wind has no direction.
+    ## What the user asked for
+    - Turn 1: which sensors are there?
+    - Turn 2: run the tests
 
-    ## Files read
-    - sensors/wind.toml
+    ## What was found, decided and answered (turn: statement)
+    - 1: I should look at the folder.
+    - 1: Rain, sun and wind.
+    - 2: They fail: the wind has no direction.
 
-    ## Commands run
-    - ls sensors
-    - npm test (failed)
-    ");
+    ## Errors, and what was done about them
+    - Turn 2, `npm test`: not ok: the wind is from nowhere → They fail: the wind has no direction.
+
+    ## Files
+    - only read: sensors/wind.toml
+
+    ## Commands
+    - `npm test`, failed last
+
+    ## Where it stands, and what is next
+    - The last thing the user said (turn 2): run the tests
+    - You wrote: I will look.
+    - You wrote: Rain, sun and wind.
+    - You wrote: They fail: the wind has no direction.
+    - You called Bash ls sensors → rain / sun / wind
+    - You called Read sensors/wind.toml
+    - You called Bash npm test → failed: not ok: the wind is from nowhere
+    - The last error that was not seen to be fixed: npm test: not ok: the wind is from nowhere
+    "#);
     assert_eq!(
         once,
         compacted(&home, &["--keep-last", "1"]),

@@ -1,22 +1,26 @@
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde::Serialize;
 
 use crate::ops::{Compact, CompactWith};
 use crate::session::TurnSpec;
+use crate::view::{SCHEMA, SessionText};
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::names;
 use super::super::plan_file::{PlanStep, StepOptions};
 use super::super::summary::SummarySource;
 
 /// Replace old turns in the context window with a summary
 ///
-/// The summary is your own text, the output of a command, or a digest of the transcript: prompts, the
-/// result of each turn, files, commands, open todos. The summarised turns stay in the file, but the
+/// The summary is your own text, the output of a command, or a digest of the transcript: what you said, what was
+/// found and decided, errors, files, commands, tasks, and where the work stands. The summarised turns stay in the file, but the
 /// model no longer sees them; --drop-history removes them from the file too.
 #[derive(Debug, Args)]
 #[command(
@@ -27,6 +31,9 @@ pub(crate) struct CompactArgs {
     session: SessionArg,
     #[command(flatten)]
     options: CompactOptions,
+    /// Print the whole summary and write nothing
+    #[arg(long)]
+    print_summary: bool,
     #[command(flatten)]
     write: WriteArgs,
     #[command(flatten)]
@@ -53,7 +60,7 @@ pub(crate) struct CompactOptions {
     /// Run a command that reads the turns as text and prints the summary
     #[arg(long, value_name = "CMD", group = "source")]
     summarizer: Option<String>,
-    /// The largest size of the digest, in tokens [default: 4000]
+    /// The size of the digest in tokens [default: 2800]
     #[arg(long, value_name = "N", conflicts_with = "source")]
     max_tokens: Option<usize>,
     /// Remove the summarised turns from the file too
@@ -61,8 +68,9 @@ pub(crate) struct CompactOptions {
     drop_history: bool,
 }
 
-impl StepOptions for CompactOptions {
-    fn step(self) -> PlanStep {
+impl CompactOptions {
+    /// The operation, and where its summary comes from if that is a file or a command.
+    fn parts(self) -> (Compact, Option<SummarySource>) {
         let file = self.summary_file.map(SummarySource::File);
         let source = file.or_else(|| self.summarizer.map(SummarySource::Command));
         let options = Compact {
@@ -73,18 +81,62 @@ impl StepOptions for CompactOptions {
             drop_history: self.drop_history,
             window: None,
         };
-        match source {
-            Some(summarizer) => PlanStep::of(CompactWith {
+        (options, source)
+    }
+}
+
+impl StepOptions for CompactOptions {
+    fn step(self) -> PlanStep {
+        match self.parts() {
+            (options, Some(summarizer)) => PlanStep::of(CompactWith {
                 options,
                 summarizer,
             }),
-            None => PlanStep::of(options),
+            (options, None) => PlanStep::of(options),
         }
     }
 }
 
 pub(crate) fn run(args: CompactArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    if args.print_summary {
+        return print_summary(args, context);
+    }
     let mut job = Job::new(context, &args.session, "compact", args.write, args.in_place)?;
     args.options.step().add_to(&mut job)?;
     commit_flow::run(context, job)
+}
+
+/// A summary as `--json` prints it.
+#[derive(Serialize)]
+struct PrintedSummary {
+    schema: u32,
+    summary: SessionText,
+}
+
+/// Prints the summary that a compaction would have.
+fn print_summary(args: CompactArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    let found = names::find(context, &args.session)?;
+    let session = names::open_to_read(&found)?;
+    let options = match args.options.parts() {
+        (options, Some(summarizer)) => CompactWith {
+            options,
+            summarizer,
+        }
+        .summarised(&session)?,
+        (options, None) => options,
+    };
+    let upto = options.last_summarised(&session)?;
+    if upto == 0 {
+        context.tell("There is nothing to summarise.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let summary = SessionText::from(options.summary_of(&session, upto)?);
+    if context.json {
+        let schema = SCHEMA;
+        context.print_json(&PrintedSummary { schema, summary })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = context.presenter().lines(&summary);
+    writeln!(context.out, "{text}")?;
+    Ok(ExitCode::SUCCESS)
 }

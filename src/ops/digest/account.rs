@@ -1,0 +1,230 @@
+//! Collects what a digest can report, in one pass over the entries.
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::json::decode;
+use crate::session::{Session, Standing};
+use crate::transcript::{BlockKind, Entry, Kind, PromptKind, Subtype, attached};
+use crate::view::{prompt_as_typed, words_of};
+
+use super::failures::Failures;
+use super::person::Words;
+use super::tasks::Tasks;
+use super::text::without_client_tags;
+use super::work::{CommandUse, FileUse};
+
+/// Everything that a digest could report, in the order of the conversation.
+#[derive(Default)]
+pub(super) struct Account {
+    /// The project's folder, with a slash at its end; empty if it is not known.
+    pub(super) project: String,
+    /// The summary of a compaction before these turns, as it is in the transcript.
+    pub(super) earlier: Option<String>,
+    /// What the person said, with the number of its turn.
+    pub(super) words: Vec<(u32, Words)>,
+    /// What the model wrote.
+    pub(super) texts: Vec<Statement>,
+    pub(super) failures: Failures,
+    pub(super) files: IndexMap<String, FileUse>,
+    /// Names of files that searches and commands printed or named, and how often.
+    pub(super) found: IndexMap<String, u32>,
+    pub(super) commits: IndexSet<String>,
+    pub(super) commands: IndexMap<String, CommandUse>,
+    pub(super) tasks: Tasks,
+    /// The last plan that was shown to the person, and whether it was approved.
+    pub(super) plan: Option<(String, bool)>,
+    /// The last calls, each on one line.
+    pub(super) last_calls: Vec<String>,
+    /// Reports of subagents: what was asked for, and what they reported.
+    pub(super) reports: Vec<(u32, String, String)>,
+    /// Comments in new code that give a reason, with the number of their turn.
+    pub(super) remarks: Vec<(u32, String)>,
+    /// Whether the person interrupted the model last.
+    pub(super) interrupted: bool,
+    first_turn: u32,
+}
+
+/// A text of the model.
+pub(super) struct Statement {
+    pub(super) turn: u32,
+    pub(super) text: String,
+    /// Whether it is thinking, which the person was not shown as an answer.
+    pub(super) thinking: bool,
+    /// Whether it is the last of its turn.
+    pub(super) last: bool,
+}
+
+impl Account {
+    /// Reads the turns up to and including `upto`; of a compacted conversation, those since the last summary.
+    pub(super) fn of(session: &Session, upto: u32) -> Self {
+        let (graph, turns) = (session.graph(), session.turns());
+        let end = turns.begin(upto.saturating_add(1));
+        let mut members: Vec<(u32, u32)> = Vec::new();
+        let mut summary = None;
+        for (i, head) in session.heads().iter().enumerate() {
+            if let Standing::Path(p) | Standing::Beside(p) = graph.place(i)
+                && p < end
+            {
+                members.push((p, i as u32));
+                if head.flags.compact_summary() {
+                    summary = summary.max(Some((p, i as u32)));
+                }
+            }
+        }
+        members.sort_unstable();
+        if let Some(summary) = summary {
+            members.retain(|m| *m >= summary);
+        }
+        let entry = |i: u32| &session.entries()[i as usize];
+        let folder = members
+            .iter()
+            .find_map(|&(_, i)| session.string(entry(i), &["cwd"]));
+        let mut account = Self {
+            project: folder.map_or_else(String::new, |f| f.trim_end_matches('/').to_owned() + "/"),
+            first_turn: members.first().map_or(0, |m| turns.at_position(m.0)).max(1),
+            ..Self::default()
+        };
+        for &(position, i) in &members {
+            account.add(session, i, turns.at_position(position));
+        }
+        if let (Some(first), Some(last)) = (members.first(), members.last()) {
+            account.add_queued(session, entry(first.1).line, entry(last.1).line);
+        }
+        account.mark_last_texts();
+        account
+    }
+
+    /// The number of the first turn that is reported.
+    pub(super) fn first_turn(&self) -> u32 {
+        self.first_turn
+    }
+
+    /// Returns a text with the paths of the project's files relative to its folder.
+    pub(super) fn relative(&self, text: &str) -> String {
+        if self.project.len() < 3 {
+            return text.to_owned();
+        }
+        text.replace(&self.project, "")
+    }
+
+    fn add(&mut self, session: &Session, i: u32, turn: u32) {
+        let e = &session.entries()[i as usize];
+        match e.kind {
+            Kind::User if e.flags.compact_summary() => {
+                self.earlier = Some(own_text(session, e));
+            }
+            Kind::User if e.prompt == PromptKind::Machine => {
+                self.interrupted |= own_text(session, e).starts_with("[Request interrupted");
+            }
+            Kind::User if matches!(e.prompt, PromptKind::Words | PromptKind::Command) => {
+                let begins = session.turns().get(turn).is_some_and(|t| t.prompt == i);
+                let words = prompt_as_typed(&without_client_tags(&own_text(session, e)));
+                if (begins || e.prompt == PromptKind::Words) && !words.starts_with("/compact") {
+                    self.say(turn, Words::Prompt(words));
+                }
+            }
+            Kind::Attachment if e.subtype == Subtype::QueuedCommand && !e.flags.not_by_person() => {
+                let found = attached(session.text(e), e)
+                    .map(|a| a.texts)
+                    .unwrap_or_default();
+                let texts: Vec<_> = found.iter().map(|t| decode(t)).collect();
+                self.say(turn, Words::Prompt(without_client_tags(&texts.join("\n"))));
+            }
+            Kind::Assistant if !e.flags.synthetic() && !e.flags.api_error() => {
+                self.add_answer(session, e, turn);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds words of the person's.
+    pub(super) fn say(&mut self, turn: u32, words: Words) {
+        self.interrupted = false;
+        match (self.words.last_mut(), words) {
+            (_, words) if words.is_empty() => {}
+            // A talk by questions and answers is one item.
+            (Some((last, Words::Answers(known))), Words::Answers(more)) if *last == turn => {
+                known.push('\n');
+                known.push_str(&more);
+            }
+            (_, words) => self.words.push((turn, words)),
+        }
+    }
+
+    fn add_answer(&mut self, session: &Session, e: &Entry, turn: u32) {
+        self.interrupted = false;
+        let line = session.text(e);
+        for block in session.blocks(e) {
+            let raw = block.span.of(line);
+            match block.kind {
+                BlockKind::Text => self.add_text(turn, words_of(raw, "text"), false),
+                BlockKind::Thinking => self.add_text(turn, words_of(raw, "thinking"), true),
+                BlockKind::ToolUse => self.add_call(session, e, block, turn),
+                _ => {}
+            }
+        }
+    }
+
+    fn add_text(&mut self, turn: u32, text: String, thinking: bool) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if !thinking {
+            self.failures.followed_by_text(&text);
+        }
+        self.texts.push(Statement {
+            turn,
+            text,
+            thinking,
+            last: false,
+        });
+    }
+
+    /// Adds what the person typed while the model worked. Older clients keep it only in the records of their queue.
+    fn add_queued(&mut self, session: &Session, first: u32, last: u32) {
+        let known: IndexSet<String> = self
+            .words
+            .iter()
+            .map(|(_, w)| w.text().trim().to_owned())
+            .collect();
+        let mut added = Vec::new();
+        for (_, e) in session.entries_of(Kind::QueueOperation) {
+            let text = session.string(e, &["content"]).unwrap_or_default();
+            let text = text.trim();
+            let by_machine = text.is_empty() || text.starts_with(['<', '{', '/']);
+            if by_machine || e.line < first || e.line > last || known.contains(text) {
+                continue;
+            }
+            let before =
+                |t: &&crate::session::Turn| session.entries()[t.prompt as usize].line < e.line;
+            let turn = session.turns().all().partition_point(|t| before(&t));
+            added.push((turn as u32, Words::Queued(text.to_owned())));
+        }
+        if !added.is_empty() {
+            self.words.extend(added);
+            self.words.sort_by_key(|(turn, _)| *turn);
+        }
+    }
+
+    fn mark_last_texts(&mut self) {
+        let mut following = None;
+        for text in self.texts.iter_mut().rev().filter(|t| !t.thinking) {
+            text.last = following != Some(text.turn);
+            following = Some(text.turn);
+        }
+    }
+}
+
+/// Returns the texts of an entry, except for what the editor and the client put beside a person's words.
+fn own_text(session: &Session, e: &Entry) -> String {
+    let line = session.text(e);
+    if e.flags.string_content() {
+        return decode(e.content.of(line)).into_owned();
+    }
+    let blocks = session
+        .blocks(e)
+        .iter()
+        .filter(|b| b.kind == BlockKind::Text);
+    let texts = blocks.map(|b| words_of(b.span.of(line), "text"));
+    texts.collect::<Vec<_>>().join("\n")
+}

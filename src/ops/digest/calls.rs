@@ -1,0 +1,282 @@
+//! Reads calls and their results.
+
+use crate::json::{decode, lookup};
+use crate::session::Session;
+use crate::transcript::{Block, Entry};
+use crate::view::{CallSummary, result_words};
+
+use super::account::Account;
+use super::failures::{Failure, error_lines, looks_failed};
+use super::notes::remarks;
+use super::person::Words;
+use super::text::{one_line, shorten, without_client_tags, without_colours};
+use super::work::{command_key, commit_of, file_names, only_looks};
+
+/// The beginnings of results of calls that the person refused.
+const REFUSED: [&str; 2] = [
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+];
+
+/// What comes before the person's words in a refusal.
+const SAID: &str = "the user said:";
+
+/// How many of the last calls are kept.
+const LAST_CALLS: usize = 6;
+
+/// The most names of files that are counted in searches and commands.
+const FOUND: usize = 1_000;
+
+/// A call with what is needed of it.
+struct Made<'a> {
+    tool: &'a str,
+    raw: &'a [u8],
+    turn: u32,
+    /// The text of its result; `None` if there is no result.
+    result: Option<String>,
+    failed: bool,
+}
+
+impl Made<'_> {
+    fn input(&self, key: &str) -> Option<String> {
+        let value = lookup(self.raw, &["input", key])?.of(self.raw);
+        value.starts_with(b"\"").then(|| decode(value).into_owned())
+    }
+
+    fn result(&self) -> &str {
+        self.result.as_deref().unwrap_or_default()
+    }
+}
+
+impl Account {
+    /// Adds a call and its result.
+    pub(super) fn add_call(&mut self, session: &Session, e: &Entry, block: &Block, turn: u32) {
+        let tool = session.tool_name(e, block);
+        let call = session.calls().of(block);
+        let result = call.and_then(|c| c.results.first()).map(|at| {
+            let line = session.text(&session.entries()[at.entry as usize]);
+            let text = result_words(session.block(at.block).span.of(line));
+            without_client_tags(&without_colours(&text))
+        });
+        let made = Made {
+            tool: &tool,
+            raw: block.span.of(session.text(e)),
+            turn,
+            result,
+            failed: call.is_some_and(|c| c.failed(session)),
+        };
+        if self.add_refusal(&made) {
+            return;
+        }
+        match made.tool {
+            "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => self.add_edit(&made),
+            "Read" => self.add_read(&made),
+            "Bash" => self.add_command(&made),
+            "TodoWrite" | "TaskCreate" | "TaskUpdate" => {
+                self.tasks.take(made.tool, made.raw, made.result());
+                return;
+            }
+            "AskUserQuestion" => return self.add_answers(&made),
+            "ExitPlanMode" => {
+                if let Some(plan) = made.input("plan") {
+                    self.plan = Some((plan, made.result.is_some() && !made.failed));
+                }
+            }
+            "Task" | "Agent" => {
+                let about = made.input("description").unwrap_or_default();
+                self.reports.push((turn, about, made.result().to_owned()));
+            }
+            "Grep" | "Glob" => {
+                self.find_files(&made.input("path").unwrap_or_default());
+                self.find_files(made.result());
+                self.add_other(&made);
+            }
+            _ => self.add_other(&made),
+        }
+        let summary = self.line(&made);
+        if self.last_calls.len() == LAST_CALLS {
+            self.last_calls.remove(0);
+        }
+        self.last_calls.push(summary);
+    }
+
+    /// A call on one line, with the end of its result.
+    fn line(&self, made: &Made<'_>) -> String {
+        let gist = CallSummary::of(made.raw).gist.into_raw();
+        let gist = one_line(&self.relative(&gist), 160);
+        let outcome = match &made.result {
+            None => " → no result yet".to_owned(),
+            Some(_) if matches!(made.tool, "Read" | "Write" | "Edit") && !made.failed => {
+                String::new()
+            }
+            Some(text) => {
+                let mut lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+                lines.dedup();
+                let end = lines[lines.len().saturating_sub(12)..].join(" / ");
+                let state = if made.failed { "failed: " } else { "" };
+                format!(" → {state}{}", shorten(&self.relative(&end), 700))
+            }
+        };
+        format!("{} {gist}{outcome}", made.tool)
+    }
+
+    /// Adds the person's words, if they refused the call. Returns whether they did.
+    fn add_refusal(&mut self, made: &Made<'_>) -> bool {
+        let result = made.result();
+        if !REFUSED.iter().any(|r| result.starts_with(r)) {
+            return false;
+        }
+        let mut words = result
+            .find(SAID)
+            .map_or("", |at| result[at + SAID.len()..].trim());
+        // The client explains to the model what it means to clarify; the person's part follows.
+        if words.starts_with("The user wants to clarify") {
+            let asked = words.find("Questions asked:");
+            words = asked.map_or(words, |at| &words[at..]);
+        }
+        if let Some(at) = words.find("\nNote: The user's next message may contain") {
+            words = words[..at].trim_end();
+        }
+        if made.tool == "ExitPlanMode"
+            && let Some(plan) = made.input("plan")
+        {
+            self.plan = Some((plan, false));
+        }
+        let call = match made.tool {
+            "AskUserQuestion" => "a question".to_owned(),
+            "ExitPlanMode" => "the plan".to_owned(),
+            tool => {
+                let gist = CallSummary::of(made.raw).gist.into_raw();
+                format!("{tool} ({})", one_line(&self.relative(&gist), 80))
+            }
+        };
+        self.say(
+            made.turn,
+            Words::Refusal {
+                call,
+                words: words.to_owned(),
+            },
+        );
+        true
+    }
+
+    fn add_answers(&mut self, made: &Made<'_>) {
+        let text = made.result();
+        let Some((_, answers)) = text
+            .split_once("questions:")
+            .or_else(|| text.split_once("question:"))
+        else {
+            return;
+        };
+        let end = answers
+            .find(". You can now continue")
+            .unwrap_or(answers.len());
+        self.say(made.turn, Words::Answers(answers[..end].trim().to_owned()));
+    }
+
+    fn add_edit(&mut self, made: &Made<'_>) {
+        let Some(path) = made
+            .input("file_path")
+            .or_else(|| made.input("notebook_path"))
+        else {
+            return;
+        };
+        let path = self.relative(&path);
+        if made.failed {
+            return self.fail(made, format!("{} {path}", made.tool));
+        }
+        self.failures.passed(&format!("{} {path}", made.tool));
+        let old = made.input("old_string").unwrap_or_default();
+        let new = made
+            .input("new_string")
+            .or_else(|| made.input("content"))
+            .unwrap_or_default();
+        let changed = if old.is_empty() {
+            String::new()
+        } else {
+            changed_line(&old, &new)
+        };
+        let fresh = remarks(&new).filter(|r| !old.contains(r));
+        self.remarks
+            .extend(fresh.map(|r| (made.turn, r.to_owned())));
+        self.failures.followed_by_edit(&path, &changed);
+        let file = self.files.entry(path).or_default();
+        if made.tool == "Write" && file.edits == 0 && file.reads == 0 {
+            file.created = true;
+        } else {
+            file.edits += 1;
+        }
+        file.define(&old, &new);
+        if !changed.is_empty() {
+            file.changed = changed;
+        }
+    }
+
+    fn add_read(&mut self, made: &Made<'_>) {
+        if let Some(path) = made.input("file_path").filter(|_| !made.failed) {
+            let path = self.relative(&path);
+            self.files.entry(path).or_default().reads += 1;
+        }
+    }
+
+    fn add_command(&mut self, made: &Made<'_>) {
+        let command = self.relative(&made.input("command").unwrap_or_default());
+        let key = command_key(&command);
+        let result = made.result();
+        let commit = commit_of(&command, result);
+        self.find_files(&command);
+        self.find_files(result);
+        let failed = made.failed || looks_failed(&command, result);
+        if failed {
+            self.fail(made, key.clone());
+        } else if made.result.is_some() {
+            self.failures.passed(&key);
+        }
+        if let Some(commit) = commit {
+            self.commits.insert(commit);
+        } else if !only_looks(&key) {
+            let used = self.commands.shift_remove(&key).unwrap_or_default();
+            // The last run comes last.
+            self.commands.insert(key, used.again(failed));
+        }
+    }
+
+    /// Counts the names of files in the output of a search or in a command.
+    fn find_files(&mut self, text: &str) {
+        for name in file_names(text) {
+            if let Some(count) = self.found.get_mut(name) {
+                *count += 1;
+            } else if self.found.len() < FOUND {
+                self.found.insert(name.to_owned(), 1);
+            }
+        }
+    }
+
+    fn add_other(&mut self, made: &Made<'_>) {
+        let gist = CallSummary::of(made.raw).gist.into_raw();
+        let key = format!("{} {}", made.tool, one_line(&self.relative(&gist), 100));
+        if made.failed {
+            self.fail(made, key);
+        } else {
+            self.failures.passed(&key);
+        }
+    }
+
+    fn fail(&mut self, made: &Made<'_>, key: String) {
+        let lines = error_lines(&self.relative(made.result()));
+        if !lines.is_empty() {
+            self.failures.add(Failure::new(made.turn, key, lines));
+        }
+    }
+}
+
+/// Returns the first lines of an edit that are new.
+fn changed_line(old: &str, new: &str) -> String {
+    let known = |line: &&str| !old.contains(line.trim());
+    let fresh = new
+        .lines()
+        .map(str::trim)
+        .filter(|l| l.len() > 3)
+        .filter(known);
+    shorten(&fresh.take(2).collect::<Vec<_>>().join(" "), 160)
+}

@@ -1,0 +1,170 @@
+//! Gives each section its room, so that the whole budget is used and no more.
+
+use std::fmt::Write as _;
+
+use super::text::{one_line, shorten};
+
+/// One thing that a section lists.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Item {
+    /// Its text. Lines after the first are indented when it is printed.
+    pub(super) text: String,
+    /// How much longer it may be than an item of weight 1.
+    pub(super) weight: usize,
+    /// Which items are kept where not all fit: those of the highest rank.
+    pub(super) rank: i64,
+}
+
+impl Item {
+    pub(super) fn new(text: impl Into<String>, weight: usize, rank: i64) -> Self {
+        Self {
+            text: text.into(),
+            weight: weight.max(1),
+            rank,
+        }
+    }
+
+    /// What it takes at most where an item of weight 1 may have `limit` bytes.
+    fn size(&self, limit: usize) -> usize {
+        self.text.len().min(limit.saturating_mul(self.weight)) + ITEM
+    }
+}
+
+/// What an item takes beside its text: a bullet and line breaks.
+const ITEM: usize = 5;
+
+/// What a section takes beside its items, except for its heading.
+const SECTION: usize = 30;
+
+/// The room below which a section is left out.
+const LEAST: usize = 40;
+
+/// The longest that an item of weight 1 ever is.
+const LONGEST: usize = 1 << 20;
+
+/// A heading and its items, in the order in which they are printed.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    pub(super) heading: &'static str,
+    /// Its part of the budget, in comparison with the other sections.
+    pub(super) share: usize,
+    /// The length below which items are left out rather than shortened.
+    pub(super) floor: usize,
+    /// Whether long items lose their end, not their middle.
+    pub(super) cut_ends: bool,
+    /// Whether it is there even in the smallest digest.
+    pub(super) essential: bool,
+    pub(super) items: Vec<Item>,
+}
+
+impl Section {
+    /// The size with every item in full.
+    fn full(&self) -> usize {
+        let items: usize = self.items.iter().map(|i| i.size(LONGEST)).sum();
+        items + self.heading.len() + SECTION
+    }
+
+    /// Prints the section in at most `room` bytes; nothing if that is too little.
+    fn render(&self, room: usize) -> String {
+        let room = room.saturating_sub(self.heading.len() + SECTION);
+        let kept = self.kept(room);
+        if kept.is_empty() {
+            return String::new();
+        }
+        let fits = |limit: usize| kept.iter().map(|i| i.size(limit)).sum::<usize>() <= room;
+        let limit = largest(1, LONGEST, fits);
+        let mut out = format!("\n## {}\n", self.heading);
+        if kept.len() < self.items.len() {
+            let _ = writeln!(out, "(… {} left out)", self.items.len() - kept.len());
+        }
+        for item in kept {
+            let limit = limit.saturating_mul(item.weight);
+            let text = if self.cut_ends {
+                one_line(&item.text, limit)
+            } else {
+                shorten(&item.text, limit)
+            };
+            let _ = writeln!(out, "- {}", text.replace('\n', "\n  "));
+        }
+        out
+    }
+
+    /// The items that fit at the shortest, those of the highest rank first, in their own order.
+    fn kept(&self, room: usize) -> Vec<&Item> {
+        let mut ranked: Vec<usize> = (0..self.items.len()).collect();
+        ranked.sort_by_key(|&i| std::cmp::Reverse((self.items[i].rank, i)));
+        let mut left = room;
+        let mut kept = vec![false; self.items.len()];
+        for (n, i) in ranked.into_iter().enumerate() {
+            let size = self.items[i].size(self.floor);
+            // The most important item is kept, however short it becomes.
+            if size <= left || n == 0 && room > LEAST {
+                left = left.saturating_sub(size);
+                kept[i] = true;
+            }
+        }
+        let items = self.items.iter().zip(kept);
+        items.filter(|(_, kept)| *kept).map(|(i, _)| i).collect()
+    }
+}
+
+/// Prints the introduction and the sections in at most `most` bytes.
+pub(super) fn lay_out(introduction: &str, sections: &[Section], most: usize) -> String {
+    let print = |budget: usize| {
+        let rooms = rooms(sections, budget.saturating_sub(introduction.len()));
+        let parts = sections.iter().zip(rooms).map(|(s, room)| s.render(room));
+        let text = parts.fold(introduction.to_owned(), |text, part| text + &part);
+        text.trim_end().to_owned()
+    };
+    // Shortening leaves gaps: a budget a little larger than asked for may still fit.
+    let budget = largest(most, most + most / 2, |budget| print(budget).len() <= most);
+    let text = print(budget);
+    if text.len() <= most {
+        return text;
+    }
+    let end = (0..=most).rfind(|&at| text.is_char_boundary(at));
+    text[..end.unwrap_or(0)].trim_end().to_owned()
+}
+
+/// Shares a budget: a section that needs less than its share leaves the rest to the others.
+fn rooms(sections: &[Section], budget: usize) -> Vec<usize> {
+    let full: Vec<usize> = sections.iter().map(Section::full).collect();
+    let mut rooms = vec![0; sections.len()];
+    let mut open: Vec<usize> = (0..sections.len()).collect();
+    let mut left = budget;
+    while !open.is_empty() {
+        let shares: usize = open.iter().map(|&i| sections[i].share).sum();
+        let share = |i: usize| left * sections[i].share / shares.max(1);
+        let (content, hungry): (Vec<usize>, Vec<usize>) =
+            open.iter().partition(|&&i| full[i] <= share(i));
+        if content.is_empty() {
+            for i in hungry {
+                rooms[i] = share(i);
+            }
+            break;
+        }
+        for i in content {
+            rooms[i] = full[i];
+            left -= full[i].min(left);
+        }
+        open = hungry;
+    }
+    rooms
+}
+
+/// Returns the largest number from `low` to `high` for which `fits` holds; `low` if it holds for none.
+pub(super) fn largest(low: usize, high: usize, fits: impl Fn(usize) -> bool) -> usize {
+    if fits(high) {
+        return high;
+    }
+    let (mut low, mut high) = (low, high);
+    while low + 1 < high {
+        let middle = low.midpoint(high);
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

@@ -1,0 +1,86 @@
+//! A summary made from the transcript itself, without a model, the same every time.
+//!
+//! One pass over the entries collects an [`Account`]; each section is a list of items made from it; [`layout`] gives
+//! every section its room and fills the whole budget.
+
+mod account;
+mod calls;
+mod earlier;
+mod failures;
+mod layout;
+mod notes;
+mod person;
+mod plan;
+mod state;
+mod summarizer_text;
+mod tasks;
+mod text;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+use crate::session::Session;
+
+pub use summarizer_text::summarised_text;
+
+use account::Account;
+use layout::lay_out;
+
+/// Bytes a token, on average, of the English and code in a digest.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Budgets in bytes below which the introduction is one line, and only the most important sections are kept.
+const SMALL: usize = 2_400;
+
+/// Summarises the turns up to and including `upto` in at most about `max_tokens`: what the person said, what was found
+/// and decided, failures, files, commands, tasks, and where the work stands.
+///
+/// The words of a person are quoted, never reworded; what is too long is shortened in its middle.
+pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
+    let account = Account::of(session, upto);
+    let most = max_tokens.saturating_mul(BYTES_PER_TOKEN);
+    let small = most < SMALL;
+    let mut sections = vec![
+        earlier::section(&account),
+        person::section(&account),
+        plan::section(&account),
+        notes::section(&account),
+        failures::section(&account),
+        work::files(&account),
+        work::commits(&account),
+        work::commands(&account),
+        tasks::section(&account),
+        state::section(&account),
+    ];
+    sections.retain(|s| !s.items.is_empty() && (s.essential || !small));
+    let introduction = introduction(session, &account, upto, small);
+    lay_out(&introduction, &sections, most)
+}
+
+/// Tells the model what the text is, that the work continues after it, and where the rest is.
+fn introduction(session: &Session, account: &Account, upto: u32, small: bool) -> String {
+    let turns = match (account.first_turn(), upto) {
+        (from, to) if from >= to => format!("turn {to}"),
+        (from, to) => format!("turns {from} to {to}"),
+    };
+    if small {
+        return format!("This session is being continued from earlier turns ({turns}).\n");
+    }
+    let before = if account.earlier.is_some() {
+        ", after an earlier summary that is included"
+    } else {
+        ""
+    };
+    let place = session.session_id_text().map_or_else(
+        || "the session's transcript".to_owned(),
+        |id| {
+            format!("the transcript {id}.jsonl, in this project's folder below ~/.claude/projects")
+        },
+    );
+    format!(
+        "This session is being continued from earlier turns that are no longer in the context window. This is an account of {turns}{before}, \
+         taken from the transcript itself: the user's words are quoted, \"[…]\" marks what was left out. The work continues after it. \
+         For exact code, output or wording, read {place}.\n"
+    )
+}

@@ -1,0 +1,77 @@
+//! The text that a summarizer reads: the turns as plain text, not longer than it can take.
+
+use std::fmt::Write as _;
+
+use crate::session::Session;
+use crate::view::{TurnContent, TurnItem};
+
+use super::layout::largest;
+use super::text::shorten;
+
+/// The most bytes that a summarizer is given: about 100k tokens.
+const MOST: usize = 400_000;
+
+/// The shortest that inputs and results become before anything else is shortened.
+const SHORTEST: usize = 200;
+
+/// One thing that happened, with a label in front of it.
+struct Piece {
+    label: String,
+    text: String,
+    /// Whether it is an input or a result, which are shortened first.
+    bulky: bool,
+}
+
+/// Returns the text for a summarizer: prompts, answers, calls and results of the turns up to and including `upto`, of a
+/// compacted conversation those since the last summary.
+pub fn summarised_text(session: &Session, upto: u32) -> String {
+    let from = session.turns().at_position(session.graph().window_start());
+    let turns = TurnContent::of(session, from.min(upto), upto);
+    let mut items: Vec<TurnItem> = turns.into_iter().flat_map(|t| t.items).collect();
+    let is_boundary =
+        |i: &TurnItem| matches!(i, TurnItem::Note { what, .. } if what.raw() == "compaction");
+    if let Some(at) = items.iter().rposition(is_boundary) {
+        items.drain(..=at);
+    }
+    let pieces: Vec<Piece> = items.into_iter().filter_map(piece).collect();
+    let size = |limit: usize| -> usize {
+        let of = |p: &Piece| {
+            p.label.len()
+                + 4
+                + if p.bulky {
+                    p.text.len().min(limit)
+                } else {
+                    p.text.len()
+                }
+        };
+        pieces.iter().map(of).sum()
+    };
+    let limit = largest(SHORTEST, MOST, |limit| size(limit) <= MOST);
+    let mut out = String::new();
+    for Piece { label, text, bulky } in pieces {
+        let text = if bulky { shorten(&text, limit) } else { text };
+        let _ = write!(out, "{label}: {text}\n\n");
+    }
+    shorten(&out, MOST)
+}
+
+fn piece(item: TurnItem) -> Option<Piece> {
+    let (label, text, bulky) = match item {
+        TurnItem::Prompt { text } => ("User".to_owned(), text.into_raw(), false),
+        TurnItem::Answer { text } => ("Assistant".to_owned(), text.into_raw(), false),
+        TurnItem::Call { tool, input, .. } => (
+            format!("Assistant calls {}", tool.raw()),
+            input.raw().to_owned(),
+            true,
+        ),
+        TurnItem::Result { text, error, .. } => {
+            let label = if error { "Result (failed)" } else { "Result" };
+            (label.to_owned(), text.into_raw(), true)
+        }
+        TurnItem::Note { what, text } if what.raw() == "summary" => {
+            ("Earlier summary".to_owned(), text.into_raw(), false)
+        }
+        _ => return None,
+    };
+    (!text.trim().is_empty()).then_some(Piece { label, text, bulky })
+}

@@ -1,0 +1,136 @@
+//! Cleans, splits and shortens text.
+
+/// Shortens a text to about that many bytes: its beginning and its end.
+pub(super) fn shorten(text: &str, most: usize) -> String {
+    let text = text.trim();
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let gap = " […] ";
+    let room = most.saturating_sub(gap.len());
+    let head = back_to_boundary(text, room * 2 / 3);
+    let tail = on_to_boundary(text, text.len() - room / 3);
+    if room < 60 {
+        return format!(
+            "{}…",
+            text[..back_to_boundary(text, most.saturating_sub(3))].trim_end()
+        );
+    }
+    format!(
+        "{}{gap}{}",
+        text[..head].trim_end(),
+        text[tail..].trim_start()
+    )
+}
+
+/// Returns the beginning of a text on one line, in at most about that many bytes.
+pub(super) fn one_line(text: &str, most: usize) -> String {
+    let head = &text[..back_to_boundary(text, most.saturating_mul(4))];
+    let line = head.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.len() <= most && head.len() == text.len() {
+        return line;
+    }
+    let end = back_to_boundary(&line, most.saturating_sub(3));
+    format!("{}…", line[..end].trim_end())
+}
+
+/// The last place of a character at or before a byte.
+pub(super) fn back_to_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len()))
+        .rfind(|&i| text.is_char_boundary(i))
+        .unwrap_or(0)
+}
+
+/// The first place of a character at or after a byte.
+fn on_to_boundary(text: &str, at: usize) -> usize {
+    (at..text.len())
+        .find(|&i| text.is_char_boundary(i))
+        .unwrap_or(text.len())
+}
+
+/// Removes what the client puts around or into a person's words: reminders, and what the editor shows.
+pub(super) fn without_client_tags(text: &str) -> String {
+    let mut out = text.to_owned();
+    for tag in [
+        "system-reminder",
+        "ide_opened_file",
+        "ide_selection",
+        "local-command-caveat",
+    ] {
+        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+        while let Some(from) = out.find(&open) {
+            let end = out[from..].find(&close).map(|at| from + at + close.len());
+            out.replace_range(from..end.unwrap_or(out.len()), "");
+        }
+    }
+    out.trim().to_owned()
+}
+
+/// Removes the colours of a terminal.
+pub(super) fn without_colours(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(sequence) = rest.strip_prefix('[') {
+            let end = sequence.find(|c: char| c.is_ascii_alphabetic());
+            rest = end.map_or("", |end| &sequence[end + 1..]);
+        }
+    }
+    out + rest
+}
+
+/// Splits the model's prose into sentences and lines of lists. Code and tables are left out.
+pub(super) fn sentences(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut code = false;
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") {
+            code = !code;
+            continue;
+        }
+        if code || line.len() < 12 || line.starts_with('|') || line.starts_with('#') {
+            continue;
+        }
+        let line = line.trim_start_matches(['-', '*', '•', '>', ' ']);
+        let line = &line.replace("**", "");
+        if line.ends_with(':') && line.len() < 40 {
+            continue;
+        }
+        let mut from = 0;
+        for (at, end) in line.match_indices(['.', '!', '?', ':']) {
+            let next = at + end.len();
+            let ends = line[next..].starts_with(' ')
+                && end != ":"
+                && next - from >= 40
+                && line[next..]
+                    .trim_start()
+                    .starts_with(|c: char| !c.is_lowercase());
+            if ends {
+                out.push(line[from..next].trim().to_owned());
+                from = next;
+            }
+        }
+        let rest = line[from..].trim();
+        if rest.len() >= 12 {
+            out.push(rest.to_owned());
+        }
+    }
+    out
+}
+
+/// Makes the headings in a text plain lines, so that they do not look like headings of the digest.
+pub(super) fn without_headings(text: &str) -> String {
+    let plain = |line: &str| {
+        let words = line.trim_start_matches('#');
+        let heading = words.len() < line.len() && words.starts_with(' ');
+        if heading {
+            words.trim().to_owned()
+        } else {
+            line.to_owned()
+        }
+    };
+    text.lines().map(plain).collect::<Vec<_>>().join("\n")
+}
