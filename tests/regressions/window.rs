@@ -114,3 +114,30 @@ fn truncate_after_a_preserved_turn_keeps_summary_and_turn() {
     let words = ["Summary: the first", "SECOND, KEPT", "two, kept"];
     assert_eq!(shown(&home, SESSION), words);
 }
+
+#[test]
+fn drop_images_removes_pictures_of_attachments() {
+    let picture = "iVBORw0KGgo".repeat(60);
+    let file = json!({"type": "attachment", "attachment": {"type": "file", "filename": "/nowhere/dot.png",
+        "content": {"type": "image", "file": {"base64": picture, "type": "image/png"}}}});
+    let block = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": picture}});
+    let queued = json!({"type": "attachment", "attachment": {"type": "queued_command", "commandMode": "prompt",
+        "prompt": [text("and this"), block]}});
+    let home = home_with(&[
+        prompt(1, 0, "look at @dot.png"),
+        entry(2, 1, &file),
+        answer(3, 2, "msg_1", &text("seen")),
+        prompt(4, 3, "go on"),
+        entry(5, 4, &queued),
+        answer(6, 5, "msg_2", &text("both seen")),
+    ]);
+    let lines = result_of(&home, &["drop-images"]);
+    let all = json!(lines).to_string();
+    assert!(!all.contains("iVBORw0KGgo"), "{all}");
+    let words = shown(&home, SESSION);
+    let notes = words.iter().filter(|w| w.contains("removed by ccsurgery"));
+    assert_eq!(notes.count(), 2, "{words:?}");
+    for kept in ["look at @dot.png", "seen", "go on", "and this", "both seen"] {
+        assert!(words.iter().any(|w| w.contains(kept)), "{kept}: {words:?}");
+    }
+}
