@@ -120,10 +120,11 @@ impl Case {
                     .extend(texts.iter().map(|t| (number, t.clone())));
                 self.said.extend(texts);
                 let ids = calls.iter().flatten().map(|(id, _)| id.clone());
-                if matches!(step.how, How::Killed(_)) {
-                    self.awaited.extend(ids);
-                } else {
-                    self.live.extend(ids.map(|id| (self.prompts.len(), id)));
+                match step.how {
+                    How::Killed(_) => self.awaited.extend(ids),
+                    // Older clients leave calls out that were interrupted.
+                    How::Interrupted(_) => {}
+                    _ => self.live.extend(ids.map(|id| (self.prompts.len(), id))),
                 }
                 self.calls.extend(calls);
             }

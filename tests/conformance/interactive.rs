@@ -150,6 +150,7 @@ impl Desk {
             strict: false,
             seconds: 240,
             kill_at: None,
+            interrupts: false,
             typed: Vec::new(),
         })?;
         let fine = matches!(outcome.end, End::Code(0)) && outcome.faults().is_empty();

@@ -28,6 +28,9 @@ pub(crate) struct Job {
     pub(crate) seconds: u64,
     /// Kills the client shortly after this file appears.
     pub(crate) kill_at: Option<PathBuf>,
+    /// Interrupts it instead, and waits for it to end.
+    #[serde(default)]
+    pub(crate) interrupts: bool,
     /// Prompts to be typed one after the other, each when the one before is answered.
     pub(crate) typed: Vec<String>,
 }

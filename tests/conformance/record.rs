@@ -136,10 +136,9 @@ impl Recording {
         } else {
             args.push(step.turns[0].prompt.clone());
         }
-        let kill_at = if let How::Killed(file) = step.how {
-            Some(work.join(file))
-        } else {
-            None
+        let kill_at = match step.how {
+            How::Killed(file) | How::Interrupted(file) => Some(work.join(file)),
+            _ => None,
         };
         Ok(Job {
             program: client::program(version)?,
@@ -157,6 +156,7 @@ impl Recording {
             strict: false,
             seconds: if typed { 300 } else { 60 },
             kill_at,
+            interrupts: matches!(step.how, How::Interrupted(_)),
             typed: if typed {
                 step.turns.iter().map(|t| t.prompt.clone()).collect()
             } else {
@@ -279,6 +279,7 @@ fn hold(recording: &Recording, scenario: &Scenario) -> Result<()> {
         let expected = matches!(
             (&step.how, &outcome.end),
             (How::Killed(_), End::Killed)
+                | (How::Interrupted(_), End::Code(_))
                 | (
                     How::Ask | How::Typed | How::Older | How::Rewound(_),
                     End::Code(0)

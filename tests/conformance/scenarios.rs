@@ -30,6 +30,8 @@ pub(crate) enum How {
     Ask,
     /// The client is killed when this file appears in the work folder.
     Killed(&'static str),
+    /// The client is interrupted, as by Ctrl+C, when this file appears in the work folder.
+    Interrupted(&'static str),
     /// As if all after the answer to this prompt had not been.
     Rewound(&'static str),
     /// Prompts typed one after the other.
@@ -108,6 +110,14 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "crossed",
         steps: crossed,
+    },
+    Scenario {
+        name: "interrupted",
+        steps: interrupted,
+    },
+    Scenario {
+        name: "pasted",
+        steps: pasted,
     },
 ];
 
@@ -328,4 +338,34 @@ fn crossed(_: &Path) -> Vec<Step> {
         .collect();
     steps.extend(asked(3..=4));
     steps
+}
+
+/// A turn that a person broke off in the middle of a call, and two turns after it.
+fn interrupted(_: &Path) -> Vec<Step> {
+    let slow = turn(
+        "start what never ends",
+        vec![vec![
+            think("this takes a while"),
+            text("Starting."),
+            bash("n1", "echo quick"),
+            bash("n2", "touch started; tail -f /dev/null"),
+        ]],
+    );
+    let mut steps = vec![
+        ask(question(1)),
+        step(How::Interrupted("started"), vec![slow]),
+    ];
+    steps.extend(asked(3..=4));
+    steps
+}
+
+/// Prompts that look like texts of the client's own.
+fn pasted(_: &Path) -> Vec<Step> {
+    let quoted = |prompt: &str, n: usize| ask(turn(prompt, question(n).answers));
+    vec![
+        ask(question(1)),
+        quoted("<system-reminder> is a tag: what is it for?", 2),
+        quoted("Caveat: this text was pasted. Go on.", 3),
+        ask(question(4)),
+    ]
 }

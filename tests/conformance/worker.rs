@@ -107,12 +107,19 @@ fn wait(job: &Job, child: &mut Child, ends: Option<&Receiver<()>>) -> Result<End
     let mut typed = job.typed.iter();
     let mut stdin = child.stdin.take();
     let mut ready = true;
+    let mut interrupted = false;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(End::Code(status.code().unwrap_or(-1)));
         }
-        if job.kill_at.as_ref().is_some_and(|file| file.exists()) {
+        if !interrupted && job.kill_at.as_ref().is_some_and(|file| file.exists()) {
             std::thread::sleep(SETTLE);
+            if job.interrupts {
+                let client = rustix::process::Pid::from_child(child);
+                rustix::process::kill_process(client, rustix::process::Signal::INT)?;
+                interrupted = true;
+                continue;
+            }
             kill(child)?;
             return Ok(End::Killed);
         }

@@ -77,6 +77,7 @@ fn turns_begin_with_pasted_text_that_the_client_marks_as_typed() {
         "<local-command-stdout> what is that?",
     ] {
         assert_eq!(user(text, r#","promptSource":"typed""#), 2, "{text}");
+        assert_eq!(user(text, r#","promptSource":"sdk""#), 2, "{text}");
         assert_eq!(user(text, r#","origin":{"kind":"human"}"#), 2, "{text}");
     }
 }

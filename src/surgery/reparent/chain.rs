@@ -40,15 +40,14 @@ impl Chain {
         };
         let (mut last, mut before) = (NOBODY, NOBODY);
         for (position, &i) in path.iter().enumerate() {
-            // Messages that a compaction preserved do not hang on the entry before them, nor does what follows them.
+            // Preserved messages are shown after the summary, but hang on what was there before the compaction.
             if let Some(parent) = graph.parent(i as usize)
-                && parent as u32 != before
+                && before != NOBODY
+                && before != parent as u32
+                && !entries[i as usize].is_boundary()
             {
+                last = chain.last_above(session, gone, parent);
                 before = parent as u32;
-                last = match graph.place(parent) {
-                    Standing::Path(p) if (p as usize) < position => chain.last[p as usize],
-                    _ => before,
-                };
             }
             if gone.stays(i as usize) {
                 let e = &entries[i as usize];
@@ -78,6 +77,27 @@ impl Chain {
         if !gone.contains(session.entries()[child as usize].parent) {
             self.others.push(child);
         }
+    }
+
+    /// Returns the entry of the result that an entry with this parent follows; the path was walked up to that entry.
+    fn last_above(&self, session: &Session, gone: &Gone<'_>, parent: usize) -> u32 {
+        let graph = session.graph();
+        let mut at = parent;
+        for _ in 0..session.entries().len() {
+            if let Standing::Path(position) = graph.place(at)
+                && let Some(&last) = self.last.get(position as usize)
+            {
+                return last;
+            }
+            if gone.stays(at) {
+                return at as u32;
+            }
+            match graph.parent(at) {
+                Some(above) => at = above,
+                None => break,
+            }
+        }
+        NOBODY
     }
 
     /// Whether no entry of the path gets another parent.

@@ -223,7 +223,9 @@ impl Reader<'_> {
     }
 
     fn prompt_source(&mut self, c: &mut Cursor<'_>) -> Step {
-        match self.name(c, |n| (n == b"system", n == b"typed"))? {
+        // A program that runs the client without a terminal sends prompts for a person.
+        let by_person = |n: &[u8]| matches!(n, b"typed" | b"sdk");
+        match self.name(c, |n| (n == b"system", by_person(n)))? {
             (true, _) => self.entry.head.flags.set_not_by_person(true),
             (_, true) => self.entry.head.flags.set_by_person(true),
             _ => {}
