@@ -271,9 +271,7 @@ fn what_is_compacted_is_not_harmed_besides() {
     }
     let session = open(g.script.text());
     let found = find(&session, 7_500, 2).unwrap();
-    assert_snapshot!(said(&found), @r#"
-13987 → 6513: turns 1 to 4: replaced by a digest
-"#);
+    assert_snapshot!(said(&found), @r#"13987 → 6956: turns 1 to 4: replaced by a digest"#);
     assert_snapshot!(found.plan_file(), @r#"
 # turns 1 to 4: replaced by a digest (window ~6.5k)
 [[step]]
@@ -312,12 +310,11 @@ fn turns_that_are_compacted_already_are_left_alone() {
     let once = find(&session, 19_500, 2).unwrap();
     let twice = find(operated(&session, &once).session(), 16_000, 2).unwrap();
     assert_snapshot!(format!("{}\n---\n{}", said(&once), said(&twice)), @r#"
-35919 → 27456: turns 1 to 5: replaced by a digest
-27456 → 19251: 9 outputs of commands that ran again later: replaced by notes
-19251 → 18501: 8 calls: removed with their results
----
-18502 → 12671: turns 6 to 9: replaced by a digest
-"#);
+    35919 → 24811: turns 1 to 7: replaced by a digest
+    24811 → 18429: 7 outputs of commands that ran again later: replaced by notes
+    ---
+    18430 → 14436: turns 8 to 10: replaced by a digest
+    "#);
 }
 
 #[test]
@@ -326,30 +323,30 @@ fn people_see_what_was_chosen() {
     home.put(ID, varied(true).text(), 60);
     let run = home.run(100, &["trim", "--to", "6k", "--keep-last", "2", "-n"]);
     assert_snapshot!(seen(&run), @r#"
-exit 0
-trim  5e551011  “Look at the parser”
-project  /w
+    exit 0
+    trim  5e551011  “Look at the parser”
+    project  /w
 
-  turns          6 →       6
-  entries       25 →      26  +1
-  size     65.8 KB → 36.9 KB  −28.8 KB
-  window     ~9.7k →   ~5.8k  −3.9k tokens
+      turns          6 →       6
+      entries       25 →      26  +1
+      size     65.8 KB → 36.9 KB  −28.8 KB
+      window     ~9.7k →   ~5.8k  −3.9k tokens
 
-  ~ turn 1    Read result   −4.3 KB  ~1.1k tokens  “/w/parser.rs”
-  ~ turn 2    Bash result  −11.2 KB  ~2.8k tokens  “cargo test”
-  +           title          +117 B  “Look at the parser (trim)”
-  ~ 2 duplicate outputs  −16.3 KB
-  ~ 26 fresh ids
+      ~ turn 1    Read result   −4.3 KB  ~1.1k tokens  “/w/parser.rs”
+      ~ turn 2    Bash result  −11.2 KB  ~2.8k tokens  “cargo test”
+      +           title          +117 B  “Look at the parser (trim)”
+      ~ 2 duplicate outputs  −16.3 KB
+      ~ 26 fresh ids
 
-note: the last answer's usage is set to about 5.8k, so that the client does not compact at once
+    note: the recorded context size is lowered to ~5.8k, so that Claude Code does not compact at once
 
-The least harmful way
-  1 read of a file that was edited or read again later: replaced by a note   −1.1k → ~8.6k
-  1 large output: shortened to the first, last and most important lines      −2.8k → ~5.8k
+    The least harmful way
+      1 read of a file that was edited or read again later: replaced by a note   −1.1k → ~8.6k
+      1 large output: shortened to the first, last and most important lines      −2.8k → ~5.8k
 
-Dry run: nothing was written.
-note: the aim is 5.9k: sizes are estimates, so 120 of the budget are kept in reserve
-"#);
+    Dry run: nothing was written.
+    note: the aim is 5.9k: sizes are estimates, so 120 of the budget are kept in reserve
+    "#);
     let run = home.run(60, &["trim", "--to", "3k", "--keep-last", "2", "-n"]);
     assert_snapshot!(seen(&run), @r#"
 exit 0

@@ -179,19 +179,19 @@ fn compact_without_history() {
 
       turns          3 →      1  −2
       entries       16 →      6  −10
-      size     14.8 KB → 2.9 KB  −11.9 KB
-      window     ~2.4k →  ~1.1k  −1.3k tokens
+      size     14.8 KB → 3.9 KB  −10.9 KB
+      window     ~2.4k →  ~1.4k  −1.0k tokens
 
-      − turn 1    8 earlier entries   −4.3 KB   ~172 tokens  “which sensors are there?”
-      − turn 2    5 earlier entries   −9.4 KB  ~1.2k tokens  “run the tests”
-      +           summary              +744 B   ~106 tokens  “Summary of this conversation's turns 1 to 2, taken from its transcript. ## Asked and answered 1. Asked: which sensors are there? Answered: …”
+      − turn 1    8 earlier entries   −4.3 KB   ~180 tokens  “which sensors are there?”
+      − turn 2    5 earlier entries   −9.4 KB  ~1.3k tokens  “run the tests”
+      +           summary             +1.8 KB   ~455 tokens  “This session is being continued from earlier turns that are no longer in the context window. This is an account of turns 1 to 2, taken from…”
       +           title                +117 B  “Weather station (compact)”
       ~ 1 message re-linked
-      + 1 compaction boundary  +518 B
+      + 1 compaction boundary  +519 B
       ~ 5 fresh ids
 
-      write transcript    2.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
-    note: the recorded context size is lowered to ~1.1k, so that Claude Code does not compact at once
+      write transcript    3.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+    note: the recorded context size is lowered to ~1.4k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
     --- exit code 0
