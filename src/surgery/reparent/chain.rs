@@ -184,7 +184,9 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
                 join(line, 1, i);
             }
         }
-        m.loose.iter().for_each(|&i| join(last, 2, i));
+        // Text beside removed results stays in the order of the file.
+        let at = |i: u32| if i < path[last as usize] { line } else { last };
+        m.loose.iter().for_each(|&i| join(at(i), 2, i));
     }
     let from = preserved_before(session);
     out.retain(|j| j.position >= from);
