@@ -180,7 +180,9 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
             let result = m.results.iter().find(follows).or(m.results.last());
             if let Some(&i) = result {
                 let own = parent(i).filter(|p| m.keeps_line && m.lines.contains(p));
-                own.into_iter().for_each(|p| join(line, 0, p));
+                if let Some(p) = own {
+                    join(line, 0, p);
+                }
                 join(line, 1, i);
             }
         }
