@@ -90,6 +90,8 @@ impl Cut {
 
     fn keeps(&self, session: &Session, index: usize, e: &Entry) -> bool {
         let (leaf_position, leaf_line, leaf_time) = self.leaf;
+        // Copies of one entry stay or are removed together.
+        let index = session.graph().known_as(session.entries(), index);
         match session.graph().place(index) {
             Standing::Path(p) | Standing::Beside(p) => p < self.position,
             // Clients would take a branch that is newer than the cut for the conversation.
@@ -103,6 +105,11 @@ impl Cut {
         let named = e.refers_to.some().and_then(|id| session.find(id));
         if let Some(named) = named {
             let target = &session.entries()[named];
+            // A record of an abandoned place would lead clients there once the later records are removed.
+            let place = session.graph().place(named);
+            if e.kind == Kind::LastPrompt && matches!(place, Standing::Branch(_)) {
+                return false;
+            }
             return self.keeps(session, named, target);
         }
         match e.kind {

@@ -212,10 +212,18 @@ pub(crate) fn lines(before: &str, after: &str, answer: &str, promise: &Promise) 
         let gone = uuid(value).is_none_or(|u| removed.contains(&u));
         let names_removed = removed.iter().any(|u| line.contains(u.as_str()));
         let usage = value["message"]["id"].as_str().is_some_and(|m| m == answer);
+        let retimed = || {
+            let plain = |mut v: Value| {
+                v["timestamp"] = Value::Null;
+                v
+            };
+            let now = is.iter().find(|(_, v)| uuid(v) == uuid(value));
+            now.is_some_and(|(_, v)| plain(v.clone()) == plain(value.clone()))
+        };
         let allowed = if gone {
             promise.removes_lines || about(&promise.touches) || uuid(value).is_none()
         } else {
-            about(&promise.touches) || names_removed || usage
+            about(&promise.touches) || names_removed || usage || promise.moves_leaf && retimed()
         };
         if !allowed {
             let what = if gone { "removed" } else { "changed" };

@@ -23,6 +23,8 @@ pub(crate) struct Promise {
     pub(crate) touches: Vec<String>,
     /// Whether any line may be removed.
     pub(crate) removes_lines: bool,
+    /// Whether the new leaf may get a later time: old clients continue from the newest entry.
+    pub(crate) moves_leaf: bool,
     /// Whether the operation may refuse.
     pub(crate) may_refuse: bool,
     /// The turns from this one on are kept as they are, if nothing more is promised.
@@ -74,6 +76,7 @@ impl Operation {
             Self::CloneAt(n) | Self::Truncate(n) => Promise {
                 shown: before.at(*n),
                 removes_lines: true,
+                moves_leaf: true,
                 may_refuse: before.has_open_call(),
                 ..Promise::default()
             },

@@ -180,10 +180,12 @@ impl Conversation {
                     {
                         continue;
                     }
-                    let calls: Vec<String> = blocks
+                    let mut calls: Vec<String> = blocks
                         .iter()
                         .filter_map(|b| b["id"].as_str().map(str::to_owned))
                         .collect();
+                    // Results are shown in the order of the file.
+                    calls.sort_by_key(|call| answered[call]);
                     out.extend(blocks.into_iter().map(|b| block("assistant", b, id)));
                     for call in calls {
                         let result = answered[&call];

@@ -200,11 +200,15 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
             let result = m.results.iter().find(follows).or(m.results.last());
             if let Some(&i) = result {
                 let own = parent(i).filter(|p| m.keeps_line && m.lines.contains(p));
-                own.into_iter().for_each(|p| join(line, 0, p));
+                if let Some(p) = own {
+                    join(line, 0, p);
+                }
                 join(line, 1, i);
             }
         }
-        m.loose.iter().for_each(|&i| join(last, 2, i));
+        // Text beside removed results stays in the order of the file.
+        let at = |i: u32| if i < path[last as usize] { line } else { last };
+        m.loose.iter().for_each(|&i| join(at(i), 2, i));
     }
     let from = preserved_before(session);
     out.retain(|j| j.position >= from);
