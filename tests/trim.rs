@@ -273,12 +273,12 @@ fn what_is_compacted_is_not_harmed_besides() {
     let found = find(&session, 7_500, 2).unwrap();
     assert_snapshot!(said(&found), @r#"13987 → 6956: turns 1 to 4: replaced by a digest"#);
     assert_snapshot!(found.plan_file(), @r#"
-# turns 1 to 4: replaced by a digest (window ~6.5k)
-[[step]]
-op = "compact"
-at = 4
-max-tokens = 1000
-"#);
+    # turns 1 to 4: replaced by a digest (window ~7.0k)
+    [[step]]
+    op = "compact"
+    at = 4
+    max-tokens = 1000
+    "#);
     let after = operated(&session, &found);
     let after = after.session();
     // The history of what was compacted is still whole.
@@ -288,14 +288,12 @@ max-tokens = 1000
         .collect();
     assert!(String::from_utf8(all).unwrap().contains(&text));
     let found = find(&session, 6_500, 2).unwrap();
-    assert_snapshot!(said(&found), @r#"
-13987 → 6179: turns 1 to 4: replaced by a digest
-"#);
+    assert_snapshot!(said(&found), @r#"13987 → 6289: turns 1 to 4: replaced by a digest"#);
     let no = find(&session, 3_000, 2).unwrap_err();
     assert_snapshot!(format!("{}\n{:?}", no.message, no.remedies), @r#"
-the context window takes about 14.0k tokens and cannot be brought below 6.2k with these options, 3.2k more than the budget of 3.0k; the system prompt and the tools alone take about 2.0k
-[ProtectTurns { turns: 0, window: 2189 }, Budget(7000)]
-"#);
+    the context window takes about 14.0k tokens and cannot be brought below 6.3k with these options, 3.3k more than the budget of 3.0k; the system prompt and the tools alone take about 2.0k
+    [ProtectTurns { turns: 0, window: 2296 }, Budget(7000)]
+    "#);
 }
 
 #[test]
@@ -349,49 +347,49 @@ fn people_see_what_was_chosen() {
     "#);
     let run = home.run(60, &["trim", "--to", "3k", "--keep-last", "2", "-n"]);
     assert_snapshot!(seen(&run), @r#"
-exit 0
-trim  5e551011  “Look at the parser”
-project  /w
+    exit 0
+    trim  5e551011  “Look at the parser”
+    project  /w
 
-  turns          6 →       6
-  entries       25 →      16  −9
-  size     65.8 KB → 12.3 KB  −53.5 KB
-  window     ~9.7k →   ~2.9k  −6.8k tokens
+      turns          6 →       6
+      entries       25 →      16  −9
+      size     65.8 KB → 12.3 KB  −53.5 KB
+      window     ~9.7k →   ~2.9k  −6.8k tokens
 
-  − turn 1    Read call             −86 B    ~22 tokens
-  ~ turn 1    Read result         −4.3 KB  ~1.1k tokens
-  − turn 1    Read result          −118 B    ~30 tokens
-  − turn 2    2 Bash calls         −166 B    ~43 tokens
-  ~ turn 2    2 Bash results     −14.7 KB  ~3.8k tokens
-  − turn 2    2 Bash results       −883 B   ~228 tokens
-  ~ turn 3    image                −848 B   ~219 tokens
-  − turn 3    Screenshot result    −139 B    ~36 tokens
-  − turn 4    Read call             −86 B    ~22 tokens
-  ~ turn 4    Read result         −4.6 KB  ~1.2k tokens
-  − turn 4    Read result          −166 B    ~43 tokens
-  +           title                +117 B
-  … and 1 more, −66 B  ~17 tokens
-  ~ 4 messages re-linked
-  ~ 5 duplicate outputs  −25.5 KB
-  ~ 16 fresh ids
+      − turn 1    Read call             −86 B    ~22 tokens
+      ~ turn 1    Read result         −4.3 KB  ~1.1k tokens
+      − turn 1    Read result          −118 B    ~30 tokens
+      − turn 2    2 Bash calls         −166 B    ~43 tokens
+      ~ turn 2    2 Bash results     −14.7 KB  ~3.8k tokens
+      − turn 2    2 Bash results       −883 B   ~228 tokens
+      ~ turn 3    image                −848 B   ~219 tokens
+      − turn 3    Screenshot result    −139 B    ~36 tokens
+      − turn 4    Read call             −86 B    ~22 tokens
+      ~ turn 4    Read result         −4.6 KB  ~1.2k tokens
+      − turn 4    Read result          −166 B    ~43 tokens
+      +           title                +117 B
+      … and 1 more, −66 B  ~17 tokens
+      ~ 4 messages re-linked
+      ~ 5 duplicate outputs  −25.5 KB
+      ~ 16 fresh ids
 
-note: the last answer's usage is set to about 2.9k, so that
-      the client does not compact at once
+    note: the recorded context size is lowered to ~2.9k, so that
+          Claude Code does not compact at once
 
-The least harmful way
-  1 read of a file that was edited or      −1.1k → ~8.6k
-  read again later: replaced by a note
-  1 large output: shortened to the         −2.8k → ~5.8k
-  first, last and most important lines
-  images and documents of turns 1 to 3:     −394 → ~5.4k
-  replaced by notes
-  3 other outputs: shortened to the most   −2.0k → ~3.4k
-  important lines
-  5 calls: removed with their results       −540 → ~2.9k
+    The least harmful way
+      1 read of a file that was edited or      −1.1k → ~8.6k
+      read again later: replaced by a note
+      1 large output: shortened to the         −2.8k → ~5.8k
+      first, last and most important lines
+      images and documents of turns 1 to 3:     −394 → ~5.4k
+      replaced by notes
+      3 other outputs: shortened to the most   −2.0k → ~3.4k
+      important lines
+      5 calls: removed with their results       −540 → ~2.9k
 
-Dry run: nothing was written.
-note: the aim is 2.9k: sizes are estimates, so 60 of the budget are kept in reserve
-"#);
+    Dry run: nothing was written.
+    note: the aim is 2.9k: sizes are estimates, so 60 of the budget are kept in reserve
+    "#);
     let run = home.run(100, &["trim", "--to", "1M"]);
     assert_snapshot!(seen(&run), @r#"
 exit 0
@@ -681,7 +679,7 @@ fn the_window_is_seen_as_it_is_at_once() {
         done["warnings"][0]
             .as_str()
             .unwrap()
-            .starts_with("the last answer's usage is set to")
+            .starts_with("the recorded context size is lowered to")
     );
 
     // What looks at it agrees, and a second time there is nothing to do.

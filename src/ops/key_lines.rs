@@ -99,7 +99,10 @@ pub(crate) fn failures<'a>(lines: &[&'a str]) -> Vec<&'a str> {
 
 /// Cuts a line after so many bytes.
 pub(crate) fn clip(line: &str, width: usize) -> &str {
-    &line[..line.floor_char_boundary(width)]
+    let end = (0..=width.min(line.len()))
+        .rev()
+        .find(|&at| line.is_char_boundary(at));
+    &line[..end.unwrap_or(0)]
 }
 
 /// Returns the bytes that may be chosen of an output of this size.

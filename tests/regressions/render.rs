@@ -15,13 +15,13 @@ fn prompt(home: &Home, words: &str) -> Transcript {
 /// A transcript of lines that are not as a client writes them.
 fn write_lines(home: &Home, lines: &[Value]) {
     let folder = home.config().join("projects").join("-odd");
-    fs_err::create_dir_all(&folder).unwrap();
+    fs_err::create_dir_all(&folder).expect("a folder");
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
     fs_err::write(
         folder.join(format!("{SESSION}.jsonl")),
         text.join("\n") + "\n",
     )
-    .unwrap();
+    .expect("a transcript");
 }
 
 fn entry(n: usize, kind: &str, content: &Value) -> Value {

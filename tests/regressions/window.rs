@@ -7,7 +7,8 @@ use super::common::{Home, SESSION};
 /// A home with a session of these lines.
 fn home_with(lines: &[Value]) -> Home {
     let home = Home::new();
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.iter().map(ToString::to_string);
+    let text = text.collect::<Vec<_>>().join("\n") + "\n";
     home.write(home.transcript(SESSION), text);
     home
 }

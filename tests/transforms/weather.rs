@@ -56,6 +56,33 @@ pub(crate) fn running_home() -> Home {
     home
 }
 
+/// The same home, with records of usage that fit the content: 1,000 tokens and a third of what each answer was shown.
+pub(crate) fn home_with_fitting_records() -> Home {
+    let home = home();
+    let text = fs_err::read_to_string(path(&home)).expect("a transcript");
+    let (mut shown, mut fitted) = (0, String::new());
+    for line in text.lines() {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        if line["message"]["usage"].is_object() {
+            line["message"]["usage"]["input_tokens"] = (1000 + shown / 3).into();
+        }
+        let blocks = line["message"]["content"].as_array().cloned();
+        let words = |block: &Value| match block["type"].as_str() {
+            // What the model thought weighs next to nothing later.
+            Some("thinking") => 0,
+            _ => block.to_string().len(),
+        };
+        shown += match blocks {
+            Some(blocks) => blocks.iter().map(words).sum(),
+            None => line["message"]["content"].to_string().len(),
+        };
+        fitted += &line.to_string();
+        fitted.push('\n');
+    }
+    fs_err::write(path(&home), fitted).expect("a transcript");
+    home
+}
+
 /// Where the session is.
 pub(crate) fn path(home: &Home) -> PathBuf {
     home.transcript(SESSION)
