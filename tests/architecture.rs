@@ -62,7 +62,7 @@ fn architecture_imports_go_one_way() {
         for import in imports(&fs_err::read_to_string(&file).expect("a source")) {
             match rank(&import) {
                 Some(other) if other > own => {
-                    wrong.push(format!("{} imports {import}", below.display()))
+                    wrong.push(format!("{} imports {import}", below.display()));
                 }
                 None if !HELPERS.contains(&&*import) => {
                     wrong.push(format!(
