@@ -1,15 +1,14 @@
 //! Makes an abandoned path the conversation again.
 
 use rustc_hash::FxHashSet;
-use uuid::Uuid;
 
 use crate::json::encode;
 use crate::session::{Session, Standing};
 use crate::surgery::{
-    Action, ChangeKind, Detail, InsertAt, Plan, Reach, Refusal, Transform, common_fields,
+    Action, ChangeKind, Detail, InsertAt, Plan, Reach, Refusal, Transform, leading_entry,
     session_id,
 };
-use crate::transcript::{PromptKind, format_timestamp};
+use crate::transcript::PromptKind;
 use crate::view::prompt_text;
 
 use super::selector::find_entry;
@@ -103,25 +102,10 @@ fn above(session: &Session, entry: usize) -> Vec<usize> {
 
 /// Adds the entries that make clients continue from a leaf.
 fn lead_to(session: &Session, leaf: usize, chain: &[usize], plan: &mut Plan) {
-    let e = &session.entries()[leaf];
-    let Some(parent) = session.uuid(e) else {
+    let uuid = session.uuid(&session.entries()[leaf]);
+    let (Some(uuid), Some(line)) = (uuid, leading_entry(session, leaf, TEXT)) else {
         return;
     };
-    let chained = session.entries().iter().filter(|e| e.is_chained());
-    let newest = chained.map(|e| e.time).max().unwrap_or(i64::MIN);
-    let timestamp = if newest > i64::MIN {
-        let time = format_timestamp(newest.saturating_add(1));
-        format!(r#","timestamp":"{time}""#)
-    } else {
-        String::new()
-    };
-    let line = format!(
-        r#"{{"parentUuid":{},"isSidechain":false,"type":"system","subtype":"informational","content":{},"isMeta":true{timestamp},"uuid":"{}","level":"info"{}}}"#,
-        encode(&parent),
-        encode(TEXT),
-        Uuid::new_v4(),
-        common_fields(session, e),
-    );
     plan.note_insert(ChangeKind::SystemEntry, line.len() + 1, 0, "");
     plan.insert_line(InsertAt::End, line);
     let is_prompt = |i: &&usize| session.entries()[**i].prompt == PromptKind::Words;
@@ -134,7 +118,7 @@ fn lead_to(session: &Session, leaf: usize, chain: &[usize], plan: &mut Plan) {
     let line = format!(
         r#"{{"type":"last-prompt",{}"leafUuid":{},"sessionId":{}}}"#,
         words.unwrap_or_default(),
-        encode(&parent),
+        encode(&uuid),
         encode(&session_id(session))
     );
     plan.note_insert(ChangeKind::LastPrompt, line.len() + 1, 0, "");

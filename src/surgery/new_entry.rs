@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::json::lookup;
+use uuid::Uuid;
+
+use crate::json::{encode, lookup};
 use crate::session::Session;
-use crate::transcript::Entry;
+use crate::transcript::{Entry, format_timestamp};
 
 /// Returns the fields that every entry of a session carries, as its neighbour spells them, each after a comma.
 pub(crate) fn common_fields(session: &Session, neighbour: &Entry) -> String {
@@ -25,4 +27,26 @@ pub(crate) fn common_fields(session: &Session, neighbour: &Entry) -> String {
         }
     }
     out
+}
+
+/// Returns a line that leads every client to a leaf: an entry that hangs on the leaf, is the newest by time, and is
+/// meant for the end of the file. `None` if the leaf has no uuid.
+pub(crate) fn leading_entry(session: &Session, leaf: usize, text: &str) -> Option<String> {
+    let e = &session.entries()[leaf];
+    let parent = session.uuid(e)?;
+    let chained = session.entries().iter().filter(|e| e.is_chained());
+    let newest = chained.map(|e| e.time).max().unwrap_or(i64::MIN);
+    let timestamp = if newest > i64::MIN {
+        let time = format_timestamp(newest.saturating_add(1));
+        format!(r#","timestamp":"{time}""#)
+    } else {
+        String::new()
+    };
+    Some(format!(
+        r#"{{"parentUuid":{},"isSidechain":false,"type":"system","subtype":"informational","content":{},"isMeta":true{timestamp},"uuid":"{}","level":"info"{}}}"#,
+        encode(&parent),
+        encode(text),
+        Uuid::new_v4(),
+        common_fields(session, e),
+    ))
 }

@@ -455,3 +455,39 @@ fn json_of_paths_that_are_not_utf8_does_not_panic() {
         assert!(document.is_object(), "{document}");
     }
 }
+
+/// The transcripts of the project, by name.
+fn transcripts(home: &Home) -> usize {
+    let files = fs_err::read_dir(home.transcript(SESSION).parent().expect("a folder"));
+    files.expect("a folder").count()
+}
+
+#[test]
+fn clone_is_made_although_nobody_reads_the_preview() {
+    let home = Home::new();
+    home.add(&small(&home));
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut process = home.command(&["clone", SESSION]).process();
+    let status = process.stdout(writer).status().expect("it starts");
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(transcripts(&home), 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn clone_that_cannot_be_reported_says_that_it_is_done() {
+    let home = Home::new();
+    home.add(&small(&home));
+    let full = fs_err::OpenOptions::new().write(true).open("/dev/full");
+    let full: std::fs::File = full.expect("a full device").into();
+    let mut process = home.command(&["clone", SESSION, "-q"]).process();
+    let output = process.stdout(full).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(0));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.contains("it is done, but the report could not be printed"),
+        "{told}"
+    );
+    assert_eq!(transcripts(&home), 2);
+}

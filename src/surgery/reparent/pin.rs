@@ -7,12 +7,11 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::json::encode;
 use crate::session::{Session, Standing};
-use crate::transcript::{EntryHead, Kind, format_timestamp};
+use crate::transcript::{EntryHead, Kind};
 
 use super::super::change_kind::ChangeKind;
-use super::super::new_entry::common_fields;
+use super::super::new_entry::leading_entry;
 use super::super::plan::{InsertAt, Plan};
 use super::chain::Chain;
 use super::gone::Gone;
@@ -52,25 +51,9 @@ pub(super) fn leaf_to_pin(session: &Session, gone: &Gone<'_>, chain: &Chain) -> 
 
 /// Adds the entry that leads clients to the leaf.
 pub(super) fn pin(session: &Session, leaf: usize, plan: &mut Plan) {
-    let e = &session.entries()[leaf];
-    let Some(parent) = session.uuid(e) else {
+    let Some(line) = leading_entry(session, leaf, TEXT) else {
         return;
     };
-    let chained = session.entries().iter().filter(|e| e.is_chained());
-    let newest = chained.map(|e| e.time).max().unwrap_or(i64::MIN);
-    let timestamp = if newest > i64::MIN {
-        let time = format_timestamp(newest.saturating_add(1));
-        format!(r#","timestamp":"{time}""#)
-    } else {
-        String::new()
-    };
-    let line = format!(
-        r#"{{"parentUuid":{},"isSidechain":false,"type":"system","subtype":"informational","content":{},"isMeta":true{timestamp},"uuid":"{}","level":"info"{}}}"#,
-        encode(&parent),
-        encode(TEXT),
-        uuid::Uuid::new_v4(),
-        common_fields(session, e),
-    );
     plan.note_insert(ChangeKind::LastPrompt, line.len() + 1, 0, "");
     plan.insert_line(InsertAt::End, line);
 }
