@@ -1,9 +1,9 @@
 #![no_main]
 #![allow(dead_code)]
 
-#[path = "../../tests/fuzz/mutate.rs"]
+#[path = "../../tests/library/fuzz/mutate.rs"]
 mod mutate;
-#[path = "../../tests/fuzz/targets.rs"]
+#[path = "../../tests/library/fuzz/targets.rs"]
 mod targets;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::transform(data));

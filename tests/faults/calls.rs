@@ -162,7 +162,7 @@ pub(crate) fn judged(
                     answer(&asked, question.id, call.and_then(|c| judge(&c)));
                 }
             }
-            Err(error) => crate::common::skipped("seccomp", &error),
+            Err(error) => crate::harness::skipped("seccomp", &error),
         }
         runner.join().expect("the thread ends")
     })

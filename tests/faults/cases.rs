@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::common::{Home, SESSION, Transcript};
+use crate::harness::{Home, SESSION, Transcript};
 
 /// One run that is interrupted, and what comes before and after it.
 pub(crate) struct Case {

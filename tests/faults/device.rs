@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use super::calls::{Call, Does, judged};
 use super::cases::{CLEAN_UP, TORN, fill};
-use super::common::{Home, Run, SESSION};
 use super::kernel::one_of;
 use super::world::assert_tidy;
+use crate::harness::{Home, Run, SESSION};
 
 const STRIP: &[&str] = &["strip-thinking", SESSION, "--in-place", "--yes"];
 const CLONE: &[&str] = &["clone", SESSION];
@@ -24,7 +24,7 @@ fn apart(test: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let ran = scope.spawn(|| match set_apart() {
             Ok(()) => test(),
-            Err(error) => crate::common::skipped("mount", &error),
+            Err(error) => crate::harness::skipped("mount", &error),
         });
         if let Err(panic) = ran.join() {
             std::panic::resume_unwind(panic);
@@ -179,7 +179,7 @@ fn a_file_system_that_is_shut_down() {
             });
             let disk = match made {
                 Ok(disk) => disk,
-                Err(error) => return crate::common::skipped("ext4", &error),
+                Err(error) => return crate::harness::skipped("ext4", &error),
             };
             disk.reset();
             let old = disk.state();
@@ -245,7 +245,7 @@ fn a_quota_that_is_used_up() {
         });
         let disk = match made {
             Ok(disk) => disk,
-            Err(error) => return crate::common::skipped("btrfs", &error),
+            Err(error) => return crate::harness::skipped("btrfs", &error),
         };
         disk.reset();
         let home = &disk.home;
@@ -259,7 +259,7 @@ fn a_quota_that_is_used_up() {
             .and_then(|()| btrfs(&["quota", "rescan", "-w"]))
             .and_then(|()| btrfs(&["qgroup", "limit", "900k"]));
         if let Err(error) = limited {
-            return crate::common::skipped("btrfs-quota", &error);
+            return crate::harness::skipped("btrfs-quota", &error);
         }
         let before = home.names();
         for command in [STRIP, CLONE] {

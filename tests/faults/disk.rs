@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::cases::{CLEAN_UP, fill};
-use super::common::{Home, Run, SESSION, mode, set_mode};
 use super::world::assert_tidy;
 use super::writer::Halted;
+use crate::harness::{Home, Run, SESSION, mode, set_mode};
 
 const STRIP: [&str; 4] = ["strip-thinking", SESSION, "--in-place", "--yes"];
 
@@ -35,7 +35,7 @@ fn under(home: &Home, front: &[&str], arguments: &[&str]) -> Option<Run> {
             Some(Run::new(home, &output))
         }
         _ => {
-            crate::common::skipped("mount", &"no file system can be mounted here");
+            crate::harness::skipped("mount", &"no file system can be mounted here");
             None
         }
     }
@@ -142,7 +142,7 @@ fn files_that_may_not_grow() {
 #[test]
 fn a_read_only_folder() {
     if !rustix::process::geteuid().is_root() {
-        crate::common::skipped("other-user", &"only root can be another user");
+        crate::harness::skipped("other-user", &"only root can be another user");
         return;
     }
     let home = large_home();
@@ -242,7 +242,7 @@ fn a_journal_on_another_file_system() {
     let there = Home::new();
     let home = Home::in_memory();
     if device(&there.path("")) == device(&home.path("")) {
-        crate::common::skipped("two-file-systems", &"there is only one file system");
+        crate::harness::skipped("two-file-systems", &"there is only one file system");
         return;
     }
     fill(&home);

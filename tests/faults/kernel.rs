@@ -6,8 +6,8 @@
 
 use super::calls::{Call, Does, judged};
 use super::cases::{CASES, Case, fill};
-use super::common::{Home, Run, SESSION, Transcript};
 use super::world::{World, assert_tidy};
+use crate::harness::{Home, Run, SESSION, Transcript};
 
 const BROKEN: i32 = libc::EIO;
 const QUOTA: i32 = libc::EDQUOT;

@@ -8,8 +8,8 @@
     reason = "a long run tells what it did, and a test that is skipped says so"
 )]
 
-#[path = "../common/mod.rs"]
-mod common;
+#[path = "../harness/mod.rs"]
+mod harness;
 
 mod broken;
 #[cfg(target_os = "linux")]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::cases::{Case, fill, more};
-use super::common::{Home, Run, SESSION};
+use crate::harness::{Home, Run, SESSION};
 
 /// Everything that a client or a person could see, and what the journal says was done.
 #[derive(Clone, PartialEq)]

@@ -14,8 +14,8 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::json;
 
 use super::cases::{CLEAN_UP, fill};
-use super::common::{Home, SESSION};
 use super::world::assert_tidy;
+use crate::harness::{Home, SESSION};
 
 const STRIP: [&str; 5] = [
     "strip-thinking",

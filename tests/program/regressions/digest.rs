@@ -1,0 +1,283 @@
+//! The digest that `compact` writes where no summary is given.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, SESSION, Transcript};
+
+/// Prints the digest of all turns, and checks that nothing was written.
+fn digest_with(home: &Home, more: &[&str]) -> String {
+    let before = home.everything();
+    let arguments = ["compact", SESSION, "--keep-last", "0", "--print-summary"];
+    let run = home.run(&[&arguments[..], more].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(before == home.everything(), "nothing is written");
+    run.stdout
+}
+
+fn digest(transcript: &Transcript) -> String {
+    digest_with(&Home::with(transcript), &[])
+}
+
+fn start() -> Transcript {
+    Home::new().start(SESSION)
+}
+
+/// A result that the client marks as failed.
+fn failed(transcript: Transcript, id: &str, output: &str) -> Transcript {
+    let block =
+        json!({"tool_use_id": id, "type": "tool_result", "content": output, "is_error": true});
+    transcript.user(
+        json!({"role": "user", "content": [block]}),
+        json!({"toolUseResult": output}),
+    )
+}
+
+fn bash(command: &str) -> Value {
+    json!({ "command": command })
+}
+
+#[test]
+fn digest_quotes_answers_to_questions() {
+    let text = digest(
+        &start()
+            .prompt("design the wind sensor")
+            .call("q1", "AskUserQuestion", &json!({"questions": []}))
+            .result("q1", "User has answered your questions: \"Which unit?\"=\"knots, never km/h\". You can now continue with the user's answers in mind.")
+            .answer("Knots it is."),
+    );
+    assert!(
+        text.contains("\"Which unit?\"=\"knots, never km/h\"\n"),
+        "{text}"
+    );
+    assert!(!text.contains("You can now continue"), "{text}");
+}
+
+#[test]
+fn digest_quotes_refusals_with_their_words() {
+    let made = start()
+        .prompt("publish it")
+        .call("b1", "Bash", &bash("git push --force"));
+    let refused = failed(
+        made,
+        "b1",
+        "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nnever force-push to main",
+    );
+    let text = digest(&refused.answer("Understood."));
+    assert!(
+        text.contains("refusing Bash (git push --force): never force-push to main"),
+        "{text}"
+    );
+    assert!(!text.contains("doesn't want to proceed"), "{text}");
+}
+
+#[test]
+fn digest_quotes_prompts_that_waited_in_the_queue() {
+    let queued = |text: &str| json!({"type": "queue-operation", "operation": "enqueue", "content": text, "sessionId": SESSION});
+    let text = digest(
+        &start()
+            .prompt("edit each section")
+            .answer("On it.")
+            .line(queued("commit each section atomically"))
+            .line(queued(
+                "<task-notification>\n<task-id>a</task-id></task-notification>",
+            ))
+            .answer("Done."),
+    );
+    assert!(
+        text.contains("while you worked: commit each section atomically"),
+        "{text}"
+    );
+    assert!(!text.contains("task-notification"), "{text}");
+}
+
+#[test]
+fn digest_lists_tasks_of_both_tools() {
+    let create = |subject: &str| json!({"subject": subject, "description": "all of it"});
+    let text = digest(
+        &start()
+            .prompt("go on")
+            .call("t1", "TaskCreate", &create("Measure wind"))
+            .result("t1", "Task #1 created successfully: Measure wind")
+            .call("t2", "TaskCreate", &create("Measure rain"))
+            .result("t2", "Task #2 created successfully: Measure rain")
+            .call(
+                "t3",
+                "TaskUpdate",
+                &json!({"taskId": "1", "status": "completed"}),
+            )
+            .result("t3", "Updated task #1 status")
+            .answer("Wind is measured."),
+    );
+    assert!(text.contains("#1 [done] Measure wind\n"), "{text}");
+    assert!(text.contains("#2 [open] Measure rain: all of it"), "{text}");
+    assert!(text.contains("- Next: Measure rain"), "{text}");
+    let todos = json!({"todos": [
+        {"content": "Read the sensor", "status": "completed"},
+        {"content": "Draw the curve", "status": "in_progress"},
+    ]});
+    let text = digest(
+        &start()
+            .prompt("go on")
+            .call("t1", "TodoWrite", &todos)
+            .result("t1", "Todos have been modified")
+            .answer("Drawing."),
+    );
+    assert!(text.contains("[done] Read the sensor"), "{text}");
+    assert!(text.contains("- In progress: Draw the curve"), "{text}");
+}
+
+#[test]
+fn digest_reports_failures_behind_a_pipe_and_their_fix() {
+    let text = digest(
+        &start()
+            .prompt("make the tests pass")
+            .call("b1", "Bash", &bash("npm test 2>&1 | tail -5"))
+            .result("b1", "FAIL wind.test.js\nTypeError: direction is undefined\n1 failed")
+            .answer("The issue is that the direction is never set.")
+            .call("e1", "Edit", &json!({"file_path": "/elsewhere/wind.js", "old_string": "let d;", "new_string": "let d = north();"}))
+            .result("e1", "ok")
+            .call("b2", "Bash", &bash("npm test 2>&1 | tail -20"))
+            .result("b2", "12 passed, 0 failed")
+            .answer("All tests pass."),
+    );
+    assert!(
+        text.contains("TypeError: direction is undefined")
+            && text.contains("→ The issue is that the direction is never set.")
+            && text.contains("→ edited wind.js: `let d = north();`")
+            && text.contains("→ passed later"),
+        "{text}"
+    );
+    assert!(
+        text.contains("`npm test`, 2 times, failed, then passed"),
+        "{text}"
+    );
+}
+
+#[test]
+fn digest_lists_commits_and_relative_paths() {
+    let home = Home::new();
+    let file = home.project().join("src/wind.rs");
+    let file = file.to_str().expect("a path");
+    home.add(
+        &home
+            .start(SESSION)
+            .prompt("fix it and commit")
+            .call(
+                "e1",
+                "Edit",
+                &json!({"file_path": file, "old_string": "a", "new_string": "fn direction() {}"}),
+            )
+            .result("e1", "ok")
+            .call(
+                "b1",
+                "Bash",
+                &bash("git commit -m \"Give the wind a direction\""),
+            )
+            .result(
+                "b1",
+                "[main 1a2b3c4] Give the wind a direction\n 1 file changed",
+            )
+            .answer("Committed."),
+    );
+    let text = digest_with(&home, &[]);
+    assert!(
+        text.contains("- 1a2b3c4 Give the wind a direction\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("- src/wind.rs (edited once), new: direction"),
+        "{text}"
+    );
+}
+
+#[test]
+fn digest_shows_slash_commands_as_they_were_typed() {
+    let text = digest(
+        &start()
+            .prompt("<command-message>greet</command-message>\n<command-name>/greet</command-name>\n<command-args>Ada</command-args>")
+            .answer("Hello, Ada."),
+    );
+    assert!(text.contains("- Turn 1: /greet Ada\n"), "{text}");
+    assert!(!text.contains("<command"), "{text}");
+}
+
+#[test]
+fn digest_keeps_its_own_headings_apart_from_quoted_ones() {
+    let text = digest(
+        &start()
+            .prompt("# Plan\n## Step 1\nmeasure")
+            .answer("## Result\nMeasured, because the plan said so."),
+    );
+    let headings: Vec<&str> = text.lines().filter(|l| l.starts_with('#')).collect();
+    assert_eq!(
+        headings,
+        [
+            "## What the user asked for",
+            "## What was found, decided and answered (turn: statement)",
+            "## Where it stands, and what is next",
+        ]
+    );
+    assert!(text.contains("# Plan\n  ## Step 1\n  measure"), "{text}");
+}
+
+#[test]
+fn digest_takes_in_an_earlier_summary_without_its_boilerplate() {
+    let summary = "This session is being continued from a previous conversation that ran out of context.\n\nAnalysis:\nLet me think.\n\nSummary:\n1. Primary Request and Intent:\n   Build a weather station.\n7. Pending Tasks:\n   - Solder the board\n\nPlease continue the conversation from where we left it off without asking the user any further questions. Continue with the last task that you were asked to work on.";
+    let text = digest(
+        &start()
+            .prompt("an old question")
+            .answer("an old answer")
+            .compaction(summary, json!({"trigger": "auto", "preTokens": 1000}))
+            .prompt("solder it")
+            .answer("Soldered, since the board had arrived."),
+    );
+    assert!(text.contains("Build a weather station."), "{text}");
+    assert!(text.contains("Solder the board"), "{text}");
+    assert!(text.contains("Turn 2: solder it"), "{text}");
+    for gone in ["Please continue", "Let me think", "an old question"] {
+        assert!(!text.contains(gone), "{gone}: {text}");
+    }
+}
+
+#[test]
+fn digest_fills_its_budget_and_keeps_to_it() {
+    let home = Home::new();
+    let mut long = home.start(SESSION);
+    for n in 0..80 {
+        long = long
+            .prompt(&format!("question {n}: {}", "why is it so? ".repeat(30)))
+            .answer(&format!(
+                "Answer {n} is long because of `part_{n}`. {}",
+                "It is what it is, and nothing else. ".repeat(20)
+            ));
+    }
+    home.add(&long);
+    for tokens in [1_000, 2_800, 6_000] {
+        let text = digest_with(&home, &["--max-tokens", &tokens.to_string()]);
+        let most = tokens * 4;
+        assert!(
+            text.len() <= most + 1 && text.len() * 100 >= most * 92,
+            "{} of {most} bytes",
+            text.len()
+        );
+        assert!(text.contains("question 79"), "{text}");
+    }
+}
+
+#[test]
+fn summarizer_gets_readable_text_of_a_limited_size() {
+    let home = Home::new();
+    let mut long = home.start(SESSION).prompt("read all of them");
+    for n in 0..20 {
+        let id = format!("r{n}");
+        let list = json!([{"type": "text", "text": format!("file {n} \"quoted\"\n{}", "x".repeat(50_000))}]);
+        long = long.call(&id, "Read", &json!({"file_path": format!("/f{n}")}));
+        let block = json!({"tool_use_id": id, "type": "tool_result", "content": list});
+        long = long.user(json!({"role": "user", "content": [block]}), json!({}));
+    }
+    home.add(&long.answer("All read."));
+    let text = digest_with(&home, &["--summarizer", "cat"]);
+    assert!(text.len() <= 400_010, "{} bytes", text.len());
+    assert!(text.contains("Result: file 19 \"quoted\"\n"), "not escaped");
+    assert!(text.ends_with("Assistant: All read.\n"), "the end is there");
+}

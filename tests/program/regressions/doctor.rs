@@ -1,0 +1,398 @@
+//! Regressions in `doctor`, and in the repairs of what it finds.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, SESSION, Transcript, records, uuid};
+
+/// A line of the graph with the `n`th uuid, `parent` 0 being the root.
+fn entry(n: usize, parent: usize, kind: &str, message: Value, more: Value) -> Value {
+    let parent = (parent > 0).then(|| uuid(SESSION, parent));
+    let mut line = json!({
+        "parentUuid": parent, "isSidechain": false, "type": kind, "message": message,
+        "uuid": uuid(SESSION, n), "timestamp": format!("2026-01-02T03:04:{n:02}.000Z"),
+        "sessionId": SESSION, "version": "2.1.325", "userType": "external",
+    });
+    if let (Some(line), Value::Object(more)) = (line.as_object_mut(), more) {
+        line.extend(more);
+    }
+    line
+}
+
+fn prompt(n: usize, parent: usize, words: &str) -> Value {
+    let message = json!({"role": "user", "content": words});
+    entry(n, parent, "user", message, json!({}))
+}
+
+fn answer(n: usize, parent: usize, id: &str, blocks: Value) -> Value {
+    let message = json!({
+        "id": id, "type": "message", "role": "assistant", "model": "claude-opus-4-5",
+        "content": blocks, "usage": {"input_tokens": 100, "output_tokens": 5},
+    });
+    entry(n, parent, "assistant", message, json!({}))
+}
+
+fn text(words: &str) -> Value {
+    json!([{"type": "text", "text": words}])
+}
+
+fn call(id: &str) -> Value {
+    json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}}])
+}
+
+fn result(n: usize, parent: usize, id: &str) -> Value {
+    let block = json!({"type": "tool_result", "tool_use_id": id, "content": format!("result {n}")});
+    let message = json!({"role": "user", "content": [block]});
+    entry(n, parent, "user", message, json!({}))
+}
+
+/// A home with one session of these lines, which a version of the client wrote.
+fn home(version: &str, lines: &[Value]) -> Home {
+    let home = Home::new();
+    let mut transcript = home.start(SESSION);
+    for line in lines {
+        let mut line = line.clone();
+        line["cwd"] = json!(home.project().to_string_lossy());
+        if line.get("uuid").is_some() {
+            line["version"] = json!(version);
+        }
+        transcript = transcript.line(line);
+    }
+    home.add(&transcript);
+    home
+}
+
+/// The checks that found a problem, and the exit code.
+fn problems(home: &Home) -> (Vec<String>, i32) {
+    let run = home.run(&["doctor", SESSION, "--json"]);
+    let document: Value = serde_json::from_str(&run.stdout).expect("one JSON document");
+    let findings = document["sessions"][0]["findings"].as_array().cloned();
+    let found = findings.unwrap_or_default();
+    let serious = found.iter().filter(|f| f["severity"] != "harmless");
+    let names = serious.filter_map(|f| f["check"].as_str().map(str::to_owned));
+    (names.collect(), run.code)
+}
+
+/// Whether repair leaves the session as it is.
+fn repair_leaves_alone(home: &Home) -> bool {
+    let before = fs_err::read(home.transcript(SESSION)).expect("the session");
+    let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    before == fs_err::read(home.transcript(SESSION)).expect("the session")
+}
+
+fn assert_healthy(home: &Home) {
+    assert_eq!(problems(home), (Vec::new(), 0));
+}
+
+#[test]
+fn doctor_accepts_an_entry_that_was_written_twice() {
+    let mut again = result(3, 2, "toolu_1");
+    again["slug"] = json!("a-b-c");
+    let mut boundary = entry(
+        5,
+        0,
+        "system",
+        Value::Null,
+        json!({"subtype": "compact_boundary"}),
+    );
+    boundary["logicalParentUuid"] = json!(uuid(SESSION, 3));
+    boundary["compactMetadata"] = json!({"trigger": "auto", "preTokens": 9, "preservedSegment": {
+        "headUuid": uuid(SESSION, 2), "anchorUuid": uuid(SESSION, 6), "tailUuid": uuid(SESSION, 3),
+    }});
+    let mut summary = prompt(6, 5, "Summary: all");
+    summary["isCompactSummary"] = json!(true);
+    let home = home(
+        "2.1.325",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", call("toolu_1")),
+            result(3, 2, "toolu_1"),
+            again,
+            boundary,
+            summary,
+            answer(7, 6, "msg_2", text("done")),
+        ],
+    );
+    assert_healthy(&home);
+    assert!(repair_leaves_alone(&home));
+}
+
+#[test]
+fn doctor_accepts_an_answer_that_was_written_again() {
+    let home = home(
+        "2.0.50",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", call("toolu_1")),
+            result(3, 2, "toolu_1"),
+            answer(4, 3, "msg_2", text("done")),
+            answer(6, 1, "msg_1", call("toolu_1")),
+            result(7, 6, "toolu_1"),
+            answer(8, 7, "msg_2", text("done")),
+            prompt(9, 8, "next"),
+            answer(10, 9, "msg_3", text("ok")),
+        ],
+    );
+    assert_healthy(&home);
+    assert!(repair_leaves_alone(&home));
+}
+
+#[test]
+fn doctor_reports_parallel_results_only_for_old_clients() {
+    let lines = [
+        prompt(1, 0, "go"),
+        answer(2, 1, "msg_1", call("toolu_1")),
+        answer(3, 2, "msg_1", call("toolu_2")),
+        result(4, 2, "toolu_1"),
+        result(5, 3, "toolu_2"),
+        answer(6, 5, "msg_2", text("done")),
+    ];
+    assert_healthy(&home("2.1.81", &lines));
+    let (found, code) = problems(&home("2.1.45", &lines));
+    assert_eq!((found, code), (vec!["parallel-results".to_owned()], 1));
+}
+
+#[test]
+fn doctor_accepts_a_killed_call() {
+    let home = home(
+        "2.1.81",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", call("toolu_1")),
+            prompt(4, 2, "go on then"),
+            answer(5, 4, "msg_2", text("on")),
+        ],
+    );
+    assert_healthy(&home);
+}
+
+#[test]
+fn doctor_accepts_blank_text_inside_an_answer() {
+    let home = home(
+        "2.1.39",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", text("\n\n")),
+            answer(3, 2, "msg_1", text("done")),
+        ],
+    );
+    assert_healthy(&home);
+}
+
+#[test]
+fn doctor_accepts_a_command_echo_beside_the_leaf() {
+    let echo = |n, words: &str| prompt(n, 2, words);
+    let home = home(
+        "2.1.100",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", text("done")),
+            echo(5, "<local-command-stdout>Bye!</local-command-stdout>"),
+            echo(4, "<command-name>/exit</command-name>"),
+        ],
+    );
+    assert_healthy(&home);
+}
+
+#[test]
+fn doctor_accepts_a_dangling_parent_with_no_message_before_it() {
+    let home = home(
+        "2.0.76",
+        &[prompt(2, 1, "go"), answer(3, 2, "msg_1", text("done"))],
+    );
+    assert_healthy(&home);
+}
+
+#[test]
+fn repair_keeps_times_where_last_prompt_names_a_parallel_result() {
+    let note = json!({"type": "last-prompt", "lastPrompt": "go", "leafUuid": uuid(SESSION, 4), "sessionId": SESSION});
+    let home = home(
+        "2.1.226",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", call("toolu_1")),
+            answer(3, 2, "msg_1", call("toolu_2")),
+            result(4, 2, "toolu_1"),
+            note,
+            result(5, 3, "toolu_2"),
+            answer(6, 5, "msg_2", text("the last answer")),
+        ],
+    );
+    assert_healthy(&home);
+    assert!(repair_leaves_alone(&home));
+}
+
+#[test]
+fn repair_linearize_makes_no_cycle_of_lines_out_of_order() {
+    let mut meta = prompt(2, 1, "meta");
+    meta["isMeta"] = json!(true);
+    let home = home(
+        "2.1.45",
+        &[
+            prompt(1, 0, "one"),
+            answer(4, 3, "m3", call("t8")),
+            meta,
+            answer(3, 2, "m3", call("t7")),
+            result(5, 3, "t8"),
+            result(6, 3, "t7"),
+        ],
+    );
+    let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let left = problems(&home).0;
+    assert!(!left.contains(&"cycle".to_owned()), "{left:?}");
+    assert!(
+        repair_leaves_alone(&home),
+        "a second repair changes nothing"
+    );
+}
+
+#[test]
+fn repair_keeps_results_of_three_calls_with_one_id() {
+    let home = home(
+        "2.1.45",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "m1", call("t1")),
+            result(3, 2, "t1"),
+            answer(4, 3, "m2", call("t1")),
+            answer(5, 4, "m3", call("t1")),
+            result(6, 5, "t1"),
+            answer(7, 6, "m4", text("done")),
+        ],
+    );
+    let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let after: String = records(&home.transcript(SESSION))
+        .iter()
+        .map(Value::to_string)
+        .collect();
+    assert!(
+        after.contains("result 3") && after.contains("result 6"),
+        "{after}"
+    );
+    assert!(
+        repair_leaves_alone(&home),
+        "a second repair changes nothing"
+    );
+}
+
+#[test]
+fn doctor_explains_checks() {
+    let home = Home::with(&Transcript::new(SESSION, std::path::Path::new("/p")).prompt("go"));
+    let run = home.run(&["doctor", "--explain", "torn-line"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("every version"), "{run:?}");
+    let run = home.run(&["doctor", "--explain", "nonsense"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("dangling-parent"), "{run:?}");
+}
+
+/// Tears the line of the `n`th entry after its `words`.
+fn tear(home: &Home, n: usize, words: &str) {
+    let path = home.transcript(SESSION);
+    let text = fs_err::read_to_string(&path).expect("the session");
+    let own = format!("\"uuid\":\"{}\"", uuid(SESSION, n));
+    let torn = text.lines().map(|line| {
+        if line.contains(&own) {
+            // The client writes the parent first.
+            let value: Value = serde_json::from_str(line).expect("a record");
+            let parent = &value["parentUuid"];
+            format!(r#"{{"parentUuid":{parent},"isSidechain":false,"type":"user","message":{{"role":"user","content":"{words}"#)
+        } else {
+            line.to_owned()
+        }
+    });
+    let torn: Vec<String> = torn.collect();
+    home.write(&path, torn.join("\n") + "\n");
+}
+
+#[test]
+fn repair_restores_a_torn_prompt_from_second_copies() {
+    let whole = "please look at the parser and tell me what it does";
+    let lines = [
+        prompt(1, 0, "go"),
+        answer(2, 1, "msg_1", text("done")),
+        prompt(3, 2, whole),
+        answer(4, 3, "msg_2", text("it parses")),
+    ];
+    let queued = json!({"type": "queue-operation", "operation": "enqueue", "content": whole, "timestamp": "2026-01-02T03:04:03.000Z", "sessionId": SESSION});
+    let history = json!({"display": whole, "pastedContents": {}, "timestamp": 1, "project": "/p", "sessionId": SESSION});
+    for (extra, history, source) in [
+        (vec![queued], None, "queue of typed prompts"),
+        (Vec::new(), Some(history), "history of typed prompts"),
+    ] {
+        let home = home("2.1.325", &[&lines[..], &extra].concat());
+        if let Some(history) = history {
+            home.write(home.config().join("history.jsonl"), format!("{history}\n"));
+        }
+        tear(&home, 3, "please look at the par");
+        let preview = home.run(&["repair", SESSION, "-n"]);
+        assert!(
+            preview.stdout.contains(source) || preview.stderr.contains(source),
+            "{preview:?}"
+        );
+        let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let after = records(&home.transcript(SESSION));
+        let restored = after.iter().find(|r| r["message"]["content"] == whole);
+        let restored = restored.expect("the prompt");
+        assert_eq!(
+            restored["uuid"],
+            uuid(SESSION, 3),
+            "the answer still follows it"
+        );
+        assert_eq!(restored["parentUuid"], uuid(SESSION, 2));
+        assert_healthy(&home);
+    }
+}
+
+#[test]
+fn repair_takes_the_output_of_an_interrupted_call_from_its_progress() {
+    let progress = json!({
+        "parentUuid": uuid(SESSION, 2), "isSidechain": false, "type": "progress",
+        "data": {"type": "bash_progress", "output": "half", "fullOutput": "half of the output"},
+        "toolUseID": "bash-progress-0", "parentToolUseID": "toolu_1", "uuid": uuid(SESSION, 3),
+        "timestamp": "2026-01-02T03:04:03.000Z", "sessionId": SESSION,
+    });
+    let home = home(
+        "2.1.45",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", call("toolu_1")),
+            progress,
+            prompt(4, 2, "go on then"),
+            answer(5, 4, "msg_2", text("on")),
+        ],
+    );
+    let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let after = records(&home.transcript(SESSION));
+    let result = after
+        .iter()
+        .find(|r| r["message"]["content"][0]["tool_use_id"] == "toolu_1");
+    let content = &result.expect("a result")["message"]["content"][0]["content"];
+    assert!(
+        content
+            .as_str()
+            .is_some_and(|c| c.contains("half of the output")),
+        "{content}"
+    );
+}
+
+#[test]
+fn repair_of_a_cycle_offers_in_place() {
+    let home = home(
+        "2.0.76",
+        &[prompt(1, 2, "go"), answer(2, 1, "msg_1", text("done"))],
+    );
+    let run = home.run(&["doctor", SESSION]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(
+        run.stdout
+            .contains("repair 5e551000-aaaa-4bbb-8ccc-0123456789ab --in-place"),
+        "{run:?}"
+    );
+    let run = home.run(&["repair", SESSION, "-n"]);
+    assert!(run.stderr.contains("--in-place"), "{run:?}");
+}

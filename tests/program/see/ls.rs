@@ -1,0 +1,170 @@
+use serde_json::json;
+
+use crate::see::home::{Home, Script, call, eventful, words};
+
+fn home() -> Home {
+    let home = Home::new();
+    home.put(
+        "5e551011-aaaa-4bbb-8ccc-dddddddddddd",
+        eventful().text(),
+        120,
+    );
+    let mut plain = Script::new("0dd00001-aaaa-4bbb-8ccc-dddddddddddd", 80);
+    plain.prompt("Explain the build");
+    plain.answer(0, &[words("It runs make.")]);
+    home.put(
+        "0dd00001-aaaa-4bbb-8ccc-dddddddddddd",
+        plain.text(),
+        72 * 60,
+    );
+    home.put(
+        "0dd00002-aaaa-4bbb-8ccc-dddddddddddd",
+        "{\"type\":\"mode\",\"mode\":\"normal\"}\n",
+        1,
+    );
+    home
+}
+
+#[test]
+fn at_three_widths() {
+    let home = home();
+    insta::assert_snapshot!(home.run(60, &["ls"]).seen(), @r#"
+    exit 0
+      id        age  turns  context  title or first prompt
+      5e551011   2h      4    12.5k  Flaky parser �[2J test
+       waits for a result of: Bash  git push origin main
+      0dd00001   3d      1      ~16  Explain the build
+    "#);
+    insta::assert_snapshot!(home.run(100, &["ls"]).seen(), @r#"
+    exit 0
+      id        age  turns  context     size  compacted  branch  model          title or first prompt
+      5e551011   2h      4    12.5k  12.8 KB         1×  main    claude-test-1  Flaky parser �[2J test
+       waits for a result of: Bash  git push origin main
+      0dd00001   3d      1      ~16    789 B             main    claude-test-1  Explain the build
+    "#);
+    insta::assert_snapshot!(home.run(160, &["ls"]).seen(), @r#"
+    exit 0
+      id        age  turns  context     size  compacted  branch  model          title or first prompt
+      5e551011   2h      4    12.5k  12.8 KB         1×  main    claude-test-1  Flaky parser �[2J test
+       waits for a result of: Bash  git push origin main
+      0dd00001   3d      1      ~16    789 B             main    claude-test-1  Explain the build
+    "#);
+}
+
+#[test]
+fn in_colour() {
+    let home = home();
+    insta::assert_snapshot!(home.run(100, &["ls", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
+    exit 0
+    ␛[2m  id        age  turns  context     size  compacted  branch  model          title or first prompt␛[0m
+      5e551011   2h      4    12.5k  12.8 KB         1×  main    claude-test-1  Flaky parser �[2J test
+    ␛[2m   waits for a result of: Bash  git push origin main␛[0m
+      0dd00001   3d      1      ~16    789 B             main    claude-test-1  Explain the build
+    "#);
+}
+
+#[test]
+fn all_projects_in_groups() {
+    let home = home();
+    insta::assert_snapshot!(home.run(80, &["ls", "--all", "--sort", "size"]).seen(), @r#"
+    exit 0
+    -home-project
+      id        age  turns  context     size  compacted  title or first prompt
+      5e551011   2h      4    12.5k  12.8 KB         1×  Flaky parser �[2J test
+       waits for a result of: Bash  git push origin main
+      0dd00001   3d      1      ~16    789 B             Explain the build
+    "#);
+}
+
+#[test]
+fn figures_for_scripts() {
+    let document = home()
+        .run(100, &["ls", "--json", "--sort", "tokens"])
+        .json();
+    let first = &document["sessions"][0];
+    assert_eq!(
+        document["sessions"].as_array().unwrap().len(),
+        2,
+        "what holds no conversation is left out"
+    );
+    assert_eq!(
+        (
+            &first["turns"],
+            &first["compactions"],
+            &first["state"],
+            &first["live"]
+        ),
+        (&json!(4), &json!(1), &json!("idle"), &json!(false))
+    );
+    assert_eq!(
+        first["pending_call"],
+        json!({"tool": "Bash", "gist": "git push origin main"})
+    );
+    assert_eq!(
+        (&first["model"], &first["branch"], &first["tokens_recorded"]),
+        (&json!("claude-test-1"), &json!("main"), &json!(true))
+    );
+    assert_eq!(document["sessions"][1]["tokens_recorded"], json!(false));
+}
+
+#[test]
+fn found_by_prompt_title_and_history() {
+    let home = home();
+    let found = |text: &str| {
+        let document = home.run(100, &["ls", "--json", "--grep", text]).json();
+        document["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|s| s["short_id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("FLAKY TEST"), ["5e551011"]);
+    assert_eq!(found("explain THE"), ["0dd00001"]);
+    assert_eq!(found("nothing like it"), [""; 0]);
+    let typed = json!({"display": "only typed, never sent", "project": "/w", "timestamp": 1, "sessionId": "0dd00001-aaaa-4bbb-8ccc-dddddddddddd"});
+    crate::see::home::write(
+        &home.config().join("history.jsonl"),
+        &format!("not json\n{typed}\n"),
+    );
+    assert_eq!(found("never sent"), ["0dd00001"]);
+}
+
+#[test]
+fn a_running_client_is_marked() {
+    let home = home();
+    let folder = home.config().join("sessions");
+    std::fs::create_dir_all(&folder).unwrap();
+    let start = ccsurgery::store::process_start(std::process::id());
+    let state = |status: &str| {
+        let client = json!({"pid": std::process::id(), "sessionId": "5e551011-aaaa-4bbb-8ccc-dddddddddddd", "procStart": start, "status": status});
+        crate::see::home::write(&folder.join("1.json"), &client.to_string());
+        let document = home.run(100, &["ls", "--json"]).json();
+        let first = document["sessions"][0].clone();
+        assert_eq!(first["live"], json!(true));
+        first["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        (state("busy"), state("idle")),
+        ("working".to_owned(), "approval".to_owned())
+    );
+}
+
+#[test]
+fn ids_are_as_long_as_they_must_be() {
+    let home = Home::new();
+    for id in [
+        "abcdef01-1111-4bbb-8ccc-dddddddddddd",
+        "abcdef01-1122-4bbb-8ccc-dddddddddddd",
+    ] {
+        let mut s = Script::new(id, 1);
+        s.prompt("hi");
+        s.answer(10, &[call("t", "Bash", &json!({}))]);
+        home.put(id, s.text(), 9);
+    }
+    let document = home.run(100, &["ls", "--json"]).json();
+    let sessions = document["sessions"].as_array().unwrap().iter();
+    let mut shorts: Vec<&str> = sessions.map(|s| s["short_id"].as_str().unwrap()).collect();
+    shorts.sort_unstable();
+    assert_eq!(shorts, ["abcdef01-111", "abcdef01-112"]);
+}

@@ -1,0 +1,13 @@
+//! The commands that look and do not touch, run as a person would.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
+
+mod diff;
+pub(crate) mod home;
+mod inspect;
+mod ls;
+mod payload;
+mod recorded;
+mod show;

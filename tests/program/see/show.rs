@@ -1,0 +1,245 @@
+use serde_json::json;
+
+use crate::see::home::{Home, eventful};
+
+fn home() -> Home {
+    let home = Home::new();
+    home.put(
+        "5e551011-aaaa-4bbb-8ccc-dddddddddddd",
+        eventful().text(),
+        120,
+    );
+    home
+}
+
+#[test]
+fn the_table_at_three_widths() {
+    let home = home();
+    insta::assert_snapshot!(home.run(60, &["show"]).seen(), @r#"
+    exit 0
+    5e551011  “Flaky parser �[2J test”
+    4 turns, 12.8 KB, 12.6k tokens in the context window
+
+    turn  age    size  tokens  notes        prompt
+       1   1d  1.6 KB     ~36  compacted    Set up the project
+       2   1d  6.2 KB    ~736  1 failed     Fix the flaky test …
+       3   3h  4.0 KB    ~571  interrupted  日本語のログを見て …
+       4   2h   870 B     ~59  unfinished   Push it
+    "#);
+    insta::assert_snapshot!(home.run(100, &["show"]).seen(), @r#"
+    exit 0
+    5e551011  “Flaky parser �[2J test”
+    4 turns, 12.8 KB, 12.6k tokens in the context window
+
+    turn  age    size  tokens  calls       notes        prompt
+       1   1d  1.6 KB     ~36              compacted    Set up the project
+       2   1d  6.2 KB    ~736  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why…
+       3   3h  4.0 KB    ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[maske…
+       4   2h   870 B     ~59  Bash        unfinished   Push it
+    "#);
+    insta::assert_snapshot!(home.run(160, &["show"]).seen(), @r#"
+    exit 0
+    5e551011  “Flaky parser �[2J test”
+    4 turns, 12.8 KB, 12.6k tokens in the context window
+
+    turn  age    size  tokens  calls       notes        prompt
+       1   1d  1.6 KB     ~36              compacted    Set up the project
+       2   1d  6.2 KB    ~736  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why it fails
+       3   3h  4.0 KB    ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[masked]
+       4   2h   870 B     ~59  Bash        unfinished   Push it
+    "#);
+}
+
+#[test]
+fn the_table_in_colour() {
+    let home = home();
+    insta::assert_snapshot!(home.run(100, &["show", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
+    exit 0
+    ␛[1m5e551011␛[0m  “Flaky parser �[2J test”
+    ␛[2m4 turns, 12.8 KB, 12.6k tokens in the context window␛[0m
+
+    ␛[2mturn  age    size  tokens  calls       notes        prompt␛[0m
+       1   1d  1.6 KB     ~36              ␛[33mcompacted␛[0m    Set up the project
+       2   1d  6.2 KB    ~736  Bash Read   ␛[31m1 failed␛[0m     Fix the flaky test in parser.rs and tell me why…
+       3   3h  4.0 KB    ~571  Screenshot  ␛[33minterrupted␛[0m  日本語のログを見て �[31mred� and use ghp_[maske…
+       4   2h   870 B     ~59  Bash        ␛[33munfinished␛[0m   Push it
+    "#);
+}
+
+#[test]
+fn turns_to_read() {
+    let home = home();
+    insta::assert_snapshot!(home.run(60, &["show", "--turns", "2.."]).seen(), @r#"
+    exit 0
+    ── turn 2 ──────────────────────────────────────────────────
+
+    ❯ Fix the flaky test in parser.rs
+      and tell me why it fails
+
+    ✻ The test depends on the order of a map.
+
+    Let me look.
+
+    ● Bash  cargo test parser  toolu_a
+      ⎿ test parser::case_1 ... ok
+        test parser::case_2 ... ok
+        test parser::case_3 ... ok
+        test parser::case_4 ... ok
+        test parser::case_5 ... ok
+        test parser::case_6 ... ok
+        test parser::case_7 ... ok
+        test parser::case_8 ... ok
+        … 32 more lines
+
+    ● Read  /w/src/parser.rs  toolu_b
+      ⎿ fn parse() {
+            let map = HashMap::new();
+        }
+
+    The map's order is random; **sort the keys**.
+
+    ── turn 3 ──────────────────────────────────────────────────
+
+    ❯ 日本語のログを見て �[31mred� and use ghp_[masked]
+
+    ● Screenshot  toolu_c
+      [image 640×480 png 624 B]
+
+    It shows the log.
+
+    [client] [Request interrupted by user]
+
+    ── turn 4 ──────────────────────────────────────────────────
+
+    ❯ Push it
+
+    ● Bash  git push origin main  toolu_d
+    session 5e551011  “Flaky parser �[2J test”
+    "#);
+}
+
+#[test]
+fn a_turn_in_full() {
+    let home = home();
+    let run = home.run(100, &["show", "@", "--turns", "2", "--full"]);
+    assert!(
+        run.out.contains("test parser::case_40 ... ok")
+            && run.out.contains("\"description\": \"run\""),
+        "{}",
+        run.seen()
+    );
+}
+
+#[test]
+fn parts_alone() {
+    let home = home();
+    insta::assert_snapshot!(home.run(60, &["show", "--only", "prompts"]).seen(), @r#"
+    exit 0
+    Set up the project
+
+    Fix the flaky test in parser.rs
+    and tell me why it fails
+
+    日本語のログを見て �[31mred� and use ghp_[masked]
+
+    Push it
+    session 5e551011  “Flaky parser �[2J test”
+    "#);
+    insta::assert_snapshot!(home.run(60, &["show", "--only", "answers"]).seen(), @r#"
+    exit 0
+    Done.
+
+    Let me look.
+
+    The map's order is random; **sort the keys**.
+
+    It shows the log.
+    session 5e551011  “Flaky parser �[2J test”
+    "#);
+    insta::assert_snapshot!(home.run(60, &["show", "--only", "calls"]).seen(), @r#"
+    exit 0
+    Bash  cargo test parser
+    Read  /w/src/parser.rs
+    Screenshot
+    Bash  git push origin main
+    session 5e551011  “Flaky parser �[2J test”
+    "#);
+    let document = home
+        .run(60, &["show", "--only", "calls", "--turns", "-1", "--json"])
+        .json();
+    let item = json!({"kind": "call", "id": "toolu_d", "tool": "Bash", "gist": "git push origin main", "input": {"command": "git push origin main"}});
+    assert_eq!(
+        document["turn_contents"],
+        json!([{"turn": 4, "items": [item]}])
+    );
+    assert_eq!(
+        (&document["turns"], &document["schema"]),
+        (&json!(1), &json!(1))
+    );
+}
+
+#[test]
+fn keys_are_masked_unless_asked_for() {
+    let home = home();
+    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    for args in [
+        &["show"][..],
+        &["show", "--turns", "3"],
+        &["show", "--json"],
+        &["show", "--turns", "3", "--json"],
+        &["payload"],
+        &["ls", "--grep", "use"],
+        &["inspect", "--json"],
+    ] {
+        let run = home.run(160, args);
+        assert_eq!(run.code, 0, "{}", run.seen());
+        assert!(!run.out.contains(secret), "{args:?}: {}", run.seen());
+    }
+    assert!(
+        home.run(160, &["show", "--turns", "3", "--show-secrets"])
+            .out
+            .contains(secret)
+    );
+}
+
+#[test]
+fn nothing_hostile_reaches_the_terminal() {
+    let home = home();
+    for args in [
+        &["ls"][..],
+        &["show"],
+        &["show", "--turns", "1..", "--full"],
+        &["inspect"],
+        &["show", "--only", "prompts"],
+        &["clone", "-n"],
+    ] {
+        let run = home.run(100, args);
+        let hostile = run.seen().chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!((run.code, hostile), (0, None), "{args:?}");
+    }
+}
+
+#[test]
+fn branches_that_were_left() {
+    let home = Home::new();
+    let mut s = eventful();
+    let fork = s.entry("user", &json!({"parentUuid": "00000006-0000-4000-8000-000000000006", "message": {"role": "user", "content": "Another way"}}));
+    s.line(&json!({"type": "last-prompt", "leafUuid": fork}));
+    home.put("5e551011-aaaa-4bbb-8ccc-dddddddddddd", s.text(), 120);
+    insta::assert_snapshot!(home.run(80, &["show", "--branches"]).seen(), @r#"
+    exit 0
+    after turn  entries    size  first entry  first prompt
+             2        8  5.4 KB  0000000c     日本語のログを見て �[31mred� and use …
+    "#);
+}
+
+#[test]
+fn a_turn_that_is_not_there() {
+    let home = home();
+    insta::assert_snapshot!(home.run(80, &["show", "--turns", "9"]).seen(), @r#"
+    exit 2
+    session 5e551011  “Flaky parser �[2J test”
+    Error: there is no turn 9
+    Hint: the session has turns 1 to 4; -1 is the last
+    "#);
+}
