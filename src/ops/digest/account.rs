@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::json::decode;
+use crate::json::{decode, fields, lookup};
 use crate::session::{Session, Standing};
 use crate::transcript::{BlockKind, Entry, Kind, PromptKind, Subtype, attached};
 use crate::view::{prompt_as_typed, words_of};
@@ -26,6 +26,8 @@ pub(super) struct Account {
     pub(super) texts: Vec<Statement>,
     pub(super) failures: Failures,
     pub(super) files: IndexMap<String, FileUse>,
+    /// Files that the client recorded as changed, also by calls whose records are lost.
+    pub(super) tracked: IndexSet<String>,
     /// Names of files that searches and commands printed or named, and how often.
     pub(super) found: IndexMap<String, u32>,
     pub(super) commits: IndexSet<String>,
@@ -89,6 +91,7 @@ impl Account {
         }
         if let (Some(first), Some(last)) = (members.first(), members.last()) {
             account.add_queued(session, entry(first.1).line, entry(last.1).line);
+            account.add_tracked(session, entry(last.1).line);
         }
         account.mark_last_texts();
         account
@@ -203,6 +206,23 @@ impl Account {
         if !added.is_empty() {
             self.words.extend(added);
             self.words.sort_by_key(|(turn, _)| *turn);
+        }
+    }
+
+    /// Adds the files of which the client kept the bytes before it changed them.
+    fn add_tracked(&mut self, session: &Session, last: u32) {
+        for (_, e) in session.entries_of(Kind::FileHistorySnapshot) {
+            let line = session.text(e);
+            let Some(backups) = lookup(line, &["snapshot", "trackedFileBackups"]) else {
+                continue;
+            };
+            let backups = backups.of(line);
+            for file in fields(backups).unwrap_or_default() {
+                if e.line <= last {
+                    let path = self.relative(&decode(file.key.of(backups)));
+                    self.tracked.insert(path);
+                }
+            }
         }
     }
 

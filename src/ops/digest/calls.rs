@@ -1,6 +1,6 @@
 //! Reads calls and their results.
 
-use crate::json::{decode, lookup};
+use crate::json::{decode, elements, lookup};
 use crate::session::Session;
 use crate::transcript::{Block, Entry};
 use crate::view::{CallSummary, result_words};
@@ -10,7 +10,7 @@ use super::failures::{Failure, error_lines, looks_failed};
 use super::notes::remarks;
 use super::person::Words;
 use super::text::{one_line, shorten, without_client_tags, without_colours};
-use super::work::{command_key, commit_of, file_names, only_looks};
+use super::work::{command_key, commit_of, definitions, file_names, only_looks};
 
 /// The beginnings of results of calls that the person refused.
 const REFUSED: [&str; 2] = [
@@ -22,7 +22,13 @@ const REFUSED: [&str; 2] = [
 const SAID: &str = "the user said:";
 
 /// How many of the last calls are kept.
-const LAST_CALLS: usize = 6;
+const LAST_CALLS: usize = 7;
+
+/// How many hits of a search are listed in its line.
+const SEARCH_HITS: usize = 16;
+
+/// How many definitions are listed of what a call read.
+const DEFINITIONS_READ: usize = 6;
 
 /// The most names of files that are counted in searches and commands.
 const FOUND: usize = 1_000;
@@ -35,6 +41,8 @@ struct Made<'a> {
     /// The text of its result; `None` if there is no result.
     result: Option<String>,
     failed: bool,
+    /// The client's own copy of the result, as JSON; empty if there is none.
+    details: &'a [u8],
 }
 
 impl Made<'_> {
@@ -53,10 +61,15 @@ impl Account {
     pub(super) fn add_call(&mut self, session: &Session, e: &Entry, block: &Block, turn: u32) {
         let tool = session.tool_name(e, block);
         let call = session.calls().of(block);
-        let result = call.and_then(|c| c.results.first()).map(|at| {
+        let result_at = call.and_then(|c| c.results.first());
+        let result = result_at.map(|at| {
             let line = session.text(&session.entries()[at.entry as usize]);
             let text = result_words(session.block(at.block).span.of(line));
             without_client_tags(&without_colours(&text))
+        });
+        let details = result_at.map_or(&[][..], |at| {
+            let answer = &session.entries()[at.entry as usize];
+            answer.result.of(session.text(answer))
         });
         let made = Made {
             tool: &tool,
@@ -64,6 +77,7 @@ impl Account {
             turn,
             result,
             failed: call.is_some_and(|c| c.failed(session)),
+            details,
         };
         if self.add_refusal(&made) {
             return;
@@ -106,8 +120,10 @@ impl Account {
         let gist = one_line(&self.relative(&gist), 160);
         let outcome = match &made.result {
             None => " → no result yet".to_owned(),
-            Some(_) if matches!(made.tool, "Read" | "Write" | "Edit") && !made.failed => {
-                String::new()
+            Some(_) if matches!(made.tool, "Write" | "Edit") && !made.failed => edited_part(made),
+            Some(text) if made.tool == "Read" && !made.failed => part_read(made, text),
+            Some(text) if made.tool == "Grep" && !made.failed => {
+                format!(" → {}", hits(&self.relative(text)))
             }
             Some(text) => {
                 let mut lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
@@ -268,6 +284,106 @@ impl Account {
             self.failures.add(Failure::new(made.turn, key, lines));
         }
     }
+}
+
+/// Returns which lines an edit changed, and the definitions that it touched.
+fn edited_part(made: &Made<'_>) -> String {
+    let hunks = lookup(made.details, &["structuredPatch"]).map_or(&[][..], |s| s.of(made.details));
+    let hunk = elements(hunks).ok().and_then(|all| all.first().copied());
+    let number = |hunk: &[u8], key: &str| {
+        let text = lookup(hunk, &[key])?.of(hunk);
+        std::str::from_utf8(text).ok()?.parse::<u64>().ok()
+    };
+    let range = hunk.and_then(|h| {
+        let hunk = h.of(hunks);
+        Some((number(hunk, "newStart")?, number(hunk, "newLines")?))
+    });
+    let lines = range.map(|(start, count)| line_range(start, count));
+    let original = lookup(made.details, &["originalFile"]).map(|s| decode(s.of(made.details)));
+    let enclosing = range.zip(original).and_then(|((start, _), file)| {
+        // A hunk begins with three lines of context.
+        let before = file.lines().take(start as usize + 2);
+        let name = before.filter_map(|l| definitions(l).next()).last()?;
+        Some(name.to_owned())
+    });
+    let new = made.input("new_string").unwrap_or_default();
+    let mut names: Vec<String> = enclosing.into_iter().collect();
+    names.extend(definitions(&new).take(4).map(str::to_owned));
+    names.dedup();
+    in_parentheses(lines.into_iter().chain(names))
+}
+
+fn in_parentheses(parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", parts.join(", "))
+    }
+}
+
+/// Returns which lines a call read, and what they define.
+fn part_read(made: &Made<'_>, text: &str) -> String {
+    // The client numbers the lines: a number, an arrow or a tab, and the line itself.
+    let numbered = |line: &str| -> Option<(u64, usize)> {
+        let at = line.find(['→', '\t'])?;
+        let number = line[..at].trim().parse().ok()?;
+        Some((number, at + line[at..].chars().next()?.len_utf8()))
+    };
+    let first = text.lines().find_map(|l| Some(numbered(l)?.0));
+    let last = text.lines().rev().find_map(|l| Some(numbered(l)?.0));
+    let whole = lookup(made.raw, &["input", "offset"]).is_none()
+        && lookup(made.raw, &["input", "limit"]).is_none();
+    let lines = first
+        .zip(last)
+        .filter(|_| !whole)
+        .map(|(first, last)| line_range(first, last.saturating_sub(first) + 1));
+    let code = text
+        .lines()
+        .filter_map(|l| Some(l[numbered(l)?.1..].trim_start()));
+    let names = code.flat_map(definitions).take(DEFINITIONS_READ);
+    in_parentheses(lines.into_iter().chain(names.map(str::to_owned)))
+}
+
+fn line_range(start: u64, count: u64) -> String {
+    match count {
+        0 | 1 => format!("line {start}"),
+        _ => format!("lines {start} to {}", start.saturating_add(count - 1)),
+    }
+}
+
+/// Returns the hits of a search without the lines of context around them; the name of a file is written once.
+fn hits(output: &str) -> String {
+    let mut listed = Vec::new();
+    let mut file = "";
+    for line in output.lines() {
+        let mut parts = line.splitn(3, ':');
+        let (name, number) = (parts.next().unwrap_or_default(), parts.next());
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let hit = match (number, parts.next()) {
+            // `file:12:text`
+            (Some(number), Some(text)) if is_number(number) => {
+                let text = one_line(text, 90);
+                let known = std::mem::replace(&mut file, name) == name;
+                if known {
+                    format!("{number}: {text}")
+                } else {
+                    format!("{name} {number}: {text}")
+                }
+            }
+            // `12:text`, and the names of files alone.
+            (Some(_), _) if is_number(name) => one_line(line, 90),
+            (None, _) if name.contains('/') && !name.contains(char::is_whitespace) => {
+                name.to_owned()
+            }
+            _ => continue,
+        };
+        listed.push(hit);
+        if listed.len() == SEARCH_HITS {
+            break;
+        }
+    }
+    listed.join(" / ")
 }
 
 /// Returns the first lines of an edit that are new.

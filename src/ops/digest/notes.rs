@@ -129,7 +129,7 @@ pub(super) fn section(account: &Account) -> Section {
     }
     Section {
         heading: "What was found, decided and answered (turn: statement)",
-        share: 32,
+        share: 34,
         floor: LONGEST + 10,
         cut_ends: false,
         essential: false,

@@ -59,7 +59,7 @@ pub(super) fn section(account: &Account) -> Section {
     }
     Section {
         heading: "Where it stands, and what is next",
-        share: 24,
+        share: 23,
         floor: 80,
         cut_ends: false,
         essential: true,

@@ -18,23 +18,36 @@ pub(super) struct FileUse {
     pub(super) changed: String,
     /// Names that were defined in it.
     pub(super) defines: IndexSet<String>,
+    /// Names whose definitions were changed.
+    pub(super) changes: IndexSet<String>,
 }
 
 impl FileUse {
-    /// Takes the names that new text of the file defines.
+    /// Takes the names that new text of the file defines, and those whose definitions it replaces.
     pub(super) fn define(&mut self, old: &str, new: &str) {
-        for line in new.lines().map(str::trim_start) {
-            if self.defines.len() < DEFINED
-                && let Some(name) = defined(line).filter(|n| !old.contains(n))
-            {
-                self.defines.insert(name.to_owned());
+        for name in definitions(new) {
+            if !old.contains(name) {
+                insert_some(&mut self.defines, name);
+            } else if !self.defines.contains(name) {
+                insert_some(&mut self.changes, name);
             }
         }
     }
 }
 
-/// The most names that are listed for one file.
+/// The most names of one kind that are listed for one file.
 const DEFINED: usize = 16;
+
+fn insert_some(names: &mut IndexSet<String>, name: &str) {
+    if names.len() < DEFINED {
+        names.insert(name.to_owned());
+    }
+}
+
+/// Returns the names that lines of code define.
+pub(super) fn definitions(code: &str) -> impl Iterator<Item = &str> {
+    code.lines().filter_map(|line| defined(line.trim_start()))
+}
 
 /// Words that come before a name that is being defined.
 const DEFINING: [&str; 9] = [
@@ -149,12 +162,7 @@ pub(super) fn files(account: &Account) -> Section {
         } else {
             format!(", last `{}`", one_line(&file.changed, 80))
         };
-        let defines = if file.defines.is_empty() {
-            String::new()
-        } else {
-            let names: Vec<&str> = file.defines.iter().map(String::as_str).collect();
-            format!(", new: {}", names.join(", "))
-        };
+        let defines = listed("new", &file.defines) + &listed("changed", &file.changes);
         let rank = 1000 + i64::from(file.edits) * 8 + i as i64;
         items.push(Item::new(
             format!("{path} ({}){defines}{changed}", done.join(", ")),
@@ -162,12 +170,33 @@ pub(super) fn files(account: &Account) -> Section {
             rank,
         ));
     }
+    let changed_elsewhere: Vec<&str> = account
+        .tracked
+        .iter()
+        .filter(|path| {
+            account
+                .files
+                .get(*path)
+                .is_none_or(|f| f.edits == 0 && !f.created)
+        })
+        .map(String::as_str)
+        .collect();
+    if !changed_elsewhere.is_empty() {
+        let files = changed_elsewhere.join(", ");
+        items.push(Item::new(
+            format!("also changed in this session: {files}"),
+            6,
+            950,
+        ));
+    }
+    read.retain(|path| !changed_elsewhere.contains(path));
     if !read.is_empty() {
         items.push(Item::new(format!("only read: {}", read.join(", ")), 6, 900));
     }
     let known: IndexSet<&str> = account
         .files
         .keys()
+        .chain(&account.tracked)
         .map(|p| p.rsplit('/').next().unwrap_or(p))
         .collect();
     let mut found: Vec<_> = account
@@ -192,6 +221,15 @@ pub(super) fn files(account: &Account) -> Section {
         floor: 70,
         essential: false,
         items,
+    }
+}
+
+/// Returns names for the end of a file's line, after a word that says what was done with them.
+fn listed(what: &str, names: &IndexSet<String>) -> String {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!(", {what}: {}", names.join(", ")),
     }
 }
 

@@ -281,3 +281,56 @@ fn summarizer_gets_readable_text_of_a_limited_size() {
     assert!(text.contains("Result: file 19 \"quoted\"\n"), "not escaped");
     assert!(text.ends_with("Assistant: All read.\n"), "the end is there");
 }
+
+#[test]
+fn digest_lists_files_that_the_client_recorded_as_changed() {
+    let snapshot = json!({"type": "file-history-snapshot", "messageId": "m1", "isSnapshotUpdate": false,
+        "snapshot": {"messageId": "m1", "timestamp": "2026-01-01T00:00:00.000Z",
+            "trackedFileBackups": {"src/vane.rs": {"backupFileName": null, "version": 1}}}});
+    let text = digest(
+        &start()
+            .line(snapshot)
+            .prompt("make the vane turn")
+            .answer("Done."),
+    );
+    assert!(
+        text.contains("- also changed in this session: src/vane.rs\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn digest_names_the_lines_and_definitions_of_the_last_calls() {
+    let edited = json!({"tool_use_id": "e1", "type": "tool_result", "content": "updated"});
+    let details = json!({"toolUseResult": {"filePath": "/w/vane.rs", "originalFile": "fn spin() {\n    one();\n}\n",
+        "structuredPatch": [{"oldStart": 2, "oldLines": 1, "newStart": 2, "newLines": 2, "lines": []}]}});
+    let text = digest(
+        &start()
+            .prompt("make the vane turn")
+            .call(
+                "g1",
+                "Grep",
+                &json!({"pattern": "one\\(", "path": "/w"}),
+            )
+            .result("g1", "/w/vane.rs-1-fn spin() {\n/w/vane.rs:2:    one();\n/w/vane.rs:9:    one();\n--")
+            .call(
+                "r1",
+                "Read",
+                &json!({"file_path": "/w/vane.rs", "offset": 7, "limit": 2}),
+            )
+            .result("r1", "     7→fn stop() {\n     8→    none();")
+            .call(
+                "e1",
+                "Edit",
+                &json!({"file_path": "/w/vane.rs", "old_string": "one();", "new_string": "one();\n    two();"}),
+            )
+            .user(json!({"role": "user", "content": [edited]}), details),
+    );
+    for line in [
+        "Grep one\\( → /w/vane.rs 2: one(); / 9: one();\n",
+        "Read /w/vane.rs (lines 7 to 8, stop)\n",
+        "Edit /w/vane.rs (lines 2 to 3, spin)\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+}
