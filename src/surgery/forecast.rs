@@ -1,4 +1,4 @@
-//! What a plan would save, without carrying it out.
+//! Estimates what a plan would save, without applying it.
 
 use super::plan::{Fate, InsertAt, Plan};
 use crate::json::apply_edits;
@@ -7,17 +7,17 @@ use crate::transcript::LineState;
 use crate::window::Weight;
 use crate::window::{EntryWeights, line_weight};
 
-/// By how much a plan changes a session.
+/// The change in size that a plan makes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Forecast {
-    /// What the window gains; mostly less than nothing.
+    /// The weight that the context window gains; usually negative.
     pub window: Weight,
-    /// What the file gains, but for references that are mended.
+    /// The bytes that the file gains, not counting repaired references.
     pub bytes: i64,
 }
 
 impl Forecast {
-    /// Looks at every line that a plan touches, and no other.
+    /// Estimates the change from the lines that the plan touches; no other line is read.
     pub fn of(session: &Session, ledger: &EntryWeights, plan: &Plan) -> Self {
         let mut out = Self::default();
         let cut = out.insert(session, plan);
@@ -58,8 +58,8 @@ impl Forecast {
         out
     }
 
-    /// Takes what is put in. Returns the position of the path from which on it is still shown, where a
-    /// boundary is put in.
+    /// Counts the inserted lines. If a boundary is inserted, returns the position of the path from which on
+    /// entries are still shown.
     fn insert(&mut self, session: &Session, plan: &Plan) -> Option<u32> {
         let mut cut = None;
         for (place, text) in plan.inserts() {
@@ -79,7 +79,7 @@ impl Forecast {
     }
 }
 
-/// The first position of the path that stands behind a place in the file.
+/// Returns the first position of the path that comes after a place in the file.
 fn position(session: &Session, place: InsertAt) -> u32 {
     let (path, entries) = (session.graph().path(), session.entries());
     let behind = match place {

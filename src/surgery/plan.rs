@@ -1,4 +1,4 @@
-//! Plans: what becomes of each line, as data that can be shown, checked and carried out.
+//! A plan: the lines that are removed, edited, inserted and hidden, as data that can be shown, checked and applied.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,18 @@ use super::excerpt::Excerpt;
 use super::refusal::Refusal;
 use super::reparent::reparent;
 
-/// An operation that yields a plan.
+/// An operation: it looks at a session and makes a plan.
 pub trait Transform {
-    /// Its name on the command line.
+    /// The operation's name, as on the command line.
     fn name(&self) -> &'static str;
 
-    /// How far it may change what the model is shown, beyond what its plan removes and hides.
+    /// How far the operation may change what the model is shown, beyond what its plan removes and hides.
     fn reach(&self) -> Reach {
         Reach::Narrows
     }
 
-    /// Decides what is removed and edited; never who becomes whose parent. `detail` says how much of it
-    /// the plan describes; small plans ignore it and list every change.
+    /// Decides what is removed and edited. The resolver chooses the parents. `detail` determines how much
+    /// of it the plan describes; small plans ignore it and list every change.
     fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal>;
 }
 
@@ -35,7 +35,7 @@ pub trait Transform {
 pub enum Reach {
     /// Not at all.
     Narrows,
-    /// It may show entries that were hidden, with whatever is wrong with those.
+    /// It may show entries that were hidden, including faulty ones.
     Reveals,
     /// It may make another path or another order the conversation, because the present one is broken.
     Rearranges,
@@ -55,31 +55,31 @@ impl<T: Transform + ?Sized> Transform for &T {
     }
 }
 
-/// How much a plan says of what it does.
+/// How much a plan describes of what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
-    /// Every change by itself.
+    /// Every change.
     #[default]
     Full,
-    /// What people are shown: where there are many, those of a kind in a turn are one.
+    /// What people are shown: if there are many, changes of one kind in a turn are joined.
     Grouped,
-    /// Nothing: only what comes of it is asked for.
+    /// Nothing: only the result is needed.
     None,
 }
 
-/// What becomes of a line.
+/// What a plan does with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate<'a> {
-    /// It goes.
+    /// The line is removed.
     Drop,
-    /// Spans of it are replaced.
+    /// Spans of the line are replaced.
     Edit(&'a [Edit]),
 }
 
-/// What becomes of lines. Whether one goes is asked of every line, many times over, so each has a number.
+/// The fate of each line. It is looked up often for every line, so it is one number per line.
 #[derive(Debug, Clone, Default)]
 struct Fates {
-    /// By line, as far as any is touched: [`KEPT`], [`GONE`], or where its edits are, counted behind these.
+    /// By line, up to the last one that is touched: [`KEPT`], [`GONE`], or the place of its edits, counted from there.
     numbers: Vec<u32>,
     edits: Vec<Edits>,
     touched: usize,
@@ -102,7 +102,7 @@ impl Fates {
         self.numbers.get(line as usize) == Some(&GONE)
     }
 
-    /// The number of a line, which is touched from now on.
+    /// Returns the number of a line, which counts as touched from now on.
     fn touch(&mut self, line: u32) -> &mut u32 {
         let line = line as usize;
         if self.numbers.len() <= line {
@@ -129,16 +129,16 @@ impl Fates {
     }
 }
 
-/// Where a line is put in.
+/// Where a line is inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InsertAt {
-    /// In front of this line.
+    /// Before this line.
     Before(u32),
-    /// Behind the last line.
+    /// After the last line.
     End,
 }
 
-/// What was done to an entry, in a word.
+/// What is done to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -148,12 +148,12 @@ pub enum Action {
     Insert,
 }
 
-/// What an entry is called.
+/// The id of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Name {
-    /// A UUID, as clients give.
+    /// A UUID, as clients write it.
     Uuid(Uuid),
-    /// Anything else.
+    /// Any other text.
     Other(Box<str>),
 }
 
@@ -175,10 +175,10 @@ impl Serialize for Name {
     }
 }
 
-/// One thing that a plan does, for people and scripts.
+/// One change that a plan makes, for people and scripts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The line in the original file, from 1; absent for what is put in.
+    /// The line in the original file, from 1; `None` for an inserted line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The entry's uuid, if it has one.
@@ -186,29 +186,29 @@ pub struct Change {
     pub uuid: Option<Name>,
     /// What is done.
     pub action: Action,
-    /// To what.
+    /// What it is done to.
     #[serde(flatten)]
     pub what: ChangeKind,
-    /// By how many bytes the file grows.
+    /// The bytes that the file gains; negative if it shrinks.
     pub bytes: i64,
     /// The turn, where the entry has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u32>,
-    /// The words concerned, for the preview.
+    /// The removed and added text, for the preview.
     #[serde(skip)]
     pub gist: Excerpt,
-    /// By how many bytes what the model is shown grows.
+    /// The bytes that the model is shown in addition; negative if they are fewer.
     #[serde(skip)]
     pub shown: i64,
-    /// For how many changes of its kind it stands.
+    /// The number of changes of its kind that it stands for.
     #[serde(skip)]
     pub count: u32,
 }
 
-/// From how many changes on those of a kind are said as one, where sums will do.
+/// The number of changes from which on changes of one kind are joined, if `detail` allows it.
 const MANY: usize = 1000;
 
-/// Among how many of the last ones their like is looked for.
+/// The number of the last changes among which one of the same kind is searched.
 const RECENT: usize = 32;
 
 impl Change {
@@ -218,7 +218,7 @@ impl Change {
         }
     }
 
-    /// Whether people are shown both in one row.
+    /// Whether people are shown both changes in one row.
     fn is_like(&self, other: &Self) -> bool {
         (self.turn, self.action, self.shown == 0) == (other.turn, other.action, other.shown == 0)
             && self.what == other.what
@@ -226,7 +226,7 @@ impl Change {
     }
 }
 
-/// The fate of each line, and why.
+/// The fate of each line, with a description of every change.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     fates: Fates,
@@ -235,18 +235,18 @@ pub struct Plan {
     hidden: Vec<u32>,
     /// Parents that were requested, by entry.
     parents: BTreeMap<u32, Option<String>>,
-    /// Everything that it does, in words.
+    /// Every change, described.
     pub changes: Vec<Change>,
-    /// What a person should know before.
+    /// Warnings that a person should read before agreeing.
     pub warnings: Vec<String>,
     /// Subagents whose transcripts are no longer part of the session, by their ids.
     pub dropped_agents: Vec<String>,
-    /// Bytes that are no record and leave the transcript, by the line of the file that they were in,
+    /// Bytes that are not a record and are removed from the transcript, by the line that they were in,
     /// from 1. They are kept beside the journal.
     pub quarantine: Vec<(u32, Vec<u8>)>,
 }
 
-/// A plan that contradicts itself: a bug, and nothing is written.
+/// A plan that contradicts itself. This is a bug, and nothing is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {source}; this is a bug in ccsurgery, and nothing was written")]
 pub struct PlanError {
@@ -257,22 +257,22 @@ pub struct PlanError {
 }
 
 impl Plan {
-    /// Whether nothing is to be done.
+    /// Whether the plan changes nothing.
     pub fn is_empty(&self) -> bool {
         self.fates.touched == 0 && self.inserts.is_empty() && self.parents.is_empty()
     }
 
-    /// What becomes of a line; `None` keeps it.
+    /// Returns what happens to a line; `None` if it is kept.
     pub fn fate(&self, line: u32) -> Option<Fate<'_>> {
         self.fates.get(line)
     }
 
-    /// Whether a line goes.
+    /// Whether a line is removed.
     pub fn drops(&self, line: u32) -> bool {
         self.fates.drops(line)
     }
 
-    /// Whether a line goes, or an edit of it touches these bytes.
+    /// Whether a line is removed, or an edit of it touches these bytes.
     pub fn touches(&self, line: u32, span: Span) -> bool {
         self.fate(line).is_some_and(|fate| match fate {
             Fate::Drop => true,
@@ -282,12 +282,12 @@ impl Plan {
         })
     }
 
-    /// Lets a line go. Edits of it are forgotten.
+    /// Removes a line. Edits of it are discarded.
     pub fn drop_line(&mut self, line: u32) {
         *self.fates.touch(line) = GONE;
     }
 
-    /// Edits a line; a line that goes stays gone.
+    /// Edits a line. A line that is removed stays removed.
     pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
         self.fates.edit(line, edits);
     }
@@ -336,12 +336,12 @@ impl Plan {
         std::mem::take(&mut self.parents)
     }
 
-    /// Puts a line in.
+    /// Inserts a line.
     pub fn insert_line(&mut self, place: InsertAt, text: impl Into<Vec<u8>>) {
         self.inserts.entry(place).or_default().push(text.into());
     }
 
-    /// A plan that says so much of what it does.
+    /// Makes an empty plan that describes its changes in this detail.
     #[must_use]
     pub fn with_detail(say: Detail) -> Self {
         Self {
@@ -350,12 +350,12 @@ impl Plan {
         }
     }
 
-    /// Whether nobody reads what it does in words.
+    /// Whether changes need not be described.
     pub fn wants_no_changes(&self) -> bool {
         self.say == Detail::None
     }
 
-    /// Records what is done to an entry.
+    /// Describes what is done to an entry.
     pub fn note(
         &mut self,
         session: &Session,
@@ -396,7 +396,7 @@ impl Plan {
 
     fn say(&mut self, mut change: Change, source: &[u8]) {
         if self.say == Detail::Grouped && self.changes.len() >= MANY {
-            // Where nothing else tells whether there is something to be said, the words must.
+            // Only the text shows whether the change is empty.
             if change.shown == 0 {
                 change.silence_if_empty(source);
             }
@@ -407,7 +407,7 @@ impl Plan {
                 other.count += change.count;
                 return;
             }
-            // It will speak for others: words that turn out to be none must not stand for theirs.
+            // This change stands for others, so an empty excerpt must not hide theirs.
             if change.gist.may_be_empty() {
                 change.silence_if_empty(source);
             }
@@ -415,7 +415,7 @@ impl Plan {
         self.changes.push(change);
     }
 
-    /// Records a line that is put in.
+    /// Describes a line that is inserted.
     pub fn note_insert(
         &mut self,
         what: impl Into<ChangeKind>,
@@ -436,13 +436,13 @@ impl Plan {
         });
     }
 
-    /// The lines that go or change, with what becomes of them.
+    /// The lines that are removed or edited, with their fates.
     pub fn fates(&self) -> impl Iterator<Item = (u32, Fate<'_>)> + '_ {
         let all = 0..self.fates.numbers.len() as u32;
         all.filter_map(|line| Some((line, self.fates.get(line)?)))
     }
 
-    /// The lines that are put in, with their places.
+    /// The inserted lines, with their places.
     pub fn inserts(&self) -> impl Iterator<Item = (InsertAt, &[u8])> + '_ {
         let each = |(&place, texts)| {
             let texts: &Vec<Vec<u8>> = texts;
@@ -451,15 +451,15 @@ impl Plan {
         self.inserts.iter().flat_map(each)
     }
 
-    /// The lines that go.
+    /// The lines that are removed.
     pub fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
         let all = 0..self.fates.numbers.len() as u32;
         all.filter(|&line| self.drops(line))
     }
 
-    /// Mends every reference to a line that goes, then makes the result: a document that shares the
-    /// original's bytes wherever nothing was touched, and where each of its lines came from. What was to be done is then no
-    /// longer here, but what it says of it is.
+    /// Repairs every reference to a removed line, then builds the result: a document that shares the
+    /// original's bytes wherever nothing was touched, and a map of where each of its lines came from. Afterwards the plan has no
+    /// fates any more, but keeps the descriptions.
     pub fn apply(&mut self, session: &Session) -> Result<(Document, LineMap), PlanError> {
         reparent(session, self);
         let document = session.document();
@@ -485,7 +485,7 @@ impl Plan {
                 }
             }
         }
-        // In front of a line that is not there is behind the last.
+        // Before a line that does not exist means after the last one.
         let rest = inserts.values().flatten();
         rest.for_each(|text| next.insert(text));
         Ok(next.finish())

@@ -1,4 +1,4 @@
-//! One block of what the model is shown, as spans of the file.
+//! One content block that the model is shown, as spans of the file.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,14 @@ use crate::json::{Edit, apply_edits, begins_with_text, encode, lookup};
 use super::weight::{Weight, block_weight, media_block};
 use crate::transcript::{AttachedMedia, Block, BlockKind, Id, NO_CALL};
 
-/// How the client wraps a reminder that it sends in the user's name, as it stands in JSON.
+/// How the client wraps a reminder that it sends in a user message, as JSON text.
 const OPEN: &[u8] = br"<system-reminder>\n";
 const CLOSE: &[u8] = br"\n</system-reminder>";
 
 /// One content block of an API message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayloadBlock<'a> {
-    /// The entry that it comes from; of reminders that are joined, the first.
+    /// The entry that it comes from; for joined reminders, the first of them.
     pub entry: u32,
     /// What it is.
     pub kind: BlockKind,
@@ -22,27 +22,27 @@ pub struct PayloadBlock<'a> {
     pub tool: Id,
     /// The number of that call.
     pub(crate) call: u32,
-    /// Whether the client ends its text with a line break, to set it off from the next.
+    /// Whether the client adds a line break to its text, to separate it from the next.
     pub(crate) newline: bool,
-    /// Whether pictures or documents may be in it.
+    /// Whether it may contain images or documents.
     pub(crate) media: bool,
     /// The length of a result's `content`.
     content: u32,
-    /// Whether it is known that it says something.
+    /// Whether it is known not to be blank.
     wordy: bool,
     pub(crate) form: Form<'a>,
 }
 
-/// Where a block's JSON is.
+/// Where the JSON of a block comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Form<'a> {
     /// A block, as the file has it.
     Raw(&'a [u8]),
     /// A JSON string that is the text of a block.
     Words(&'a [u8]),
-    /// JSON strings, each in a reminder's wrapping, that become one text without it.
+    /// JSON strings of reminders; the client joins them to one text without their wrapping.
     Reminders(Vec<&'a [u8]>),
-    /// A block that the client makes up.
+    /// A block that the client invents.
     Made(Vec<u8>),
     /// A picture or document of an attachment.
     Media(AttachedMedia<'a>),
@@ -111,12 +111,12 @@ impl<'a> PayloadBlock<'a> {
         }
     }
 
-    /// Whether the client makes it up, so that no line of the file holds it.
+    /// Whether the client invents it, so that no line of the file holds it.
     pub fn is_made_up(&self) -> bool {
         matches!(self.form, Form::Made(_))
     }
 
-    /// The bytes of the file that it is made of.
+    /// The number of bytes of the file that it consists of.
     pub fn len(&self) -> usize {
         match &self.form {
             Form::Raw(raw) | Form::Words(raw) | Form::Media(AttachedMedia::Block(raw)) => raw.len(),
@@ -126,7 +126,7 @@ impl<'a> PayloadBlock<'a> {
         }
     }
 
-    /// Whether it is made of nothing.
+    /// Whether it consists of no bytes of the file.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -181,12 +181,12 @@ impl<'a> PayloadBlock<'a> {
             Form::Words(raw) => Some(*raw),
             Form::Reminders(_) | Form::Made(_) | Form::Media(_) => return false,
         };
-        // Anything longer than this is hardly blank, and not worth decoding.
+        // A longer text is practically never blank, so it is not decoded.
         words.is_none_or(|w| w.len() < 4096 && crate::json::decode(w).trim().is_empty())
     }
 }
 
-/// A result in the place of one that was never written. The client's own words are longer.
+/// Returns a result for a call that was never answered, as the client invents one. The client's own text is longer.
 pub(crate) fn made_up_result(
     entry: u32,
     block: &Block,
@@ -225,7 +225,7 @@ fn with_newline(raw: &[u8]) -> Vec<u8> {
     apply_edits(raw, &[Edit::new(text, ended)]).unwrap_or_else(|_| raw.to_vec())
 }
 
-/// The newest client calls the tool of old that starts subagents by its new name.
+/// Replaces the old name of the tool that starts subagents with the new one, as the newest client does.
 fn renamed(raw: &[u8], kind: BlockKind) -> Cow<'_, [u8]> {
     if kind == BlockKind::ToolUse
         && let Some(name) = lookup(raw, &["name"])
@@ -237,7 +237,7 @@ fn renamed(raw: &[u8], kind: BlockKind) -> Cow<'_, [u8]> {
     Cow::Borrowed(raw)
 }
 
-/// The words of a reminder, still escaped, without quotes and wrapping.
+/// Returns the text of a reminder, still escaped, without quotes and wrapping.
 fn unwrapped(raw: &[u8]) -> &[u8] {
     let inner = raw
         .strip_prefix(b"\"")

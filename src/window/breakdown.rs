@@ -1,4 +1,4 @@
-//! Where the window goes, and where the file's bytes go.
+//! Breaks down the context window and the file by category: prompts, answers, results of each tool, and so on.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -17,12 +17,12 @@ use crate::session::Session;
 use crate::transcript::Role;
 use crate::transcript::{BlockKind, Entry, Kind, LineState, NO_CALL, PromptKind, Subtype};
 
-/// What something is, for a person who wonders where it all goes.
+/// A category of content, as `inspect` lists it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "tool")]
 #[non_exhaustive]
 pub enum Category {
-    /// System prompt, tools, and what else the client sends that is in no file.
+    /// The system prompt, the tools and everything else that the client sends without keeping it in the transcript.
     Constant,
     /// A person's words.
     Prompts,
@@ -32,7 +32,7 @@ pub enum Category {
     Thinking,
     /// Calls with their inputs.
     Calls,
-    /// What calls of one tool brought.
+    /// Results of calls of one tool.
     Results(String),
     /// Pictures and documents.
     Images,
@@ -42,14 +42,14 @@ pub enum Category {
     Reminders,
     /// Second copies that the client keeps for itself.
     Duplicates,
-    /// Ids, times, usage, snapshots and whatever else.
+    /// Ids, times, usage records, snapshots and the rest.
     Metadata,
     /// Lines that are not JSON.
     Unreadable,
 }
 
 impl Category {
-    /// Its name on the screen.
+    /// The category's name, as people are shown it.
     pub fn name(&self) -> String {
         match self {
             Category::Constant => "system prompt and tools".to_owned(),
@@ -68,16 +68,16 @@ impl Category {
     }
 }
 
-/// The tools of a session's calls, each by its number.
+/// The tool of each call in a session, by number.
 #[derive(Debug, Clone)]
 pub struct Tools {
     names: Vec<String>,
-    /// For each call; `None` for one that is nowhere made.
+    /// The tool of each call; `None` if only the result is in the file.
     of_calls: Vec<Option<NonZeroU32>>,
 }
 
 impl Tools {
-    /// Looks at every call.
+    /// Collects the tools of all calls.
     pub fn of(session: &Session) -> Self {
         let mut out = Self {
             names: Vec::new(),
@@ -111,7 +111,7 @@ impl Tools {
     }
 }
 
-/// Sums by part. What calls brought is summed by the number of their tool first: there are many of them.
+/// Sums by category. Results are summed by the number of their tool first, because there are many of them.
 #[derive(Debug, Default)]
 struct Sums<T> {
     parts: BTreeMap<Category, T>,
@@ -146,7 +146,7 @@ impl<T: Default + std::ops::AddAssign + Copy> Sums<T> {
     }
 }
 
-/// A part, with the number of its tool in the place of a name.
+/// A category, with the number of its tool instead of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Named {
     Category(Category),
@@ -162,12 +162,12 @@ impl Named {
     }
 }
 
-/// What each part of the window weighs.
+/// The weight of each category in the context window.
 #[derive(Debug, Clone)]
 pub struct WindowBreakdown(BTreeMap<Category, Weight>);
 
 impl WindowBreakdown {
-    /// Weighs what the model is shown.
+    /// Weighs everything that the model is shown.
     pub fn of(session: &Session, tools: &Tools) -> Self {
         let mut sums = Sums::<Weight>::default();
         let dropped = if DroppedThinking::is_possible(session) {
@@ -201,14 +201,14 @@ impl WindowBreakdown {
         Self(sums.named(tools))
     }
 
-    /// Where the window goes: parts that add up to [`Calibration::window`], largest first.
+    /// Returns the tokens of each category, largest first. They add up to [`Calibration::window`].
     pub fn parts(self, calibration: &Calibration) -> Vec<(Category, u64)> {
         let whole = calibration.window();
         let weights = self.0.into_iter();
         let mut parts: Vec<(Category, f64)> =
             weights.map(|(p, w)| (p, calibration.tokens(w))).collect();
         let sum: f64 = parts.iter().map(|p| p.1).sum();
-        // The whole is a record; where the estimates say more, they are what is wrong.
+        // The total was recorded. If the estimates add up to more, the estimates are wrong.
         let scale = if sum > whole as f64 {
             whole as f64 / sum
         } else {
@@ -220,7 +220,7 @@ impl WindowBreakdown {
         let mut out: Vec<(Category, u64)> = parts.into_iter().map(|(p, t)| (p, t as u64)).collect();
         let rest = whole - out.iter().map(|p| p.1).sum::<u64>();
         match out.iter_mut().max_by_key(|p| p.1) {
-            // What rounding left over.
+            // The remainder of rounding.
             Some(largest) if scale < 1.0 => largest.1 += rest,
             _ => out.push((Category::Constant, rest)),
         }
@@ -228,7 +228,7 @@ impl WindowBreakdown {
     }
 }
 
-/// Where the file's bytes go: parts that add up to its length, largest first.
+/// Returns the bytes of each category, largest first. They add up to the file's length.
 pub fn file_parts(session: &Session, tools: &Tools) -> Vec<(Category, u64)> {
     let lines = session.document().lines();
     let sums = (0..lines.len())
@@ -252,18 +252,18 @@ pub fn file_parts(session: &Session, tools: &Tools) -> Vec<(Category, u64)> {
     sorted(sums.named(tools).into_iter().collect())
 }
 
-/// Tells the bytes of a line that are more than metadata.
-fn entry_parts(session: &Session, e: &Entry, tools: &Tools, tell: &mut dyn FnMut(Named, u64)) {
+/// Reports the bytes of a line that are not metadata.
+fn entry_parts(session: &Session, e: &Entry, tools: &Tools, report: &mut dyn FnMut(Named, u64)) {
     let text = session.text(e);
     match e.kind {
-        Kind::Attachment => tell(Named::Category(Category::Reminders), text.len() as u64),
+        Kind::Attachment => report(Named::Category(Category::Reminders), text.len() as u64),
         Kind::ApiRequest | Kind::ApiRequestBlob | Kind::ApiRequestShape => {
-            tell(Named::Category(Category::Duplicates), text.len() as u64);
+            report(Named::Category(Category::Duplicates), text.len() as u64);
         }
         Kind::User | Kind::Assistant => {
             if e.flags.string_content() {
                 let part = part_of(BlockKind::Text, NO_CALL, e, tools);
-                tell(part, e.content.len() as u64);
+                report(part, e.content.len() as u64);
             }
             for block in session.blocks(e) {
                 let raw = block.span.of(text);
@@ -273,13 +273,13 @@ fn entry_parts(session: &Session, e: &Entry, tools: &Tools, tell: &mut dyn FnMut
                     0
                 };
                 if pictures > 0 {
-                    tell(Named::Category(Category::Images), pictures);
+                    report(Named::Category(Category::Images), pictures);
                 }
                 let part = part_of(block.kind, block.call, e, tools);
-                tell(part, raw.len() as u64 - pictures);
+                report(part, raw.len() as u64 - pictures);
             }
             if e.flags.tool_use_result() {
-                tell(Named::Category(Category::Duplicates), e.result.len() as u64);
+                report(Named::Category(Category::Duplicates), e.result.len() as u64);
             }
         }
         _ => {}
@@ -314,7 +314,7 @@ fn sorted(mut parts: Vec<(Category, u64)>) -> Vec<(Category, u64)> {
     parts
 }
 
-/// Among how many entries the largest are looked for at a time.
+/// The number of entries that one task searches for the largest.
 const STRETCH: usize = 1 << 12;
 
 /// One of the largest entries of a file.
@@ -324,11 +324,11 @@ pub struct Large {
     pub entry: u32,
     /// Its turn, if it is on the live path; 0 before the first prompt.
     pub turn: Option<u32>,
-    /// What most of it is.
+    /// The category of most of its bytes.
     pub part: Category,
     /// The line's bytes.
     pub bytes: u64,
-    /// What it takes in the window, if it is shown.
+    /// Its tokens in the context window, if it is shown.
     pub tokens: u64,
 }
 
@@ -350,7 +350,7 @@ pub fn largest(
         }
         order
     };
-    // The largest of all are among the largest of each stretch.
+    // The largest entries of the session are among the largest of each part.
     let stretches: Vec<Vec<u32>> = (0..entries.len() as u32)
         .into_par_iter()
         .chunks(STRETCH)

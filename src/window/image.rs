@@ -1,4 +1,4 @@
-//! What a picture or a document takes in the window, which its bytes do not tell.
+//! Estimates the tokens of images and documents, which do not follow from the number of bytes.
 
 use std::sync::LazyLock;
 
@@ -6,13 +6,13 @@ use memchr::memmem::Finder;
 
 use crate::json::lookup;
 
-/// How much of an image's base64 is looked at: JPEGs put their size behind their metadata.
+/// How much of an image's base64 is decoded. JPEG files have their dimensions after their metadata.
 const HEAD: usize = 96 << 10;
 
-/// Bytes of a PDF that make a token, as text and picture of its pages; seen between 8 and 16.
+/// Bytes of a PDF per token; each page is sent as text and as an image. Measured: between 8 and 16.
 const DOCUMENT: u64 = 12;
 
-/// What can be told of an image without drawing it.
+/// The properties of an image that its header shows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Picture {
     /// Width and height in pixels, if the format is known.
@@ -41,8 +41,8 @@ impl Picture {
         }
     }
 
-    /// What it takes in the window: a picture by its size, up to what the API scales it down to; a
-    /// document by its bytes, as its pages cannot be counted without unpacking it.
+    /// Returns its tokens in the context window: for an image by its dimensions, up to the size to which the API scales it; for a
+    /// document by its bytes, because its pages cannot be counted without unpacking it.
     pub fn tokens(&self) -> u64 {
         match self.size {
             None if self.format == "pdf" => (self.bytes / DOCUMENT).clamp(1_500, 300_000),
@@ -52,12 +52,12 @@ impl Picture {
     }
 }
 
-/// The image blocks in `raw`, be it one itself or a result that holds some.
+/// Returns the image blocks in `raw`, which is an image block or a result that may hold some.
 pub fn images(raw: &[u8]) -> Vec<&[u8]> {
     blocks_of(raw, &[b"\"image\""])
 }
 
-/// The blocks in `raw` whose weight is not that of their bytes: images, and documents in base64.
+/// Returns the blocks in `raw` whose weight does not follow from their bytes: images, and documents in base64.
 pub(crate) fn heavy(raw: &[u8]) -> Vec<&[u8]> {
     let mut out = blocks_of(raw, &[b"\"image\"", b"\"document\""]);
     out.retain(|b| {
@@ -70,7 +70,7 @@ pub(crate) fn heavy(raw: &[u8]) -> Vec<&[u8]> {
 fn blocks_of<'a>(raw: &'a [u8], kinds: &[&[u8]]) -> Vec<&'a [u8]> {
     static NAMES: LazyLock<[Finder<'static>; 2]> =
         LazyLock::new(|| [Finder::new("\"image\""), Finder::new("\"document\"")]);
-    // Most blocks hold none, and this is how to see it soonest.
+    // Most blocks hold none; this is the fastest way to find out.
     if NAMES.iter().all(|name| name.find(raw).is_none()) {
         return Vec::new();
     }

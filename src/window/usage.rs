@@ -4,7 +4,7 @@ use crate::json::Edit;
 use crate::session::Session;
 use crate::transcript::{Entry, Kind, Usage, WindowUse};
 
-/// The window at the request that an assistant line answers, if it says.
+/// Returns the context window at the request that an assistant entry answers, if it is recorded.
 pub(crate) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
     if e.kind != Kind::Assistant || e.flags.synthetic() || e.flags.api_error() {
         return None;
@@ -16,7 +16,7 @@ pub(crate) fn recorded_window(session: &Session, e: &Entry) -> Option<u64> {
     Some(window).filter(|&tokens| tokens > 0)
 }
 
-/// The edits that make a line say that its request took `window` tokens, if it says that there were more.
+/// Returns the edits that lower the recorded context window of an answer to `window` tokens; none if the record is not larger.
 pub(crate) fn lower_usage(session: &Session, e: &Entry, window: u64) -> Vec<Edit> {
     match recorded_window(session, e) {
         Some(_) => usage_of(session, e).map_or_else(Vec::new, |u| u.lowered(window)),
