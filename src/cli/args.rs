@@ -115,6 +115,8 @@ pub(super) enum Command {
     #[command(visible_alias = "list")]
     Ls(commands::ls::LsArgs),
     Show(commands::show::ShowArgs),
+    #[command(visible_alias = "search")]
+    Grep(commands::grep::GrepArgs),
     Inspect(commands::inspect::InspectArgs),
     Payload(commands::payload::PayloadArgs),
     Diff(commands::diff::DiffArgs),

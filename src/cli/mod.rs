@@ -58,6 +58,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
     match command {
         Command::Ls(args) => commands::ls::run(&args, context),
+        Command::Grep(args) => commands::grep::run(&args, context),
         Command::Show(args) => commands::show::run(&args, context),
         Command::Inspect(args) => commands::inspect::run(&args, context),
         Command::Payload(args) => commands::payload::run(&args, context),

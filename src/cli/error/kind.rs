@@ -40,6 +40,7 @@ kinds! {
     Ambiguous "ambiguous" "The name fits several sessions or operations; `candidates` lists the sessions."
     BadGlob "bad-glob" "A pattern for tool names cannot be read."
     BadOptions "bad-options" "Options are missing or contradict each other."
+    BadPattern "bad-pattern" "A regular expression cannot be read."
     BadPlan "bad-plan" "A plan file has a mistake."
     Bug "bug" "A defect of ccsurgery itself; nothing was changed. Please report it."
     Busy "busy" "Another program has the file open for writing."
