@@ -17,27 +17,38 @@ mod progress;
 mod prompt_history;
 mod remedy;
 mod report;
+mod settings;
 mod summary;
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use args::{Cli, Command};
 use context::Context;
 use error::{CliError, report};
+use settings::Settings;
 
 /// Runs the program on the arguments, streams and environment of this process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    // A mistake in the settings must not keep anyone from reading the help.
+    let (settings, mistake) = match Settings::of_user() {
+        Ok(settings) => (settings, None),
+        Err(error) => (Settings::default(), Some(error)),
+    };
+    let parsed = settings.apply(Cli::command()).try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             let json = std::env::args_os().any(|a| a == "--json");
             return error::usage(error, json);
         }
     };
-    let mut context = match Context::new(&cli.global) {
+    if let Some(mistake) = mistake {
+        return report(&mistake, cli.global.json, &mut anstream::stderr());
+    }
+    let mut context = match Context::new(&cli.global, settings) {
         Ok(context) => context,
         Err(error) => return report(&error, cli.global.json, &mut anstream::stderr()),
     };
