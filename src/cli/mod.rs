@@ -4,6 +4,7 @@ mod advice;
 mod args;
 mod commands;
 mod commit_flow;
+mod completing;
 mod context;
 mod destination;
 mod error;
@@ -32,6 +33,9 @@ use settings::Settings;
 
 /// Runs the program on the arguments, streams and environment of this process.
 pub fn main() -> ExitCode {
+    if completing::answer() {
+        return ExitCode::SUCCESS;
+    }
     // A mistake in the settings must not keep anyone from reading the help.
     let (settings, mistake) = match Settings::of_user() {
         Ok(settings) => (settings, None),

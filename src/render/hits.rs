@@ -173,6 +173,7 @@ mod tests {
         let line = "something before it, then the needle and more";
         let cut = around(line, line.find("needle").expect("it"), 20);
         assert_eq!(cut, "… the needle and mo…");
-        assert_eq!(width(&around("日本語日本語日本語x日本語日本語", 27, 10)), 10);
+        let wide = around("日本語日本語日本語x日本語日本語", 27, 10);
+        assert!(wide.contains('x') && width(&wide) <= 10, "{wide}");
     }
 }

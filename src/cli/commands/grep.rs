@@ -29,7 +29,7 @@ use super::super::names;
 /// The pattern is a regular expression.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery grep 'flaky test'                 where was that?\n  ccsurgery grep -i 'todo|fixme' @            in the newest session, ignoring case\n  ccsurgery grep --all --in prompts -l auth   sessions of all projects with it in a prompt\n  ccsurgery grep -F 'a[0]' --in calls,results plain text, only in tool calls\n\nExit status: 0 if something was found, 1 if not.",
+    after_help = "Examples:\n  ccsurgery grep 'flaky test'                    where was that?\n  ccsurgery grep -i 'todo|fixme' @               in the newest session, ignoring case\n  ccsurgery grep --all --in prompts -l auth      sessions of all projects with it in a prompt\n  ccsurgery grep -F 'a[0]' --in calls,results   plain text, only in tool calls\n\nExit status: 0 if something was found, 1 if not.",
     override_usage = "ccsurgery grep [OPTIONS] PATTERN [SESSION]"
 )]
 pub(crate) struct GrepArgs {
