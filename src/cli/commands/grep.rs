@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::document::Source;
 use crate::human::count;
-use crate::render::{HitList, YELLOW, clean, counted_session, paint};
+use crate::render::{HitList, Screen, YELLOW, clean, counted_session, paint};
 use crate::session::Session;
 use crate::store::{Located, Locator, SubagentFinder, SubagentTranscript, glance};
 use crate::view::{
@@ -108,30 +108,46 @@ pub(crate) fn run(args: &GrepArgs, context: &mut Context) -> Result<ExitCode, Cl
     let searched = sessions.len() as u64;
     let mut found: Vec<FoundSession> = Vec::new();
     let (mut with_matches, mut lines) = (0_u64, 0_u64);
-    each_in_order(
-        &sessions,
-        |session| look(session, &search, args),
-        |session, looked| {
-            match looked {
-                Ok(None) => {}
-                Ok(Some(session)) => {
-                    with_matches += 1;
-                    lines += session.matches;
-                    if context.json {
-                        found.push(session);
-                    } else {
-                        show(context, args, &search.pattern, &session, with_matches)?;
-                    }
-                }
-                Err(error) => {
-                    let path = clean(&session.found.path.to_string_lossy());
-                    let note = paint(YELLOW, "warning:");
-                    context.tell(&format!("{note} cannot search `{path}`: {error}"));
+    let home = context.home.clone();
+    let screen = Screen {
+        home: home.as_deref(),
+        ..context.screen()
+    };
+    let (json, quiet) = (context.json, context.quiet);
+    let work = |session: &Searched| {
+        let found = look(session, &search, args)?;
+        // The text is made here, on all cores.
+        Ok(found.map(|found| match json {
+            true => (found, String::new()),
+            false => {
+                let text = text(screen, args, &search.pattern, &found, quiet);
+                (found, text)
+            }
+        }))
+    };
+    each_in_order(&sessions, work, |session, looked: io::Result<_>| {
+        match looked {
+            Ok(None) => {}
+            Ok(Some((session, text))) => {
+                with_matches += 1;
+                lines += session.matches;
+                if json {
+                    found.push(session);
+                } else {
+                    let gap = with_matches > 1 && !args.list && !args.count;
+                    context.out.write_all(if gap { b"\n" } else { b"" })?;
+                    context.out.write_all(text.as_bytes())?;
+                    context.out.flush()?;
                 }
             }
-            Ok(())
-        },
-    )?;
+            Err(error) => {
+                let path = clean(&session.found.path.to_string_lossy());
+                let note = paint(YELLOW, "warning:");
+                context.tell(&format!("{note} cannot search `{path}`: {error}"));
+            }
+        }
+        Ok(())
+    })?;
     if context.json {
         let report = SearchReport::new(&args.pattern, searched, found);
         let document = context.presenter().json(&report);
@@ -166,6 +182,7 @@ fn search(args: &GrepArgs) -> Result<Search, CliError> {
     Ok(Search {
         pattern,
         kinds: kinds.iter().map(|k| k.kind()).collect(),
+        with_text: !args.list && !args.count,
     })
 }
 
@@ -308,34 +325,31 @@ fn each_in_order<T: Sync, R: Send>(
     })
 }
 
-/// Prints what was found in a session; `number` counts the sessions from 1.
-fn show(
-    context: &mut Context,
+/// Returns what was found in a session, as people see it.
+fn text(
+    screen: Screen<'_>,
     args: &GrepArgs,
     pattern: &Pattern,
     found: &FoundSession,
-    number: u64,
-) -> io::Result<()> {
-    let text = if args.list {
-        let title = if context.quiet {
+    quiet: bool,
+) -> String {
+    if args.list {
+        let title = if quiet {
             String::new()
         } else {
-            format!("  {}", context.words(&found.title))
+            format!("  {}", screen.line(&found.title))
         };
         format!("{}{title}\n", clean(&found.session_id))
     } else if args.count {
-        counted_session(&context.screen(), found)
+        counted_session(&screen, found)
     } else {
         let list = HitList {
-            screen: context.screen(),
+            screen,
             pattern,
             with_project: args.all,
         };
-        let gap = if number > 1 { "\n" } else { "" };
-        format!("{gap}{}", list.session(found))
-    };
-    context.out.write_all(text.as_bytes())?;
-    context.out.flush()
+        list.session(found)
+    }
 }
 
 /// Reports how much was found, or where else to look.

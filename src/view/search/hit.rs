@@ -16,20 +16,18 @@ use super::text_kind::TextKind;
 use super::transcript::Match;
 
 /// A line of a text, and which parts of it are secret. Serialized, they are masked.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct HitText {
     line: SessionText,
     secrets: Vec<Range<usize>>,
 }
 
 impl HitText {
-    /// Takes the line that begins at `start` of a text with these secrets.
-    pub(super) fn new(line: &str, start: usize, secrets: &[Range<usize>]) -> Self {
-        let cut = |at: usize| at.saturating_sub(start).min(line.len());
-        let within = secrets.iter().map(|s| cut(s.start)..cut(s.end));
+    /// Takes a line and the ranges of it that are secret.
+    pub(super) fn new(line: &str, secrets: Vec<Range<usize>>) -> Self {
         Self {
             line: line.into(),
-            secrets: within.filter(|s| !s.is_empty()).collect(),
+            secrets,
         }
     }
 

@@ -17,6 +17,7 @@ fn search(pattern: &str, options: PatternOptions) -> Search {
     Search {
         pattern: Pattern::new(pattern, options).expect("a pattern"),
         kinds: ALL.to_vec(),
+        with_text: true,
     }
 }
 
@@ -264,14 +265,13 @@ proptest! {
             return Ok(());
         };
         let regex = pattern.text.clone();
-        let search = Search { pattern, kinds: ALL.to_vec() };
+        let search = Search { pattern, kinds: ALL.to_vec(), with_text: true };
         let found: Vec<_> = search.transcript(transcript.as_bytes()).into_iter()
             .map(|m| (m.kind, m.text.raw().to_owned())).collect();
         let mut expected = Vec::new();
         for (kind, text) in decoded(&transcript) {
             for line in text.split('\n').map(|l| l.strip_suffix('\r').unwrap_or(l)) {
                 if regex.is_match(line) {
-                    // What Claude Code itself wrote in a person's name is a note.
                     expected.push((kind, line.to_owned()));
                 }
             }

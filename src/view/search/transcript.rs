@@ -24,6 +24,8 @@ pub struct Search {
     pub pattern: Pattern,
     /// Texts of other kinds are not searched.
     pub kinds: Vec<TextKind>,
+    /// Whether the lines that match are kept; without them, matches can only be counted.
+    pub with_text: bool,
 }
 
 /// A line of a text that matches.
@@ -143,25 +145,78 @@ impl Search {
         found: &mut Vec<Match>,
     ) {
         let words = decode(text.raw);
-        let mut secrets: Option<Vec<Range<usize>>> = None;
+        let mut secrets = SecretsNear::new(&words);
         let number = |block: &Block| blocks.iter().position(|b| std::ptr::eq(b, block));
         let mut start = 0;
         for line in words.split('\n') {
             let shown = line.strip_suffix('\r').unwrap_or(line);
             if self.pattern.text.is_match(shown) {
-                // A key may span several lines, so that it is only seen in the whole text.
-                let all = secrets
-                    .get_or_insert_with(|| find(&words).into_iter().map(|s| s.range).collect());
+                let text_of_hit = match self.with_text {
+                    true => HitText::new(shown, secrets.of(start..start + shown.len())),
+                    false => HitText::default(),
+                };
                 found.push(Match {
                     offset,
                     kind: text.kind,
                     block: text.block.and_then(number),
-                    text: HitText::new(shown, start, all),
+                    text: text_of_hit,
                 });
             }
             start += line.len() + 1;
         }
     }
+}
+
+/// The secrets in a text, searched for only where lines match.
+struct SecretsNear<'t> {
+    text: &'t str,
+    /// Those of the whole text, if a key in it may span many lines.
+    all: Option<Vec<Range<usize>>>,
+    has_key: Option<bool>,
+}
+
+impl<'t> SecretsNear<'t> {
+    /// How far from a line the rest of its secret may be, unless it is a key of many lines.
+    const NEAR: usize = 1024;
+
+    fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            all: None,
+            has_key: None,
+        }
+    }
+
+    /// Returns the secrets within a range of the text, counted from its start.
+    fn of(&mut self, range: Range<usize>) -> Vec<Range<usize>> {
+        let text = self.text;
+        // Terminal codes may be within the words that announce a key.
+        let signs: [&[u8]; 3] = [b"-----BEGIN", b"Private-Lines", b"\x1b"];
+        let has = |sign: &&[u8]| memmem::find(text.as_bytes(), sign).is_some();
+        let has_key = || signs.iter().any(has);
+        let within = |secrets: &[Range<usize>], start: usize| {
+            let cut = |at: usize| (start + at).clamp(range.start, range.end) - range.start;
+            let cut = secrets.iter().map(|s| cut(s.start)..cut(s.end));
+            cut.filter(|s| !s.is_empty()).collect()
+        };
+        if *self.has_key.get_or_insert_with(has_key) {
+            let all = self.all.get_or_insert_with(|| ranges(text));
+            return within(all, 0);
+        }
+        let mut start = range.start.saturating_sub(Self::NEAR);
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut end = (range.end + Self::NEAR).min(text.len());
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        within(&ranges(&text[start..end]), start)
+    }
+}
+
+fn ranges(text: &str) -> Vec<Range<usize>> {
+    find(text).into_iter().map(|secret| secret.range).collect()
 }
 
 /// Returns the line around a position, without its line break.
