@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
 
 use super::commands;
 use super::context::columns;
@@ -74,6 +75,14 @@ pub(super) struct Global {
         hide_short_help = true
     )]
     pub(super) color: Color,
+    /// Never show long output through a pager
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        hide_short_help = true
+    )]
+    pub(super) no_pager: bool,
     /// Show passwords and keys in a session's text instead of masking them
     #[arg(
         long,
@@ -103,11 +112,23 @@ pub(super) struct Global {
     pub(super) verbose: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Color {
     Auto,
     Always,
     Never,
+}
+
+impl Color {
+    /// Returns its name on the command line.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Color::Auto => "auto",
+            Color::Always => "always",
+            Color::Never => "never",
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -115,6 +136,8 @@ pub(super) enum Command {
     #[command(visible_alias = "list")]
     Ls(commands::ls::LsArgs),
     Show(commands::show::ShowArgs),
+    #[command(visible_alias = "search")]
+    Grep(commands::grep::GrepArgs),
     Inspect(commands::inspect::InspectArgs),
     Payload(commands::payload::PayloadArgs),
     Diff(commands::diff::DiffArgs),

@@ -14,6 +14,7 @@ use crate::store::{Config, Journal, Locator, plain_path};
 use super::args::{Color, Global};
 use super::error::{CliError, ErrorKind};
 use super::installed;
+use super::settings::Settings;
 
 /// What a command may use of the world around it.
 #[allow(clippy::struct_excessive_bools)]
@@ -26,6 +27,10 @@ pub(super) struct Context {
     /// The folder in which the program was started.
     pub(super) working_folder: PathBuf,
     pub(super) home: Option<PathBuf>,
+    /// The person's own settings.
+    pub(super) settings: Settings,
+    /// The program that shows long output; `None` for none.
+    pub(super) pager: Option<String>,
     pub(super) journal: Journal,
     pub(super) json: bool,
     pub(super) quiet: bool,
@@ -50,7 +55,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(global: &Global) -> Result<Self, CliError> {
+    pub(super) fn new(global: &Global, settings: Settings) -> Result<Self, CliError> {
         let home = etcetera::home_dir().ok();
         let config = config_folder(global, home.as_deref())?;
         let working_folder = std::env::current_dir()
@@ -79,6 +84,8 @@ impl Context {
             journal: Journal::new(state, &config, SystemTime::now),
             config,
             home,
+            pager: (!global.no_pager).then(|| pager(&settings)),
+            settings,
             json: global.json,
             quiet: global.quiet,
             verbose: global.verbose,
@@ -241,6 +248,17 @@ fn has_sessions(config: &Config, dir: &Path) -> bool {
     let files = fs_err::read_dir(config.project(dir)).into_iter().flatten();
     let mut names = files.flatten().map(|file| file.file_name());
     names.any(|name| name.to_string_lossy().ends_with(".jsonl"))
+}
+
+/// Returns the pager: that of `$CCSURGERY_PAGER`, of the settings, of `$PAGER`, or `less -R`.
+fn pager(settings: &Settings) -> String {
+    let variable = |name: &str| {
+        let value = std::env::var(name).ok();
+        value.filter(|p| !p.trim().is_empty())
+    };
+    let chosen = variable("CCSURGERY_PAGER").or_else(|| settings.pager().map(str::to_owned));
+    let chosen = chosen.or_else(|| variable("PAGER"));
+    chosen.unwrap_or_else(|| "less -R".to_owned())
 }
 
 /// The folder's real path where it exists: Claude Code names projects by that.

@@ -4,6 +4,7 @@ mod advice;
 mod args;
 mod commands;
 mod commit_flow;
+mod completing;
 mod context;
 mod destination;
 mod error;
@@ -17,27 +18,41 @@ mod progress;
 mod prompt_history;
 mod remedy;
 mod report;
+mod settings;
 mod summary;
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use args::{Cli, Command};
 use context::Context;
 use error::{CliError, report};
+use settings::Settings;
 
 /// Runs the program on the arguments, streams and environment of this process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    if completing::answer() {
+        return ExitCode::SUCCESS;
+    }
+    // A mistake in the settings must not keep anyone from reading the help.
+    let (settings, mistake) = match Settings::of_user() {
+        Ok(settings) => (settings, None),
+        Err(error) => (Settings::default(), Some(error)),
+    };
+    let parsed = settings.apply(Cli::command()).try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             let json = std::env::args_os().any(|a| a == "--json");
             return error::usage(error, json);
         }
     };
-    let mut context = match Context::new(&cli.global) {
+    if let Some(mistake) = mistake {
+        return report(&mistake, cli.global.json, &mut anstream::stderr());
+    }
+    let mut context = match Context::new(&cli.global, settings) {
         Ok(context) => context,
         Err(error) => return report(&error, cli.global.json, &mut anstream::stderr()),
     };
@@ -58,6 +73,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
     match command {
         Command::Ls(args) => commands::ls::run(&args, context),
+        Command::Grep(args) => commands::grep::run(&args, context),
         Command::Show(args) => commands::show::run(&args, context),
         Command::Inspect(args) => commands::inspect::run(&args, context),
         Command::Payload(args) => commands::payload::run(&args, context),

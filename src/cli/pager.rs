@@ -21,13 +21,12 @@ pub(super) fn show(context: &mut Context, text: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Becomes `$PAGER`, else `less -R`, with the text as its input; returns only if that did not work.
+/// Becomes the pager, with the text as its input; returns only if that did not work.
 ///
 /// A child would do as well until a person presses Ctrl-C: that ends the parent, but a pager stays, and both it
 /// and the shell then read from the terminal.
 fn paged(context: &mut Context, text: &str) {
-    let chosen = std::env::var("PAGER").ok().filter(|p| !p.trim().is_empty());
-    let chosen = chosen.unwrap_or_else(|| "less -R".to_owned());
+    let chosen = context.pager.clone().unwrap_or_default();
     let mut words = chosen.split_whitespace();
     let Some(program) = words.next().filter(|&p| p != "cat") else {
         return;

@@ -27,6 +27,7 @@ use crate::store::SubagentWork;
 
 use super::commit_flow::Job;
 use super::error::{CliError, ErrorKind};
+use super::settings::Settings;
 
 /// The options of an operation that a plan may contain.
 pub(super) trait StepOptions: Args {
@@ -109,7 +110,7 @@ struct PlanFile {
 }
 
 /// The options of a step, and where each is.
-type Step = BTreeMap<toml::Spanned<String>, toml::Spanned<toml::Value>>;
+pub(super) type Step = BTreeMap<toml::Spanned<String>, toml::Spanned<toml::Value>>;
 
 /// A mistake in a step, and the option that has it.
 #[derive(Debug)]
@@ -127,8 +128,25 @@ impl Mistake {
     }
 }
 
+/// Returns the steps of a plan: the one with this name in the settings, else that of a file.
+pub(super) fn find(settings: &Settings, plan: &Path) -> Result<Vec<PlanStep>, CliError> {
+    let name = plan.to_str().filter(|name| !name.contains(['/', '.']));
+    let Some(name) = name.filter(|name| *name != "-" && !plan.exists()) else {
+        return read(plan);
+    };
+    settings.plan(name).unwrap_or_else(|| {
+        let names: Vec<&str> = settings.plan_names().collect();
+        let hint = match &names[..] {
+            [] => "name a file, or put the plan into your config file as [[plan.NAME]]".to_owned(),
+            names => format!("your plans are: {}. A file needs its ending", names.join(", ")),
+        };
+        let message = format!("there is no plan and no file called `{name}`");
+        Err(CliError::usage(ErrorKind::NoSuchPlan, message, hint))
+    })
+}
+
 /// Reads the steps of a plan from a file, or from standard input where the path is `-`.
-pub(super) fn read(path: &Path) -> Result<Vec<PlanStep>, CliError> {
+fn read(path: &Path) -> Result<Vec<PlanStep>, CliError> {
     let mut text = String::new();
     let name = if path.as_os_str() == "-" {
         std::io::stdin().read_to_string(&mut text)?;
@@ -144,10 +162,20 @@ pub(super) fn read(path: &Path) -> Result<Vec<PlanStep>, CliError> {
 fn parse(name: &str, text: &str) -> Result<Vec<PlanStep>, CliError> {
     let bad = |span, message: &str| bad_plan(name, text, span, message);
     let file: PlanFile = toml::from_str(text).map_err(|e| bad(e.span(), e.message()))?;
-    if file.step.is_empty() {
+    steps(name, text, &file.step)
+}
+
+/// Reads the steps of a plan that is in the file with this name and text.
+pub(super) fn steps(
+    name: &str,
+    text: &str,
+    steps: &[toml::Spanned<Step>],
+) -> Result<Vec<PlanStep>, CliError> {
+    let bad = |span, message: &str| bad_plan(name, text, span, message);
+    if steps.is_empty() {
         return Err(bad(None, "the plan has no steps"));
     }
-    let steps = file.step.iter().map(|step| {
+    let steps = steps.iter().map(|step| {
         one(step.get_ref()).map_err(|mistake| {
             let option = mistake.option.as_deref();
             let found = step
@@ -343,15 +371,21 @@ fn option_names(text: &str) -> Vec<String> {
 
 /// Reports a mistake in a plan, and its line.
 fn bad_plan(name: &str, text: &str, span: Option<Range<usize>>, message: &str) -> CliError {
-    let line = |span: Range<usize>| {
-        let before = &text.as_bytes()[..span.start.min(text.len())];
-        memchr::memchr_iter(b'\n', before).count() + 1
-    };
-    let place = span.map_or(String::new(), |s| format!(", line {}", line(s)));
+    let place = place(name, text, span);
     let message = message.lines().next().unwrap_or_default();
     CliError::usage(
         ErrorKind::BadPlan,
-        format!("{name}{place}: {message}"),
+        format!("{place}: {message}"),
         "see: ccsurgery run --help",
     )
+}
+
+/// Returns the name of a file and the line in its text.
+pub(super) fn place(name: &str, text: &str, span: Option<Range<usize>>) -> String {
+    let Some(span) = span else {
+        return name.to_owned();
+    };
+    let before = &text.as_bytes()[..span.start.min(text.len())];
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    format!("{name}, line {line}")
 }

@@ -10,6 +10,7 @@ mod excerpt;
 mod inspection;
 mod items;
 mod overview;
+mod search;
 mod session_row;
 mod session_text;
 mod status;
@@ -26,6 +27,10 @@ pub(crate) use excerpt::{result_words, words_of};
 pub use inspection::{BytePart, FileUse, Inspection, LargeEntry, Suggestion, TokenPart, WindowUse};
 pub use items::{TurnContent, TurnItem};
 pub use overview::{Overview, prompt_as_typed, prompt_text};
+pub use search::{
+    FoundSession, Hit, HitText, Match, Pattern, PatternError, PatternOptions, Search, SearchReport,
+    TextKind, Whereabouts,
+};
 pub use session_row::{SessionList, SessionRow};
 pub(crate) use session_text::reveal_while;
 pub use session_text::{SessionJson, SessionText};

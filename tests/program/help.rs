@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "ls",
     "show",
+    "grep",
     "inspect",
     "payload",
     "diff",

@@ -12,6 +12,7 @@ use crate::store::{Config, Journal, create_private_dirs, write_private};
 use super::super::args::Cli;
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
+use super::super::settings::Settings;
 
 /// Try the tool on a made-up session
 ///
@@ -96,6 +97,8 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         project: PathBuf::from(PROJECT),
         working_folder: PathBuf::from(PROJECT),
         home: Some(home.to_owned()),
+        settings: Settings::default(),
+        pager: None,
         json: false,
         quiet: false,
         verbose: false,

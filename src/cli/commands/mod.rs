@@ -12,6 +12,7 @@ pub(super) mod drop_images;
 pub(super) mod drop_tools;
 pub(super) mod edit;
 pub(super) mod extract;
+pub(super) mod grep;
 pub(super) mod history;
 pub(super) mod inspect;
 pub(super) mod ls;

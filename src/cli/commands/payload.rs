@@ -2,9 +2,11 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::json;
 
 use crate::render::json_text;
 use crate::session::TurnSpec;
+use crate::view::SCHEMA;
 use crate::window::payload;
 
 use super::super::args::SessionArg;
@@ -14,7 +16,7 @@ use super::super::names;
 
 /// Print the messages that the model would be sent on resume
 ///
-/// Prints one JSON array with one API message per line, as the newest Claude Code assembles them from the last
+/// Prints a JSON array with one API message per line (with --json, an object with them in `messages`), as the newest Claude Code assembles them from the last
 /// compaction on. The blocks are those of the session, except that secrets are masked (--show-secrets shows
 /// them). The system prompt, the tools and reminders that Claude Code adds are not part of the session.
 #[derive(Debug, Args)]
@@ -49,6 +51,15 @@ pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode,
             json_text(&presenter.masked_json(&text)).into_owned()
         })
         .collect();
-    write!(context.out, "[\n{}\n]\n", texts.join(",\n"))?;
+    let messages = texts.join(",\n");
+    if context.json {
+        let head = json!({"session_id": found.id, "path": found.path.to_string_lossy()});
+        let head = json_text(&head.to_string()).into_owned();
+        let head = &head[1..head.len() - 1];
+        let schema = SCHEMA;
+        writeln!(context.out, "{{\"schema\":{schema},{head},\"messages\":[\n{messages}\n]}}")?;
+    } else {
+        write!(context.out, "[\n{messages}\n]\n")?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -15,11 +15,11 @@ use super::super::plan_file;
 /// options have the names and the rules that they have on the command line.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A plan:\n  [[step]]\n  op = \"strip-thinking\"\n  keep-last = 3\n  subagents = true\n\n  [[step]]\n  op = \"drop-tools\"\n  tool = [\"Bash\", \"mcp__*\"]\n  larger-than = \"10k\"\n  stub = true\n  head = 5\n\nExamples:\n  ccsurgery run spring-cleaning.toml -n\n  ccsurgery trim --to 100k --explain | ccsurgery run - 3d73"
+    after_help = "A plan:\n  [[step]]\n  op = \"strip-thinking\"\n  keep-last = 3\n  subagents = true\n\n  [[step]]\n  op = \"drop-tools\"\n  tool = [\"Bash\", \"mcp__*\"]\n  larger-than = \"10k\"\n  stub = true\n  head = 5\n\nExamples:\n  ccsurgery run spring-cleaning.toml -n\n  ccsurgery run tidy @2                     the plan [[plan.tidy]] of your config file\n  ccsurgery trim --to 100k --explain | ccsurgery run - 3d73"
 )]
 pub(crate) struct RunArgs {
-    /// The file with the plan; `-` is standard input
-    #[arg(value_name = "PLAN.toml")]
+    /// The file with the plan, or the name of a plan in your config file; `-` is standard input
+    #[arg(value_name = "PLAN")]
     plan: PathBuf,
     #[command(flatten)]
     session: SessionArg,
@@ -30,7 +30,7 @@ pub(crate) struct RunArgs {
 }
 
 pub(crate) fn run(args: RunArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let steps = plan_file::read(&args.plan)?;
+    let steps = plan_file::find(&context.settings, &args.plan)?;
     let mut job = Job::new(context, &args.session, "run", args.write, args.in_place)?;
     for step in steps {
         step.add_to(&mut job)?;

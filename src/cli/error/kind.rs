@@ -38,8 +38,10 @@ macro_rules! kinds {
 kinds! {
     AlreadyCompacted "already-compacted" "The turn is already part of an earlier compaction."
     Ambiguous "ambiguous" "The name fits several sessions or operations; `candidates` lists the sessions."
+    BadConfig "bad-config" "The config file of ccsurgery has a mistake."
     BadGlob "bad-glob" "A pattern for tool names cannot be read."
     BadOptions "bad-options" "Options are missing or contradict each other."
+    BadPattern "bad-pattern" "A regular expression cannot be read."
     BadPlan "bad-plan" "A plan file has a mistake."
     Bug "bug" "A defect of ccsurgery itself; nothing was changed. Please report it."
     Busy "busy" "Another program has the file open for writing."
@@ -58,6 +60,7 @@ kinds! {
     NoSuchCall "no-such-call" "The session has no tool call with this id."
     NoSuchCheck "no-such-check" "The doctor has no check with this name."
     NoSuchFolder "no-such-folder" "The folder does not exist, or is not a folder."
+    NoSuchPlan "no-such-plan" "There is no plan with this name."
     NoSuchProject "no-such-project" "The project's folder does not exist, or is not a folder."
     NoSuchTurn "no-such-turn" "The session has no such turn."
     NotAFile "not-a-file" "A link, a pipe or a folder stands where a file is expected."

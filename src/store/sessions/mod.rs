@@ -10,6 +10,7 @@ mod live;
 mod locate;
 mod places;
 mod sidecars;
+mod subagents;
 
 pub use config::{Config, slug};
 pub use ends::glance;
@@ -20,3 +21,4 @@ pub use locate::{LocateError, Located, Locator};
 pub use places::CopyRule;
 pub(crate) use places::{is_place, resume_cache};
 pub use sidecars::{SessionFiles, SessionPlaces, Sidecar, SidecarKind, sidecars};
+pub use subagents::{SubagentFinder, SubagentTranscript};
