@@ -1,43 +1,28 @@
 //! Edits of files as line diffs.
 
-use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::view::SessionJson;
+use crate::view::FileEdit;
 
 use super::presenter::Presenter;
 use super::style::{DIM, GREEN, RED, paint};
 use super::table::counted;
 use super::text::fit;
 
-/// Returns the lines that a call of `Edit`, `MultiEdit`, `NotebookEdit` or `Write` changes; `None` for other tools.
+/// Returns the lines that a call changes in files; `None` if it changes none.
 pub(super) fn edit_lines(
     presenter: Presenter,
-    tool: &str,
-    input: &SessionJson,
+    edits: &[FileEdit],
     columns: usize,
     limit: usize,
 ) -> Option<Vec<String>> {
-    if !matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit" | "Write") {
+    if edits.is_empty() {
         return None;
     }
-    let input = input.value()?;
-    let text = |value: &Value, key: &str| {
-        let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
-        presenter.lines(text)
-    };
-    let pairs: Vec<(String, String)> = match (tool, input.get("edits")) {
-        ("Write", _) => vec![(String::new(), text(&input, "content"))],
-        ("NotebookEdit", _) => vec![(String::new(), text(&input, "new_source"))],
-        (_, Some(Value::Array(edits))) => edits
-            .iter()
-            .map(|e| (text(e, "old_string"), text(e, "new_string")))
-            .collect(),
-        _ => vec![(text(&input, "old_string"), text(&input, "new_string"))],
-    };
     let mut out = Vec::new();
-    for (old, new) in &pairs {
-        diff_lines(old, new, columns, &mut out);
+    for edit in edits {
+        let (old, new) = (presenter.lines(&edit.old), presenter.lines(&edit.new));
+        diff_lines(&old, &new, columns, &mut out);
     }
     if out.len() > limit.saturating_add(1) {
         let left = out.len() - limit;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 
 use crate::human::bytes;
-use crate::view::{SessionJson, SessionText, TurnContent, TurnItem};
+use crate::view::{CallItem, ItemContent, SessionText, TurnContent, TurnItem};
 
 use super::edits::edit_lines;
 use super::presenter::Untrusted;
@@ -61,14 +61,15 @@ impl Reading<'_> {
     pub fn plain<'i>(&self, items: impl Iterator<Item = &'i TurnItem>) -> String {
         let mut out = String::new();
         for item in items {
-            match item {
-                TurnItem::Prompt { text } | TurnItem::Answer { text } => {
+            match &item.content {
+                ItemContent::Prompt { text } | ItemContent::Answer { text } => {
                     let gap = if out.is_empty() { "" } else { "\n" };
                     let text = self.screen.presenter.lines(text);
                     let _ = writeln!(out, "{gap}{}", text.trim_end());
                 }
-                TurnItem::Call { tool, gist, .. } => {
-                    let line = format!("{}  {}", self.screen.line(tool), self.screen.line(gist));
+                ItemContent::Call(call) => {
+                    let (tool, gist) = (self.screen.line(&call.tool), self.screen.line(&call.gist));
+                    let line = format!("{tool}  {gist}");
                     let _ = writeln!(out, "{}", line.trim_end());
                 }
                 _ => {}
@@ -78,29 +79,24 @@ impl Reading<'_> {
     }
 
     fn item(&self, item: &TurnItem, out: &mut String) {
-        match item {
-            TurnItem::Prompt { text } => self.prompt(text, out),
-            TurnItem::Answer { text } => {
+        match &item.content {
+            ItemContent::Prompt { text } => self.prompt(text, out),
+            ItemContent::Answer { text } => {
                 for line in self.wrapped(text, 0).concat() {
                     let _ = writeln!(out, "{line}");
                 }
                 out.push('\n');
             }
-            TurnItem::Thinking { text } if text.is_empty() => {
+            ItemContent::Thinking { text } if text.is_empty() => {
                 let _ = writeln!(out, "{}\n", paint(DIM, "✻ (thinking, redacted)"));
             }
-            TurnItem::Thinking { text } => {
+            ItemContent::Thinking { text } => {
                 let margin = self.margin("✻ ", "  ", DIM.italic(), THINKING);
                 self.shortened(&self.wrapped(text, 2), &margin, out);
                 out.push('\n');
             }
-            TurnItem::Call {
-                id,
-                tool,
-                gist,
-                input,
-            } => self.call(id, tool, gist, input, out),
-            TurnItem::Result { text, error, .. } => {
+            ItemContent::Call(call) => self.call(call, out),
+            ItemContent::Result { text, error, .. } => {
                 let style = if *error { RED } else { DIM };
                 let margin = self.margin("  ⎿ ", "    ", style, RESULT);
                 if text.raw().trim().is_empty() {
@@ -110,22 +106,26 @@ impl Reading<'_> {
                 }
                 out.push('\n');
             }
-            TurnItem::Image {
-                format,
-                width,
-                height,
-                bytes,
-            } => {
-                let image = image(&self.screen.line(format), *width, *height, *bytes);
+            ItemContent::Image(media) | ItemContent::Document(media) => {
+                let image = image(
+                    &self.screen.line(&media.format),
+                    media.width,
+                    media.height,
+                    media.bytes,
+                );
                 let _ = writeln!(out, "  {}\n", paint(DIM, image));
             }
-            TurnItem::Note { what, text } => {
-                let what = format!("[{}] ", self.screen.line(what));
-                let rest = " ".repeat(width(&what));
-                let margin = self.margin(&what, &rest, DIM, NOTE);
-                self.shortened(&self.wrapped(text.raw().trim(), rest.len()), &margin, out);
-            }
+            ItemContent::Compaction { trigger, .. } => self.note("compaction", trigger, out),
+            ItemContent::Summary { text } => self.note("summary", text, out),
+            ItemContent::Note { what, text } => self.note(&self.screen.line(what), text, out),
         }
+    }
+
+    fn note(&self, what: &str, text: &SessionText, out: &mut String) {
+        let what = format!("[{what}] ");
+        let rest = " ".repeat(width(&what));
+        let margin = self.margin(&what, &rest, DIM, NOTE);
+        self.shortened(&self.wrapped(text.raw().trim(), rest.len()), &margin, out);
     }
 
     fn prompt(&self, text: &SessionText, out: &mut String) {
@@ -141,31 +141,24 @@ impl Reading<'_> {
         out.push('\n');
     }
 
-    fn call(
-        &self,
-        id: &SessionText,
-        tool: &SessionText,
-        gist: &SessionText,
-        input: &SessionJson,
-        out: &mut String,
-    ) {
-        let (id, name) = (self.screen.line(id), self.screen.line(tool));
+    fn call(&self, call: &CallItem, out: &mut String) {
+        let (id, name) = (self.screen.line(&call.id), self.screen.line(&call.tool));
         let used = width(&name) + width(&id) + 7;
         let room = self.screen.columns.saturating_sub(used).max(20);
-        let gist = self.screen.line(gist);
+        let gist = self.screen.line(&call.gist);
         let gist = if self.full { gist } else { fit(&gist, room) };
         let line = format!("{} {}  {gist}", paint(YELLOW, "●"), paint(BOLD, &name));
         let line = format!("{}  {}", line.trim_end(), paint(DIM, id));
         let _ = writeln!(out, "{}", line.trim_end());
         let columns = self.screen.columns.saturating_sub(4).max(10);
         let limit = if self.full { usize::MAX } else { EDIT };
-        let edit = edit_lines(self.screen.presenter, tool.raw(), input, columns, limit);
+        let edit = edit_lines(self.screen.presenter, &call.edits, columns, limit);
         if let Some(lines) = &edit {
             for line in lines {
                 let _ = writeln!(out, "    {line}");
             }
         } else if self.full {
-            let masked = self.screen.presenter.masked_json(input.raw());
+            let masked = self.screen.presenter.masked_json(call.input.raw());
             let pretty = serde_json::from_str::<serde_json::Value>(&masked)
                 .and_then(|v| serde_json::to_string_pretty(&v))
                 .unwrap_or_else(|_| masked.into_owned());

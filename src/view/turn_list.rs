@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::items::TurnContent;
 use super::session_text::SessionText;
 use super::turn_stats::TurnStats;
 use super::{SCHEMA, shown_path};
@@ -120,31 +119,6 @@ impl TurnRow {
             interrupted: stats.interrupted,
             failures: stats.errors,
             unfinished: stats.unfinished,
-        }
-    }
-}
-
-/// The content of some turns.
-#[derive(Debug, Clone, Serialize)]
-pub struct TurnContents {
-    /// Version of this document's form.
-    pub schema: u32,
-    /// The session's id.
-    pub session_id: String,
-    /// How many turns are in the document.
-    pub turns: u64,
-    /// The turns.
-    pub turn_contents: Vec<TurnContent>,
-}
-
-impl TurnContents {
-    /// Makes the document of some turns.
-    pub fn new(session_id: &str, contents: Vec<TurnContent>) -> Self {
-        Self {
-            schema: SCHEMA,
-            session_id: session_id.to_owned(),
-            turns: contents.len() as u64,
-            turn_contents: contents,
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::render::{Reading, branch_table, turn_table};
 use crate::session::TurnRange;
-use crate::view::{Branches, Overview, TurnContent, TurnContents, TurnItem, TurnList};
+use crate::view::{Branches, Conversation, ItemContent, Overview, TurnItem, TurnList};
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
@@ -76,16 +76,16 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context) -> Result<ExitCode, Cl
         Some(range) => range.resolve(&session)?,
         None => (0, session.turns().len() as u32),
     };
-    let mut contents = TurnContent::of(&session, from, to);
+    let mut conversation = Conversation::of(&session, &found.id, from, to);
     if let Some(only) = args.only {
-        for content in &mut contents {
+        for content in &mut conversation.turn_contents {
             content.items.retain(|item| is_wanted(item, only));
         }
     }
-    contents.retain(|c| c.turn > 0 || !c.items.is_empty());
     if context.json {
-        return print(context, &TurnContents::new(&found.id, contents));
+        return print(context, &conversation);
     }
+    let contents = conversation.turn_contents;
     let reading = Reading {
         screen: context.screen(),
         full: args.full,
@@ -113,8 +113,8 @@ fn page(context: &mut Context, text: &str) -> Result<ExitCode, CliError> {
 
 fn is_wanted(item: &TurnItem, only: Only) -> bool {
     match only {
-        Only::Prompts => matches!(item, TurnItem::Prompt { .. }),
-        Only::Answers => matches!(item, TurnItem::Answer { .. }),
-        Only::Calls => matches!(item, TurnItem::Call { .. }),
+        Only::Prompts => matches!(item.content, ItemContent::Prompt { .. }),
+        Only::Answers => matches!(item.content, ItemContent::Answer { .. }),
+        Only::Calls => matches!(item.content, ItemContent::Call(_)),
     }
 }

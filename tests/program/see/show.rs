@@ -167,11 +167,12 @@ fn parts_alone() {
     let document = home
         .run(60, &["show", "--only", "calls", "--turns", "-1", "--json"])
         .json();
-    let item = json!({"kind": "call", "id": "toolu_d", "tool": "Bash", "gist": "git push origin main", "input": {"command": "git push origin main"}});
-    assert_eq!(
-        document["turn_contents"],
-        json!([{"turn": 4, "items": [item]}])
-    );
+    let first = &document["turn_contents"][0]["items"][0];
+    let (uuid, time) = (first["uuid"].as_str(), first["time"].as_str());
+    assert!(uuid.is_some() && time.is_some(), "{document}");
+    let item = json!({"uuid": uuid, "time": time, "kind": "call", "id": "toolu_d", "tool": "Bash", "gist": "git push origin main", "input": {"command": "git push origin main"}});
+    assert_eq!(document["turn_contents"][0]["turn"], 4);
+    assert_eq!(document["turn_contents"][0]["items"], json!([item]));
     assert_eq!(
         (&document["turns"], &document["schema"]),
         (&json!(1), &json!(1))
