@@ -74,6 +74,14 @@ pub(super) struct Global {
         hide_short_help = true
     )]
     pub(super) color: Color,
+    /// Print long output as it is, not through a pager
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        hide_short_help = true
+    )]
+    pub(super) no_pager: bool,
     /// Show passwords and keys in a session's text instead of masking them
     #[arg(
         long,
