@@ -36,6 +36,26 @@ pub fn tokens(n: u64) -> String {
     }
 }
 
+/// Tokens in round thousands: `200k`, `1M`.
+pub fn round_tokens(n: u64) -> String {
+    match n {
+        0..=999 => n.to_string(),
+        1_000..=999_499 => format!("{:.0}k", n as f64 / 1e3),
+        _ if n.is_multiple_of(1_000_000) => format!("{}M", n / 1_000_000),
+        _ => tokens(n),
+    }
+}
+
+/// A share of a whole in percent: `<1%`, `60%`.
+pub fn percent(part: u64, whole: u64) -> String {
+    let share = part as f64 / whole.max(1) as f64 * 100.0;
+    match part {
+        0 => "0%".to_owned(),
+        _ if share < 0.95 => "<1%".to_owned(),
+        _ => format!("{share:.0}%"),
+    }
+}
+
 /// A count with its digits in groups: `12,345`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -59,6 +79,20 @@ pub fn age(then: SystemTime, now: SystemTime) -> String {
         86_400..=1_209_599 => format!("{}d", seconds / 86_400),
         1_209_600..=31_535_999 => format!("{}w", seconds / 604_800),
         _ => format!("{}y", seconds / 31_536_000),
+    }
+}
+
+/// How long something took: `45s`, `3m 12s`, `2h 5m`, `3d 4h`.
+pub fn duration(seconds: u64) -> String {
+    let two = |large: u64, small: u64, units: [&str; 2]| match small {
+        0 => format!("{large}{}", units[0]),
+        small => format!("{large}{} {small}{}", units[0], units[1]),
+    };
+    match seconds {
+        0..=59 => format!("{seconds}s"),
+        60..=3_599 => two(seconds / 60, seconds % 60, ["m", "s"]),
+        3_600..=86_399 => two(seconds / 3_600, seconds % 3_600 / 60, ["h", "m"]),
+        _ => two(seconds / 86_400, seconds % 86_400 / 3_600, ["d", "h"]),
     }
 }
 

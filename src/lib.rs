@@ -55,6 +55,8 @@
 pub mod cli;
 pub mod doctor;
 pub mod document;
+#[cfg(feature = "export")]
+pub mod export;
 #[doc(hidden)]
 pub mod human;
 #[doc(hidden)]

@@ -141,6 +141,7 @@ pub(super) enum Command {
     Inspect(commands::inspect::InspectArgs),
     Payload(commands::payload::PayloadArgs),
     Diff(commands::diff::DiffArgs),
+    Export(commands::export::ExportArgs),
     #[command(visible_alias = "fork")]
     Clone(commands::clone::CloneArgs),
     StripThinking(commands::strip_thinking::StripThinkingArgs),

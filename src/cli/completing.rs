@@ -67,7 +67,11 @@ pub(super) fn answer() -> bool {
         return false;
     };
     let mut words = std::env::args_os();
-    let words: Vec<OsString> = words.by_ref().skip_while(|word| word != "--").skip(1).collect();
+    let words: Vec<OsString> = words
+        .by_ref()
+        .skip_while(|word| word != "--")
+        .skip(1)
+        .collect();
     if !words.is_empty() {
         let text = candidates(&shell.to_string_lossy(), words);
         let _ = std::io::stdout().write_all(&text);
@@ -82,7 +86,9 @@ fn candidates(shell: &str, words: Vec<OsString>) -> Vec<u8> {
     let mut text = Vec::new();
     if shell == "bash" {
         let index = std::env::var("_CLAP_COMPLETE_INDEX").ok();
-        let index = index.and_then(|i| i.parse().ok()).unwrap_or(words.len() - 1);
+        let index = index
+            .and_then(|i| i.parse().ok())
+            .unwrap_or(words.len() - 1);
         for candidate in complete(&mut program, words, index, here.as_deref()).unwrap_or_default() {
             let value = candidate.get_value().to_string_lossy();
             let help = candidate.get_help().map(ToString::to_string);
@@ -271,7 +277,13 @@ fn tools(words: &[OsString]) -> Option<Vec<CompletionCandidate>> {
         }
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let calls = |n: u32| if n == 1 { "1 call".to_owned() } else { format!("{n} calls") };
+    let calls = |n: u32| {
+        if n == 1 {
+            "1 call".to_owned()
+        } else {
+            format!("{n} calls")
+        }
+    };
     let tools = counts.iter().map(|(name, n)| candidate(name, &calls(*n)));
     Some(tools.collect())
 }
@@ -280,7 +292,9 @@ fn tools(words: &[OsString]) -> Option<Vec<CompletionCandidate>> {
 fn plans(current: &OsStr) -> Vec<CompletionCandidate> {
     let text = current.to_string_lossy();
     let settings = Settings::of_user().unwrap_or_default();
-    let names = settings.plan_names().filter(|name| name.starts_with(&*text));
+    let names = settings
+        .plan_names()
+        .filter(|name| name.starts_with(&*text));
     let mut plans: Vec<CompletionCandidate> = names
         .map(|name| candidate(name, "a plan of your config file"))
         .collect();

@@ -13,8 +13,8 @@ use crate::store::{Config, Journal, Locator, plain_path};
 
 use super::args::{Color, Global};
 use super::error::{CliError, ErrorKind};
-use super::installed;
 use super::settings::Settings;
+use super::{installed, pager};
 
 /// What a command may use of the world around it.
 #[allow(clippy::struct_excessive_bools)]
@@ -41,10 +41,13 @@ pub(super) struct Context {
     /// Whether keys and tokens are shown as they are.
     pub(super) show_secrets: bool,
     pub(super) now: SystemTime,
+    pub(super) zone: jiff::tz::TimeZone,
     /// Whether a person can be asked.
     pub(super) interactive: bool,
     /// Whether the result is shown on a person's screen.
     pub(super) on_screen: bool,
+    /// Whether long text is printed without a pager.
+    pub(super) no_pager: bool,
     /// Whether progress may be shown.
     pub(super) progress: bool,
     pub(super) command_line: Vec<String>,
@@ -93,8 +96,10 @@ impl Context {
             table_columns: table_columns(),
             show_secrets: global.show_secrets,
             now: SystemTime::now(),
+            zone: jiff::tz::TimeZone::system(),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
             on_screen: io::stdout().is_terminal() && !global.json,
+            no_pager: global.no_pager,
             progress: io::stderr().is_terminal() && !global.quiet && !global.json,
             command_line: std::env::args_os()
                 .map(|word| word.to_string_lossy().into_owned())
@@ -130,6 +135,10 @@ impl Context {
             table_columns: self.table_columns,
             home: self.home.as_deref(),
             now: self.now,
+            zone: Some(&self.zone),
+            colours: self.out.current_choice() != ColorChoice::Never,
+            links: self.on_screen && pager::has_links(),
+            is_pipe: !self.on_screen && std::env::var_os("COLUMNS").is_none(),
         }
     }
 

@@ -78,6 +78,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Inspect(args) => commands::inspect::run(&args, context),
         Command::Payload(args) => commands::payload::run(&args, context),
         Command::Diff(args) => commands::diff::run(&args, context),
+        Command::Export(args) => commands::export::run(&args, context),
         Command::Clone(args) => commands::clone::run(args, context),
         Command::StripThinking(args) => commands::strip_thinking::run(args, context),
         Command::DropTools(args) => commands::drop_tools::run(args, context),

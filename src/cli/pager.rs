@@ -1,4 +1,4 @@
-//! Long text, a screen at a time.
+//! Shows long text one screen at a time, and finds out what the terminal can do.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -12,19 +12,19 @@ use anstream::adapter::strip_str;
 use super::context::Context;
 use super::error::CliError;
 
-/// Shows text through the person's pager, or writes it out where nobody looks or there is no pager.
+/// Shows text through the person's pager, or prints it in a pipe, with `--no-pager`, or where there is no pager.
 pub(super) fn show(context: &mut Context, text: &str) -> Result<(), CliError> {
-    if context.on_screen {
+    if context.on_screen && !context.no_pager {
         paged(context, text);
     }
     context.out.write_all(text.as_bytes())?;
     Ok(())
 }
 
-/// Becomes the pager, with the text as its input; returns only if that did not work.
+/// Replaces this process with the pager, whose input is the text; returns only if that failed.
 ///
-/// A child would do as well until a person presses Ctrl-C: that ends the parent, but a pager stays, and both it
-/// and the shell then read from the terminal.
+/// A child process would not do: Ctrl-C ends the parent but not the pager, and then both the pager and the shell read
+/// from the terminal.
 fn paged(context: &mut Context, text: &str) {
     let chosen = context.pager.clone().unwrap_or_default();
     let mut words = chosen.split_whitespace();
@@ -43,19 +43,53 @@ fn paged(context: &mut Context, text: &str) {
     let mut command = Command::new(program);
     command.args(words).stdin(input);
     if std::env::var_os("LESS").is_none() {
-        // Ends by itself if all fits on one screen, passes colours, leaves the text on the screen.
+        // `less` then ends by itself if all fits on one screen, passes colours, and leaves the text on the screen.
         command.env("LESS", "FRX");
     }
     let _ = context.out.flush();
     let _ = context.err.flush();
-    // What comes back is why it could not be run.
+    // Returns only if the pager cannot be run.
     let _ = command.exec();
 }
 
-/// A file without a name that holds the text, at its beginning.
+/// Returns a file without a name that holds the text, positioned at its beginning.
 fn nameless(text: &[u8]) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     file.write_all(text)?;
     file.rewind()?;
     Ok(file)
+}
+
+/// Returns whether the terminal makes links of addresses (OSC 8); `FORCE_HYPERLINK` decides where it is set.
+pub(super) fn has_links() -> bool {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    if let Ok(forced) = std::env::var("FORCE_HYPERLINK") {
+        return !matches!(forced.as_str(), "" | "0" | "false");
+    }
+    let program = variable("TERM_PROGRAM");
+    let known = [
+        "iTerm.app",
+        "WezTerm",
+        "vscode",
+        "ghostty",
+        "Hyper",
+        "Tabby",
+        "rio",
+    ];
+    let term = variable("TERM");
+    let terms = [
+        "kitty",
+        "alacritty",
+        "foot",
+        "ghostty",
+        "wezterm",
+        "contour",
+    ];
+    // Terminals with the VTE library have them since version 0.50.
+    let vte: u32 = variable("VTE_VERSION").parse().unwrap_or(0);
+    known.contains(&program.as_str())
+        || terms.iter().any(|t| term.contains(t))
+        || vte >= 5000
+        || !variable("WT_SESSION").is_empty()
+        || !variable("KONSOLE_VERSION").is_empty()
 }

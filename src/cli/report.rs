@@ -9,11 +9,12 @@ use serde::{Serialize, Serializer};
 
 use crate::ops::ChosenStep;
 use crate::render::{
-    BOLD, FileAction, FileRow, Preview, SessionDiff, YELLOW, clean, clean_lines, pad, paint,
+    BOLD, FileAction, FileRow, Preview, SessionDiff, YELLOW, clean, clean_lines, fit, pad, paint,
     signed_bytes, tokens, width, wrap,
 };
 use crate::store::PlannedAction;
 use crate::surgery::{Change, Figures, Verified};
+use crate::view::Overview;
 
 use super::args::DiffForm;
 use super::commit_flow::{Destination, Outcome, Task, is_unseen};
@@ -149,6 +150,22 @@ impl<'a> Report<'a> {
         writeln!(context.out, "\nDry run: nothing was written.")
     }
 
+    /// Returns a sentence about what was made or changed.
+    fn made(&self, context: &Context, path: &Path) -> String {
+        let (id, _) = self.target();
+        let id: String = id.chars().take(8).collect();
+        let title = Overview::of(self.verified.session()).name();
+        let room = context.table_columns.saturating_sub(40).max(20);
+        let title = fit(&context.words(&title), room);
+        match self.task.destination {
+            Destination::InPlace if path.starts_with(context.config.projects()) => {
+                format!("Changed session {} “{title}”.", clean(&id))
+            }
+            Destination::InPlace => format!("Changed {}.", clean(&path.to_string_lossy())),
+            _ => format!("Created session {} “{title}”.", clean(&id)),
+        }
+    }
+
     /// Shows what was made, last the command to go on with.
     pub(super) fn show_done(&self, context: &mut Context) -> io::Result<()> {
         let (id, path) = self.target();
@@ -175,18 +192,24 @@ impl<'a> Report<'a> {
             return context.print_json(&self.document(Some(target), resume));
         }
         match (&self.task.destination, resume) {
+            (Destination::File(_) | Destination::Stdout, _) | (_, None) if context.quiet => Ok(()),
+            (_, Some(resume)) if context.quiet => {
+                writeln!(context.out, "{}", clean_lines(&resume))
+            }
             (Destination::File(file), _) => {
+                let file = clean(&file.to_string_lossy());
+                writeln!(context.out, "\nWritten to {file}")
+            }
+            (Destination::Stdout, _) => Ok(()),
+            (_, Some(resume)) => {
+                let made = self.made(context, &path);
                 writeln!(
                     context.out,
-                    "\nWritten to {}",
-                    clean(&file.to_string_lossy())
+                    "\n{made} Resume it with:\n{}",
+                    clean_lines(&resume)
                 )
             }
-            (_, Some(resume)) => {
-                let gap = if context.quiet { "" } else { "\n" };
-                writeln!(context.out, "{gap}{}", clean_lines(&resume))
-            }
-            (_, None) => Ok(()),
+            (_, None) => writeln!(context.out, "\n{}", self.made(context, &path)),
         }
     }
 

@@ -43,6 +43,7 @@ pub(crate) use removals::BlockRemovals;
 pub use repair::{RepairOptions, passes};
 pub use restore_branch::RestoreBranch;
 pub use selector::Selector;
+pub(crate) use selector::find_entry;
 pub use strip_thinking::StripThinking;
 pub use title::Title;
 pub use token_count::TokenCount;

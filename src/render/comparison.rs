@@ -32,6 +32,22 @@ enum Row<'c> {
     Changed(&'c Changed),
 }
 
+/// Returns how many entries of a turn are only in A, only in B, and changed.
+fn counts(rows: &[Row<'_>]) -> String {
+    let count_of = |is: fn(&Row<'_>) -> bool| rows.iter().filter(|r| is(r)).count() as u64;
+    let parts = [
+        (count_of(|r| matches!(r, Row::OnlyA(_))), "only in A"),
+        (count_of(|r| matches!(r, Row::OnlyB(_))), "only in B"),
+        (count_of(|r| matches!(r, Row::Changed(_))), "changed"),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|p| p.0 > 0)
+        .map(|(n, what)| format!("{} {what}", count(*n)))
+        .collect();
+    paint(DIM, format!("  {}", parts.join(", ")))
+}
+
 /// Entries of the same kind that are only counted.
 type Tally = BTreeMap<(u8, String), (u64, u64)>;
 
@@ -67,7 +83,7 @@ impl<'a> ComparisonText<'a> {
                 Some(0) => "before the first prompt".to_owned(),
                 Some(n) => format!("turn {n}"),
             };
-            let _ = writeln!(out, "\n{}", paint(BOLD, title));
+            let _ = writeln!(out, "\n{}{}", paint(BOLD, title), counts(&rows));
             self.rows(&rows, &mut out);
         }
         out

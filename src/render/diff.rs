@@ -1,10 +1,10 @@
-//! A session before and after an operation, entry by entry: as text, or as the JSON itself.
+//! Shows a session before and after an operation: as text, or as a unified diff of the transcripts.
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
+use crate::document::{Document, Ending};
 use crate::human::count;
 use crate::session::Session;
 use crate::transcript::{Kind, LineState};
@@ -14,16 +14,36 @@ use crate::window::recorded_window;
 use super::presenter::Presenter;
 use super::style::{BOLD, DIM, GREEN, RED, paint};
 use super::table::counted;
-use super::text::{clean_lines, fit};
+use super::text::{fit, json_text};
 
 /// How many lines of one text are shown in words.
 const LINES: usize = 12;
 
-/// How a line came out.
+/// What an operation did to a line.
 enum Fate {
     Dropped(usize),
     Edited(usize, usize),
     Inserted(usize),
+}
+
+/// How many lines around a change a unified diff shows. Lines are long.
+const CONTEXT: usize = 1;
+
+/// What happened to a line, for a unified diff; lines by their numbers, of the result where there is one.
+#[derive(Clone, Copy)]
+enum LineOp {
+    Same(usize),
+    Dropped(usize),
+    Inserted(usize),
+}
+
+/// Adds the lines before and after of some operations to a count.
+fn counted_lines(mut count: (usize, usize), ops: &[LineOp]) -> (usize, usize) {
+    for op in ops {
+        count.0 += usize::from(!matches!(op, LineOp::Inserted(_)));
+        count.1 += usize::from(!matches!(op, LineOp::Dropped(_)));
+    }
+    count
 }
 
 /// The differences between a session and what is made of it.
@@ -40,7 +60,7 @@ pub struct SessionDiff<'a> {
 }
 
 impl SessionDiff<'_> {
-    /// Returns the removed and added text, shortened. Entries of which only the parent changed are left out; for an
+    /// Returns the removed and added text, shortened. Entries whose parent alone changed are left out; for an
     /// answer whose recorded usage was lowered, the usage is shown.
     pub fn words(&self) -> String {
         let mut out = String::new();
@@ -68,33 +88,103 @@ impl SessionDiff<'_> {
         out
     }
 
-    /// Returns a unified diff of the JSON with one value per line.
+    /// Returns a unified diff of the two transcripts, for `patch` and for tools that colour diffs.
+    ///
+    /// It applies to the transcript, except that secrets are masked, and characters that a terminal would obey are
+    /// spelt as escapes.
     pub fn raw(&self) -> String {
-        let mut out = String::new();
-        for fate in self.fates() {
-            let (old, new) = match fate {
-                Fate::Dropped(line) => (self.pretty(self.before, line), String::new()),
-                Fate::Edited(old, new) => {
-                    (self.pretty(self.before, old), self.pretty(self.after, new))
-                }
-                Fate::Inserted(line) => (String::new(), self.pretty(self.after, line)),
-            };
-            let _ = writeln!(out, "{}", paint(BOLD, self.heading(&fate)));
-            let diff = TextDiff::from_lines(&old, &new);
-            for hunk in diff.unified_diff().context_radius(2).iter_hunks() {
-                let _ = writeln!(out, "{}", paint(DIM, hunk.header()));
-                for change in hunk.iter_changes() {
-                    let (style, sign) = match change.tag() {
-                        ChangeTag::Delete => (RED, '-'),
-                        ChangeTag::Insert => (GREEN, '+'),
-                        ChangeTag::Equal => (DIM, ' '),
-                    };
-                    let line = clean_lines(change.value().trim_end_matches('\n'));
-                    let _ = writeln!(out, "{}", paint(style, format!("{sign}{line}")));
-                }
+        let ops = self.line_ops();
+        let is_change = |op: &LineOp| !matches!(op, LineOp::Same(_));
+        let mut out = String::from("--- before.jsonl\n+++ after.jsonl\n");
+        let mut at = 0;
+        let mut before = (0, 0);
+        while let Some(next) = ops[at..].iter().position(is_change) {
+            let start = (at + next).saturating_sub(CONTEXT).max(at);
+            let mut end = at + next + 1;
+            // Changes whose contexts meet are one hunk.
+            while let Some(gap) = ops[end..].iter().take(2 * CONTEXT + 1).position(is_change) {
+                end += gap + 1;
             }
+            let stop = (end + CONTEXT).min(ops.len());
+            before = counted_lines(before, &ops[at..start]);
+            self.hunk(&ops[start..stop], before, &mut out);
+            before = counted_lines(before, &ops[start..stop]);
+            at = stop;
         }
         out
+    }
+
+    /// Writes a hunk; `before` are the numbers of lines before it in both transcripts.
+    fn hunk(&self, ops: &[LineOp], before: (usize, usize), out: &mut String) {
+        let (old, new) = counted_lines((0, 0), ops);
+        let first = ops.iter().find_map(|op| match *op {
+            LineOp::Same(_) => None,
+            LineOp::Dropped(line) => Some(self.heading(&Fate::Dropped(line))),
+            LineOp::Inserted(line) => Some(self.heading(&Fate::Inserted(line))),
+        });
+        let heading = first.unwrap_or_default();
+        let heading = heading.split_once(' ').map_or("", |h| h.1);
+        // Without lines on one side, a hunk names the line before it.
+        let range = |before: usize, lines: usize| match lines {
+            0 => format!("{before},0"),
+            lines => format!("{},{lines}", before + 1),
+        };
+        let header = format!(
+            "@@ -{} +{} @@ {heading}",
+            range(before.0, old),
+            range(before.1, new)
+        );
+        let _ = writeln!(out, "{}", paint(DIM, header.trim_end()));
+        for op in ops {
+            let (style, sign, session, line) = match *op {
+                LineOp::Same(line) => (DIM, ' ', self.after, line),
+                LineOp::Dropped(line) => (RED, '-', self.before, line),
+                LineOp::Inserted(line) => (GREEN, '+', self.after, line),
+            };
+            let text = self.raw_line(session, line);
+            let _ = writeln!(out, "{}", paint(style, format!("{sign}{text}")));
+            if session.document().lines()[line].ending() == Ending::None {
+                let _ = writeln!(out, "\\ No newline at end of file");
+            }
+        }
+    }
+
+    /// Returns what happened to every line, removals before additions.
+    fn line_ops(&self) -> Vec<LineOp> {
+        let (before, after) = (self.before.document(), self.after.document());
+        let lines = after.map_from_file(before.lines().len());
+        let mut out = Vec::with_capacity(after.lines().len());
+        let mut next_old = 0;
+        for (new, source) in lines.sources().iter().enumerate() {
+            let Some(old) = source.old_line().filter(|&old| old >= next_old) else {
+                out.push(LineOp::Inserted(new));
+                continue;
+            };
+            out.extend((next_old..old).map(LineOp::Dropped));
+            next_old = old + 1;
+            let ending = |document: &Document, line: usize| document.lines()[line].ending();
+            if before.text(old) == after.text(new) && ending(before, old) == ending(after, new) {
+                out.push(LineOp::Same(new));
+            } else {
+                out.push(LineOp::Dropped(old));
+                out.push(LineOp::Inserted(new));
+            }
+        }
+        out.extend((next_old..before.lines().len()).map(LineOp::Dropped));
+        out
+    }
+
+    /// Returns a line as it is in the file, masked and safe for a terminal.
+    fn raw_line(&self, session: &Session, line: usize) -> String {
+        let text = String::from_utf8_lossy(session.document().text(line));
+        let cr = match session.document().lines()[line].ending() {
+            Ending::CrLf => "\r",
+            _ => "",
+        };
+        match session.lines()[line] {
+            LineState::Opaque => self.presenter().lines(&*text),
+            _ => format!("{}{cr}", json_text(&self.presenter().masked_json(&text))),
+        }
     }
 
     /// Returns the lines that were dropped, edited or inserted, in the order of the result.
@@ -171,16 +261,6 @@ impl SessionDiff<'_> {
         Presenter {
             show_secrets: self.show_secrets,
         }
-    }
-
-    /// Returns a line of JSON, masked, with one value per line; a line that is not JSON as it is.
-    fn pretty(&self, session: &Session, line: usize) -> String {
-        let text = String::from_utf8_lossy(session.document().text(line));
-        let value = serde_json::from_str::<Value>(&self.presenter().masked_json(&text))
-            .and_then(|v| serde_json::to_string_pretty(&v));
-        let mut text = value.unwrap_or_else(|_| self.presenter().masked(&text).into_owned());
-        text.push('\n');
-        text
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::human::{bytes, signed_bytes, tokens};
+use crate::human::{bytes, percent, round_tokens, signed_bytes, tokens};
 use crate::view::{Growth, Inspection, LargeEntry, Suggestion, WindowUse};
 use crate::window::Category;
 
@@ -42,8 +42,10 @@ impl InspectionText<'_> {
         } else {
             "about "
         };
-        let total = tokens(i.window.tokens);
-        heading(&mut out, &format!("Context window: {about}{total} tokens"));
+        let (total, limit) = (tokens(i.window.tokens), round_tokens(i.window.limit));
+        let share = percent(i.window.tokens, i.window.limit);
+        let title = format!("Context window: {about}{total} of {limit} tokens ({share} full)");
+        heading(&mut out, &title);
         let parts = i.window.parts.iter().map(|p| (&p.category, p.tokens));
         self.chart(&mut out, &parts.collect::<Vec<_>>(), &tokens);
         self.remark(&mut out, &accuracy(&i.window));
@@ -87,12 +89,7 @@ impl InspectionText<'_> {
         let room = self.screen.columns.saturating_sub(name_width + 24);
         let room = room.clamp(8, 60);
         for (name, (_, size)) in names.iter().zip(parts) {
-            let share = *size as f64 / whole.max(1) as f64 * 100.0;
-            let share = if share < 0.95 {
-                "<1%".to_owned()
-            } else {
-                format!("{share:.0}%")
-            };
+            let share = percent(*size, whole);
             let _ = writeln!(
                 out,
                 "  {}  {}  {}  {}",

@@ -1,24 +1,33 @@
-//! Turns to read: text, a line for each call, edits as diffs, results shortened.
+//! Turns to read: Markdown, a line for each call, edits as diffs, results shortened.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anstyle::Style;
 
-use crate::human::bytes;
-use crate::view::{SessionJson, SessionText, TurnContent, TurnItem};
+use crate::human::{bytes, duration, tokens};
+use crate::view::{CallItem, ItemContent, MediaItem, SessionText, TurnContent, TurnItem};
 
-use super::edits::edit_lines;
+use super::edits::{change_counts, edit_lines};
+use super::markdown::MarkdownText;
 use super::presenter::Untrusted;
 use super::screen::Screen;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 use super::table::counted;
-use super::text::{fit, width, wrap};
+use super::text::{fit, short_path, width, wrap};
 
 /// How many lines of a result, of thinking, of an edit and of a note are shown, unless all are.
 const RESULT: usize = 8;
 const THINKING: usize = 6;
-const EDIT: usize = 16;
+const EDIT: usize = 20;
 const NOTE: usize = 3;
+
+/// The columns at the right that the id of a message takes, and the narrowest screen that has room for it.
+const ID_ROOM: usize = 10;
+const ROOM_FOR_IDS: usize = 76;
+
+/// The widest that headings and ids reach, so that they stay near the text on a wide screen.
+const WIDEST: usize = 110;
 
 /// Lays out turns to read.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +36,8 @@ pub struct Reading<'a> {
     pub screen: Screen<'a>,
     /// Whether results, inputs and thinking are shown whole.
     pub full: bool,
+    /// The beginning of the command that shows a subagent, to which its id is added.
+    pub agent_command: &'a str,
 }
 
 /// How a text with a margin is laid out.
@@ -40,16 +51,7 @@ struct Margin<'a> {
 impl Reading<'_> {
     /// Returns a turn under its heading.
     pub fn turn(&self, content: &TurnContent) -> String {
-        let title = match content.turn {
-            0 => "before the first prompt".to_owned(),
-            n => format!("turn {n}"),
-        };
-        let rule = self.screen.columns.saturating_sub(title.len() + 4).min(60);
-        let mut out = format!(
-            "{} {}\n",
-            paint(BOLD, format!("── {title}")),
-            paint(DIM, "─".repeat(rule))
-        );
+        let mut out = self.heading(content);
         for item in &content.items {
             self.item(item, &mut out);
         }
@@ -61,14 +63,15 @@ impl Reading<'_> {
     pub fn plain<'i>(&self, items: impl Iterator<Item = &'i TurnItem>) -> String {
         let mut out = String::new();
         for item in items {
-            match item {
-                TurnItem::Prompt { text } | TurnItem::Answer { text } => {
+            match &item.content {
+                ItemContent::Prompt { text } | ItemContent::Answer { text } => {
                     let gap = if out.is_empty() { "" } else { "\n" };
                     let text = self.screen.presenter.lines(text);
                     let _ = writeln!(out, "{gap}{}", text.trim_end());
                 }
-                TurnItem::Call { tool, gist, .. } => {
-                    let line = format!("{}  {}", self.screen.line(tool), self.screen.line(gist));
+                ItemContent::Call(call) => {
+                    let (tool, gist) = (self.screen.line(&call.tool), self.screen.line(&call.gist));
+                    let line = format!("{tool}  {gist}");
                     let _ = writeln!(out, "{}", line.trim_end());
                 }
                 _ => {}
@@ -77,49 +80,74 @@ impl Reading<'_> {
         out
     }
 
+    /// Returns the line above a turn: its number, when it began, how long it took, and its tokens.
+    fn heading(&self, content: &TurnContent) -> String {
+        let title = match content.turn {
+            0 => "before the first prompt".to_owned(),
+            n => format!("turn {n}"),
+        };
+        let took = content.time_ms.zip(content.ended_ms);
+        let took = took.map(|(from, to)| to.saturating_sub(from).max(0) as u64 / 1000);
+        let facts = [
+            content.time_ms.and_then(|time| self.screen.time_of(time)),
+            took.filter(|&seconds| seconds > 0).map(duration),
+            content
+                .tokens
+                .filter(|&n| n > 0)
+                .map(|n| format!("~{} tokens", tokens(n))),
+            content
+                .window_tokens
+                .map(|n| format!("context {}", tokens(n))),
+            content.model.as_ref().map(|model| self.screen.line(model)),
+        ];
+        let columns = self.columns().min(WIDEST);
+        let mut line = format!("── {title}");
+        let mut shown = paint(BOLD, &line);
+        for fact in facts.into_iter().flatten() {
+            if width(&line) + width(&fact) + 3 > columns {
+                break;
+            }
+            line = format!("{line} · {fact}");
+            shown = format!("{shown}{}", paint(DIM, format!(" · {fact}")));
+        }
+        let rule = columns.saturating_sub(width(&line) + 1);
+        match self.screen.is_pipe {
+            true => format!("{shown}\n"),
+            false => format!("{shown} {}\n", paint(DIM, "─".repeat(rule))),
+        }
+    }
+
     fn item(&self, item: &TurnItem, out: &mut String) {
-        match item {
-            TurnItem::Prompt { text } => self.prompt(text, out),
-            TurnItem::Answer { text } => {
-                for line in self.wrapped(text, 0).concat() {
-                    let _ = writeln!(out, "{line}");
-                }
+        let id: String = item.uuid.iter().flat_map(|id| id.chars()).take(8).collect();
+        let id = self.screen.line(&id);
+        match &item.content {
+            ItemContent::Prompt { text } => self.prompt(text, &id, out),
+            ItemContent::Answer { text } => {
+                self.with_id(&self.markdown(text, self.text_columns()), &id, out);
                 out.push('\n');
             }
-            TurnItem::Thinking { text } if text.is_empty() => {
+            ItemContent::Thinking { text } if text.raw().trim().is_empty() => {
                 let _ = writeln!(out, "{}\n", paint(DIM, "✻ (thinking, redacted)"));
             }
-            TurnItem::Thinking { text } => {
+            ItemContent::Thinking { text } => {
                 let margin = self.margin("✻ ", "  ", DIM.italic(), THINKING);
                 self.shortened(&self.wrapped(text, 2), &margin, out);
                 out.push('\n');
             }
-            TurnItem::Call {
-                id,
-                tool,
-                gist,
-                input,
-            } => self.call(id, tool, gist, input, out),
-            TurnItem::Result { text, error, .. } => {
-                let style = if *error { RED } else { DIM };
-                let margin = self.margin("  ⎿ ", "    ", style, RESULT);
-                if text.raw().trim().is_empty() {
-                    self.shortened(&[vec!["(nothing)".to_owned()]], &margin, out);
-                } else {
-                    self.shortened(&self.wrapped(text.raw().trim_end(), 4), &margin, out);
-                }
+            ItemContent::Call(call) => self.call(call, out),
+            ItemContent::Result { text, error, .. } => self.result(text, *error, out),
+            ItemContent::Image(media) => self.media("image", media, out),
+            ItemContent::Document(media) => self.media("document", media, out),
+            ItemContent::Compaction { trigger, tokens } => self.compaction(trigger, *tokens, out),
+            ItemContent::Summary { text } => {
+                let _ = writeln!(out, "{}", paint(DIM, "summary of what came before:"));
+                let rows = self.markdown(text, self.text_columns().saturating_sub(2));
+                let rows: Vec<Vec<String>> = rows.into_iter().map(|row| vec![row]).collect();
+                let margin = self.margin("  ", "  ", Style::new(), RESULT);
+                self.shortened(&rows, &margin, out);
                 out.push('\n');
             }
-            TurnItem::Image {
-                format,
-                width,
-                height,
-                bytes,
-            } => {
-                let image = image(&self.screen.line(format), *width, *height, *bytes);
-                let _ = writeln!(out, "  {}\n", paint(DIM, image));
-            }
-            TurnItem::Note { what, text } => {
+            ItemContent::Note { what, text } => {
                 let what = format!("[{}] ", self.screen.line(what));
                 let rest = " ".repeat(width(&what));
                 let margin = self.margin(&what, &rest, DIM, NOTE);
@@ -128,49 +156,161 @@ impl Reading<'_> {
         }
     }
 
-    fn prompt(&self, text: &SessionText, out: &mut String) {
+    fn prompt(&self, text: &SessionText, id: &str, out: &mut String) {
         out.push('\n');
-        for (i, line) in self.wrapped(text, 2).concat().iter().enumerate() {
-            let mark = if i == 0 {
-                paint(GREEN.bold(), "❯ ")
-            } else {
-                "  ".to_owned()
+        let safe = self.screen.presenter.lines(text);
+        let columns = self.text_columns().saturating_sub(2).max(10);
+        let rows = safe.split('\n').flat_map(|line| wrap(line, columns));
+        let rows = rows.enumerate().map(|(i, row)| {
+            let mark = match i {
+                0 => paint(GREEN.bold(), "❯ "),
+                _ => "  ".to_owned(),
             };
-            let _ = writeln!(out, "{mark}{}", paint(BOLD, line));
-        }
+            format!("{mark}{}", paint(BOLD, row))
+        });
+        self.with_id(&rows.collect::<Vec<_>>(), id, out);
         out.push('\n');
     }
 
-    fn call(
-        &self,
-        id: &SessionText,
-        tool: &SessionText,
-        gist: &SessionText,
-        input: &SessionJson,
-        out: &mut String,
-    ) {
-        let (id, name) = (self.screen.line(id), self.screen.line(tool));
-        let used = width(&name) + width(&id) + 7;
-        let room = self.screen.columns.saturating_sub(used).max(20);
-        let gist = self.screen.line(gist);
-        let gist = if self.full { gist } else { fit(&gist, room) };
+    fn call(&self, call: &CallItem, out: &mut String) {
+        let (id, name) = (self.screen.line(&call.id), self.screen.line(&call.tool));
+        let counts = change_counts(self.screen.presenter, &call.edits);
+        let used = width(&name) + width(&id) + width(&counts.0) + 9;
+        let room = self.columns().saturating_sub(used).max(20);
+        let gist = self.screen.line(&call.gist);
+        let gist = match self.full || self.screen.is_pipe {
+            true => gist,
+            // The end of a path says more than its beginning.
+            false if gist.starts_with('/') && !gist.contains(' ') => {
+                short_path(Path::new(&gist), self.screen.home, room)
+            }
+            false => fit(&gist, room),
+        };
         let line = format!("{} {}  {gist}", paint(YELLOW, "●"), paint(BOLD, &name));
-        let line = format!("{}  {}", line.trim_end(), paint(DIM, id));
+        let line = format!("{}{}  {}", line.trim_end(), counts.1, paint(DIM, id));
         let _ = writeln!(out, "{}", line.trim_end());
-        let columns = self.screen.columns.saturating_sub(4).max(10);
-        let limit = if self.full { usize::MAX } else { EDIT };
-        let edit = edit_lines(self.screen.presenter, tool.raw(), input, columns, limit);
+        let columns = self.columns().saturating_sub(4).max(10);
+        let limit = self.limit(EDIT);
+        let edit = edit_lines(&self.screen, &call.edits, columns, limit);
         if let Some(lines) = &edit {
             for line in lines {
                 let _ = writeln!(out, "    {line}");
             }
         } else if self.full {
-            let masked = self.screen.presenter.masked_json(input.raw());
+            let masked = self.screen.presenter.masked_json(call.input.raw());
             let pretty = serde_json::from_str::<serde_json::Value>(&masked)
                 .and_then(|v| serde_json::to_string_pretty(&v))
                 .unwrap_or_else(|_| masked.into_owned());
             let margin = self.margin("    ", "    ", DIM, usize::MAX);
             self.shortened(&self.wrapped(&pretty, 4), &margin, out);
+        }
+        if let Some(agent) = &call.agent_id {
+            let agent = self.screen.line(agent);
+            let short: String = agent.chars().take(12).collect();
+            let note = format!("↳ subagent: {} --agent {short}", self.agent_command);
+            let _ = writeln!(out, "    {}", paint(DIM, note));
+        }
+    }
+
+    fn result(&self, text: &SessionText, error: bool, out: &mut String) {
+        let style = if error { RED } else { DIM };
+        let margin = self.margin("  ⎿ ", "    ", style, RESULT);
+        let text = text.raw().trim_end();
+        if text.trim().is_empty() {
+            self.shortened(&[vec!["(nothing)".to_owned()]], &margin, out);
+        } else {
+            self.shortened(&self.wrapped(text, 4), &margin, out);
+        }
+        out.push('\n');
+    }
+
+    /// Writes a line for an image or a document: `[image 640×480 png 84 KB]`.
+    fn media(&self, what: &str, media: &MediaItem, out: &mut String) {
+        let mut line = format!("[{what}");
+        if !media.title.is_empty() {
+            let _ = write!(line, " “{}”", self.screen.line(&media.title));
+        }
+        if let (Some(w), Some(h)) = (media.width, media.height) {
+            let _ = write!(line, " {w}×{h}");
+        }
+        let format = self.screen.line(&media.format);
+        let _ = writeln!(
+            out,
+            "  {}\n",
+            paint(DIM, format!("{line} {format} {}]", bytes(media.bytes)))
+        );
+    }
+
+    fn compaction(&self, trigger: &SessionText, before: Option<u64>, out: &mut String) {
+        let how = match trigger.raw() {
+            "auto" => "compacted automatically".to_owned(),
+            "manual" => "compacted by /compact".to_owned(),
+            "" => "compacted".to_owned(),
+            _ => format!("compacted ({})", self.screen.line(trigger)),
+        };
+        let before = before.map_or(String::new(), |n| format!(" at {} tokens", tokens(n)));
+        let line = format!("┄┄ {how}{before}: the model is shown a summary of what precedes ┄┄");
+        for row in wrap(&line, self.columns()) {
+            let _ = writeln!(out, "{}", paint(YELLOW, row));
+        }
+        out.push('\n');
+    }
+
+    /// Returns a Markdown text as rows; in a pipe as it is.
+    fn markdown(&self, text: &SessionText, columns: usize) -> Vec<String> {
+        let safe = self.screen.presenter.lines(text);
+        if self.screen.is_pipe {
+            return safe.trim_end().split('\n').map(str::to_owned).collect();
+        }
+        MarkdownText::rows(&self.screen, &safe, columns)
+    }
+
+    /// Writes rows, and at the end of the first one the id of their message.
+    fn with_id(&self, rows: &[String], id: &str, out: &mut String) {
+        for (i, row) in rows.iter().enumerate() {
+            if i > 0 || id.is_empty() || !self.has_ids() {
+                let _ = writeln!(out, "{row}");
+                continue;
+            }
+            let taken = width(&strip(row));
+            let gap = match self.screen.is_pipe {
+                true => 2,
+                false => (self.columns().min(WIDEST)).saturating_sub(taken + width(id)),
+            };
+            let id = match self.screen.is_pipe {
+                true => format!("[{id}]"),
+                false => paint(DIM, id),
+            };
+            let _ = writeln!(out, "{row}{}{id}", " ".repeat(gap.max(2)));
+        }
+    }
+
+    fn has_ids(&self) -> bool {
+        self.screen.is_pipe || self.screen.columns >= ROOM_FOR_IDS
+    }
+
+    /// The width of the screen; in a pipe it has no limit.
+    fn columns(&self) -> usize {
+        if self.screen.is_pipe {
+            usize::MAX / 2
+        } else {
+            self.screen.columns
+        }
+    }
+
+    /// The width of prompts and answers, which leave room for ids.
+    fn text_columns(&self) -> usize {
+        match (self.screen.is_pipe, self.has_ids()) {
+            (false, true) => self.columns().min(WIDEST) - ID_ROOM,
+            _ => self.columns(),
+        }
+    }
+
+    fn limit(&self, limit: usize) -> usize {
+        if self.full || self.screen.is_pipe {
+            usize::MAX
+        } else {
+            limit
         }
     }
 
@@ -179,13 +319,13 @@ impl Reading<'_> {
             first,
             rest,
             style,
-            limit: if self.full { usize::MAX } else { limit },
+            limit: self.limit(limit),
         }
     }
 
     /// Returns the lines of a text, each wrapped to fit after an indentation.
     fn wrapped(&self, text: impl Untrusted, indent: usize) -> Vec<Vec<String>> {
-        let columns = self.screen.columns.saturating_sub(indent).max(10);
+        let columns = self.columns().saturating_sub(indent).max(10);
         let safe = self.screen.presenter.lines(text);
         safe.split('\n').map(|line| wrap(line, columns)).collect()
     }
@@ -219,6 +359,23 @@ impl Reading<'_> {
     }
 }
 
+/// Returns a painted row without its colours and links.
+fn strip(row: &str) -> String {
+    let mut out = String::new();
+    let mut rest = row;
+    while let Some(at) = rest.find('\x1b') {
+        out.push_str(&rest[..at]);
+        let sequence = &rest[at + 1..];
+        let end = if sequence.starts_with(']') {
+            sequence.find("\x1b\\").map(|end| end + 2)
+        } else {
+            sequence.find('m').map(|end| end + 1)
+        };
+        rest = end.map_or("", |end| &sequence[end..]);
+    }
+    out + rest
+}
+
 /// Returns how many lines have none of their rows among the first `shown`.
 fn lines_after(lines: &[Vec<String>], shown: usize) -> usize {
     let mut rows = 0;
@@ -228,12 +385,4 @@ fn lines_after(lines: &[Vec<String>], shown: usize) -> usize {
         begins_before
     });
     lines.len() - begun.count()
-}
-
-/// Returns a line for an image: `[image 640×480 png 84 KB]`.
-fn image(format: &str, width: Option<u32>, height: Option<u32>, size: u64) -> String {
-    match (width, height) {
-        (Some(w), Some(h)) => format!("[image {w}×{h} {format} {}]", bytes(size)),
-        _ => format!("[image {format} {}]", bytes(size)),
-    }
 }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use jiff::tz::TimeZone;
+
 use crate::human::age;
 
 use super::presenter::{Presenter, Untrusted};
@@ -22,9 +24,39 @@ pub struct Screen<'a> {
     pub home: Option<&'a Path>,
     /// The time to which ages refer.
     pub now: SystemTime,
+    /// The zone in which times are shown.
+    pub zone: Option<&'a TimeZone>,
+    /// Whether colours are shown.
+    pub colours: bool,
+    /// Whether the terminal makes links of addresses.
+    pub links: bool,
+    /// Whether nobody looks at it: in a pipe text is neither wrapped nor shortened.
+    pub is_pipe: bool,
 }
 
 impl Screen<'_> {
+    /// Makes a screen without colours, on which tables are as wide as text.
+    pub fn plain(presenter: Presenter, columns: usize) -> Self {
+        Self {
+            presenter,
+            columns,
+            table_columns: columns,
+            home: None,
+            now: SystemTime::UNIX_EPOCH,
+            zone: None,
+            colours: false,
+            links: false,
+            is_pipe: false,
+        }
+    }
+
+    /// Returns a time that is given in milliseconds since 1970, to the minute.
+    pub fn time_of(&self, milliseconds: i64) -> Option<String> {
+        let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
+        let zone = self.zone.cloned().unwrap_or(TimeZone::UTC);
+        Some(time.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string())
+    }
+
     /// Returns text of a session on one line.
     pub fn line(&self, text: impl Untrusted) -> String {
         self.presenter.line(text)

@@ -4,35 +4,38 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::human::{age, bytes, tokens};
+use crate::human::{age, bytes, percent, tokens};
 use crate::store::slug;
 use crate::view::{SessionRow, State};
 
 use super::screen::Screen;
-use super::style::{BOLD, GREEN, YELLOW, paint};
+use super::style::{BOLD, GREEN, RED, YELLOW, paint};
 use super::table::{Cell, Column, Table};
 use super::text::{clean, short_path};
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 13] = [
     Column::left(""),
     Column::left("id"),
     Column::right("age").optional(3),
     Column::right("turns").optional(4),
     Column::right("context"),
+    Column::right("full").optional(2),
     Column::right("size").optional(5),
     Column::right("compacted").optional(7),
     Column::left("state").optional(6),
     Column::left("branch").at_most(18).optional(8),
     Column::left("model").at_most(24).optional(9),
+    Column::left("project").at_most(28).optional(1),
     Column::left("title or first prompt"),
 ];
 
 /// Returns a table of sessions.
-pub fn session_table(screen: &Screen<'_>, rows: &[&SessionRow]) -> String {
-    let room = (screen.table_columns / 3).clamp(16, 48);
+/// `with_project` adds the project of each.
+pub fn session_table(screen: &Screen<'_>, rows: &[&SessionRow], with_project: bool) -> String {
+    let room = (screen.table_columns / 2).clamp(20, 60);
     let mut table = Table::new(&COLUMNS, room);
     for row in rows {
-        table.push(cells(screen, row));
+        table.push(cells(screen, row, with_project));
         if let Some(call) = &row.pending_call {
             let call = format!("{}  {}", screen.line(&call.tool), screen.line(&call.gist));
             table.note(format!("   waits for a result of: {}", call.trim_end()));
@@ -41,7 +44,7 @@ pub fn session_table(screen: &Screen<'_>, rows: &[&SessionRow]) -> String {
     table.render(screen.table_columns)
 }
 
-fn cells(screen: &Screen<'_>, row: &SessionRow) -> Vec<Cell> {
+fn cells(screen: &Screen<'_>, row: &SessionRow, with_project: bool) -> Vec<Cell> {
     let unknown = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
     let optional =
         |text: Option<&crate::view::SessionText>| text.map(|t| screen.line(t)).unwrap_or_default();
@@ -50,6 +53,8 @@ fn cells(screen: &Screen<'_>, row: &SessionRow) -> Vec<Cell> {
         Some(0) | None => String::new(),
         Some(n) => format!("{n}×"),
     };
+    let project = row.project.as_ref().filter(|_| with_project);
+    let project = project.map(|p| short_path(Path::new(p), screen.home, 28));
     let state = match row.state {
         State::Idle => Cell::default(),
         State::Approval => Cell::painted(YELLOW, row.state.name()),
@@ -65,13 +70,25 @@ fn cells(screen: &Screen<'_>, row: &SessionRow) -> Vec<Cell> {
         age(row.modified_at, screen.now).into(),
         unknown(row.turns).into(),
         format!("{estimate}{}", tokens(row.tokens)).into(),
+        fullness(row),
         bytes(row.bytes).into(),
         compactions.into(),
         state,
         optional(row.branch.as_ref()).into(),
         optional(row.model.as_ref()).into(),
+        project.unwrap_or_default().into(),
         screen.line(row.name()).into(),
     ]
+}
+
+/// Returns how full the context window is, coloured where Claude Code is about to compact.
+fn fullness(row: &SessionRow) -> Cell {
+    let text = percent(row.tokens, row.tokens_limit);
+    match row.tokens * 100 / row.tokens_limit.max(1) {
+        90.. => Cell::painted(RED, text),
+        75.. => Cell::painted(YELLOW, text),
+        _ => text.into(),
+    }
 }
 
 /// Returns a table for each project, in the order in which the projects first occur.
@@ -96,7 +113,7 @@ pub fn session_groups(screen: &Screen<'_>, rows: &[SessionRow]) -> String {
         let project = short_path(Path::new(project), screen.home, screen.table_columns);
         let gap = if out.is_empty() { "" } else { "\n" };
         let _ = writeln!(out, "{gap}{}", paint(BOLD, project));
-        out.push_str(&session_table(screen, group));
+        out.push_str(&session_table(screen, group, false));
     }
     out
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -52,14 +53,28 @@ pub fn clean_lines(text: &str) -> String {
 
 /// Breaks clean lines at blanks so that none is wider than `columns`; a word that is wider than a line is broken.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let rows = wrap_ranges(text, columns).into_iter();
+    rows.map(|row| text[row].to_owned()).collect()
+}
+
+/// Returns where the rows of a wrapped text are in it.
+pub(super) fn wrap_ranges(text: &str, columns: usize) -> Vec<Range<usize>> {
     let options = textwrap::Options::new(columns.max(1))
         .word_separator(textwrap::WordSeparator::AsciiSpace)
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
     let mut out = Vec::new();
+    let mut start = 0;
     for line in text.split('\n') {
-        let rows = textwrap::wrap(line.trim_end(), &options);
-        out.extend(rows.into_iter().map(std::borrow::Cow::into_owned));
+        let mut at = start;
+        let trimmed = line.trim_end();
+        for row in textwrap::wrap(trimmed, &options) {
+            // A row is a part of the line; blanks between rows are in none.
+            let skipped = text[at..].find(&*row).unwrap_or(0);
+            out.push(at + skipped..at + skipped + row.len());
+            at += skipped + row.len();
+        }
+        start += line.len() + 1;
     }
     out
 }

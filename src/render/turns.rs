@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::human::{bytes, count, tokens};
-use crate::view::{Branches, SessionText, TurnList, TurnRow};
+use crate::human::{bytes, count, round_tokens, tokens};
+use crate::view::{Branches, SessionText, Subagents, TurnList, TurnRow};
 
 use super::screen::Screen;
 use super::style::{DIM, RED, YELLOW, paint};
@@ -24,10 +24,11 @@ pub fn turn_table(screen: &Screen<'_>, title: &SessionText, list: &TurnList, siz
     let mut out = screen.session_heading(&list.session_id, title);
     let about = if list.tokens_recorded { "" } else { "about " };
     let summary = format!(
-        "{}, {}, {about}{} tokens in the context window",
+        "{}, {}, {about}{} of {} tokens in the context window",
         counted(list.turns, "turn", "turns"),
         bytes(size),
-        tokens(list.tokens)
+        tokens(list.tokens),
+        round_tokens(list.tokens_limit)
     );
     let _ = writeln!(out, "{}\n", paint(DIM, summary));
     let mut columns = TURNS;
@@ -110,6 +111,35 @@ pub fn branch_table(screen: &Screen<'_>, branches: &Branches) -> String {
             screen.line(&short).into(),
             screen.line(&branch.prompt).into(),
         ]);
+    }
+    table.render(screen.table_columns)
+}
+
+const AGENTS: [Column; 5] = [
+    Column::left("id").at_most(17),
+    Column::right("turn"),
+    Column::right("size").optional(2),
+    Column::left("type").at_most(20).optional(3),
+    Column::left("started for"),
+];
+
+/// Returns the subagents of a session as a table; those whose transcripts are gone are dim.
+pub fn agent_table(screen: &Screen<'_>, agents: &Subagents) -> String {
+    let mut table = Table::new(&AGENTS, 16);
+    for agent in &agents.subagents {
+        let turn = agent.turn.filter(|&t| t > 0).map(|t| t.to_string());
+        let cells = vec![
+            screen.line(&agent.agent_id).into(),
+            turn.unwrap_or_else(|| "–".to_owned()).into(),
+            agent.bytes.map_or("gone".to_owned(), bytes).into(),
+            screen.line(&agent.agent_type).into(),
+            screen.line(&agent.description).into(),
+        ];
+        if agent.bytes.is_some() {
+            table.push(cells);
+        } else {
+            table.push_dim(cells);
+        }
     }
     table.render(screen.table_columns)
 }

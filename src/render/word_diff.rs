@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::view::{SegmentKind, SessionText, segments};
 
-use super::edits::diff_lines;
+use super::edits::{DiffLayout, diff_lines};
 use super::screen::Screen;
 use super::style::{DIM, GREEN, RED, paint};
 use super::table::counted;
@@ -27,15 +27,23 @@ pub(super) fn changed_lines(
 ) -> Vec<String> {
     // Masked whole: a secret that is cut into pieces is not recognised.
     let (old, new) = (screen.presenter.lines(old), screen.presenter.lines(new));
-    let columns = screen.columns.saturating_sub(6).max(20);
+    let columns = match screen.is_pipe {
+        true => usize::MAX / 2,
+        false => screen.columns.saturating_sub(6).max(20),
+    };
     let mut rows = if old.lines().count().max(new.lines().count()) > FEW_LINES {
         let mut rows = Vec::new();
-        diff_lines(&old, &new, columns, &mut rows);
+        let layout = DiffLayout {
+            columns,
+            cut: !screen.is_pipe,
+            first: None,
+        };
+        diff_lines(&old, &new, layout, &mut rows);
         rows
     } else {
         coloured(&wrap(&marked_words(&old, &new), columns))
     };
-    if rows.len() > ROWS + 1 {
+    if rows.len() > ROWS + 1 && !screen.is_pipe {
         let left = rows.len() - ROWS;
         rows.truncate(ROWS);
         let note = format!("… {}", counted(left as u64, "more line", "more lines"));

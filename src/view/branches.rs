@@ -7,7 +7,7 @@ use super::SCHEMA;
 use super::overview::{prompt_as_typed, prompt_text};
 use super::session_text::SessionText;
 use crate::session::{Graph, Session, Standing};
-use crate::transcript::PromptKind;
+use crate::transcript::{Flags, PromptKind};
 
 /// A path that was abandoned, or that is not connected to the live path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,7 +43,10 @@ impl Branches {
         let mut places: FxHashMap<usize, usize> = FxHashMap::default();
         let mut branches: Vec<Branch> = Vec::new();
         for (i, e) in entries.iter().enumerate() {
-            let Some(root) = roots[i] else { continue };
+            // Entries of a subagent are not a branch of the conversation.
+            let Some(root) = roots[i].filter(|_| !e.flags.sidechain()) else {
+                continue;
+            };
             let place = *places.entry(root).or_insert_with(|| {
                 branches.push(empty(session, root));
                 branches.len() - 1
@@ -78,6 +81,38 @@ fn empty(session: &Session, root: usize) -> Branch {
         entries: 0,
         bytes: 0,
     }
+}
+
+/// Returns the entries of the branch to which an entry belongs, in file order; `None` if it is on the live path.
+pub(super) fn branch_entries(session: &Session, entry: usize) -> Option<Vec<u32>> {
+    let roots = roots(session.graph(), session.entries().len());
+    let root = (*roots.get(entry)?)?;
+    let of_it = |i: &u32| roots[*i as usize] == Some(root);
+    Some((0..roots.len() as u32).filter(of_it).collect())
+}
+
+/// Returns the entries of a subagent that are in this transcript, in file order. A subagent of an old client has no id;
+/// it is named by the uuid of its first entry.
+pub(super) fn sidechain_entries(session: &Session, agent_id: &str) -> Vec<u32> {
+    let sidechain = session.entries_with(Flags::sidechain);
+    let named = sidechain.filter(|(_, e)| {
+        let id = session.string(e, &["agentId"]);
+        id.is_some_and(|id| id == agent_id)
+    });
+    let named: Vec<u32> = named.map(|(i, _)| i as u32).collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let root = session.entries_with(Flags::sidechain).find(|(_, e)| {
+        let uuid = session.uuid(e);
+        uuid.is_some_and(|uuid| uuid == agent_id)
+    });
+    let Some((root, _)) = root else {
+        return Vec::new();
+    };
+    let entries = branch_entries(session, root).unwrap_or_default();
+    let is_sidechain = |i: &u32| session.entries()[*i as usize].flags.sidechain();
+    entries.into_iter().filter(is_sidechain).collect()
 }
 
 /// Returns for each entry off the live path its topmost ancestor off it. A cycle ends where it closes.

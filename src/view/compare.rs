@@ -1,4 +1,4 @@
-//! What differs between two sessions, however their ids differ.
+//! Compares two sessions by their content, ignoring what a copy renames.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -12,10 +12,10 @@ use super::session_text::SessionText;
 use crate::session::Session;
 use crate::transcript::{Entry, Id, Kind, LineState, visit_ids};
 
-/// What a field that is not compared becomes.
+/// Replaces a value that is not compared.
 const ANY: &[u8] = b"#";
 
-/// Two entries that are one and the same but for some fields.
+/// An entry that both sessions have, with differences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// The entry of the first session.
@@ -52,8 +52,8 @@ impl Comparison {
             && self.unreadable == (0, 0)
     }
 
-    /// Compares two sessions. Ids of entries and sessions, who is whose parent, and where a copy came
-    /// from do not count; nor does the order of the lines.
+    /// Compares two sessions. Ids of entries, sessions and subagents, parents, paths to the session's own files, and the
+    /// origin of a copy are ignored; so is the order of the lines.
     pub fn of(a: &Session, b: &Session) -> Self {
         let names = Names::of([a, b]);
         let mut out = Self::default();
@@ -73,7 +73,7 @@ impl Comparison {
         }
         let mut left_b: Vec<u32> = waiting.into_values().flatten().collect();
         left_b.sort_unstable();
-        // What is left was made at the same moment and is of the same kind: then it is one entry.
+        // Entries of the same kind that were written at the same moment are versions of one entry.
         let mut pairs: BTreeMap<(u8, i64, Id), VecDeque<u32>> = BTreeMap::new();
         for &i in &left_b {
             pairs.entry(moment(b, i)).or_default().push_back(i);
@@ -102,7 +102,7 @@ impl Comparison {
             .into_iter()
             .filter(|i| taken.binary_search(i).is_err())
             .collect();
-        out.unreadable = unreadable(a, b);
+        out.unreadable = unreadable(a, b, &names);
         let (title_a, title_b) = (Overview::of(a).title, Overview::of(b).title);
         out.titles = (title_a != title_b).then_some((title_a, title_b));
         out
@@ -110,27 +110,79 @@ impl Comparison {
 }
 
 /// How many unreadable lines each of two sessions has that the other has not.
-fn unreadable(a: &Session, b: &Session) -> (usize, usize) {
-    let opaque = |s: &Session| -> Vec<Vec<u8>> {
+fn unreadable(a: &Session, b: &Session, names: &Names) -> (usize, usize) {
+    let opaque = |s: &Session| -> FxHashMap<Vec<u8>, i64> {
         let states = s.lines().iter().enumerate();
         let opaque = states.filter(|(_, state)| **state == LineState::Opaque);
-        opaque.map(|(i, _)| s.document().text(i).to_vec()).collect()
-    };
-    let (mut a, mut b) = (opaque(a), opaque(b));
-    a.retain(|line| match b.iter().position(|other| other == line) {
-        Some(twin) => {
-            b.swap_remove(twin);
-            false
+        let mut counts = FxHashMap::default();
+        for (i, _) in opaque {
+            let text = names.blanked(without_uuids(s.document().text(i)));
+            *counts.entry(text).or_default() += 1;
         }
-        None => true,
-    });
-    (a.len(), b.len())
+        counts
+    };
+    let (a, b) = (opaque(a), opaque(b));
+    let more = |these: &FxHashMap<Vec<u8>, i64>, others: &FxHashMap<Vec<u8>, i64>| -> usize {
+        let more = these
+            .iter()
+            .map(|(line, n)| n - others.get(line).copied().unwrap_or(0));
+        more.filter(|n| *n > 0).sum::<i64>() as usize
+    };
+    (more(&a, &b), more(&b, &a))
 }
 
-/// Entries that count: a title is compared as such.
+/// Blanks the uuids of a line that cannot be read: a copy renames them there, too.
+fn without_uuids(line: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(line.len());
+    let mut at = 0;
+    while at < line.len() {
+        match line.get(at..at + 36) {
+            Some(text) if is_uuid(text) => {
+                out.extend_from_slice(ANY);
+                at += 36;
+            }
+            _ => {
+                out.push(line[at]);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Blanks the ids of subagents: a copy renames those of old clients.
+fn without_agents(line: Vec<u8>) -> Vec<u8> {
+    const LEADS: [&[u8]; 3] = [b"\"agentId\":\"", b"agentId: ", b"agent-"];
+    if memchr::memmem::find(&line, b"agent").is_none() {
+        return line;
+    }
+    let mut out = Vec::with_capacity(line.len());
+    let mut at = 0;
+    while at < line.len() {
+        let rest = &line[at..];
+        let Some(lead) = LEADS.iter().find(|lead| rest.starts_with(lead)) else {
+            out.push(line[at]);
+            at += 1;
+            continue;
+        };
+        let id = rest[lead.len()..].iter();
+        let length = id.take_while(|b| b.is_ascii_alphanumeric()).count();
+        out.extend_from_slice(lead);
+        out.extend_from_slice(if length >= 6 {
+            ANY
+        } else {
+            &rest[lead.len()..][..length]
+        });
+        at += lead.len() + length;
+    }
+    out
+}
+
+/// Returns the entries that are compared. Titles are compared by themselves, and a copy may add a note of where the
+/// conversation continues.
 fn compared(session: &Session) -> impl Iterator<Item = (u32, &Entry)> {
     let all = session.entries().iter().enumerate();
-    all.filter(|(_, e)| e.kind != Kind::CustomTitle)
+    all.filter(|(_, e)| !matches!(e.kind, Kind::CustomTitle | Kind::LastPrompt))
         .map(|(i, e)| (i as u32, e))
 }
 
@@ -139,8 +191,7 @@ fn moment(session: &Session, i: u32) -> (u8, i64, Id) {
     (e.kind as u8, e.time, e.message_id)
 }
 
-/// What the two sessions call themselves. A copy may still speak of the original, so both names count
-/// in either.
+/// The ids of the two sessions. A copy may still name the original, so both are blanked in either.
 struct Names(Vec<Vec<u8>>);
 
 impl Names {
@@ -155,6 +206,14 @@ impl Names {
         };
         Self(sessions.into_iter().filter_map(name).collect())
     }
+
+    /// Blanks both names, the paths that lead to them, and the ids of subagents.
+    fn blanked(&self, mut line: Vec<u8>) -> Vec<u8> {
+        for name in &self.0 {
+            line = replaced(&line, name);
+        }
+        without_agents(line)
+    }
 }
 
 fn hash(session: &Session, e: &Entry, names: &Names) -> [u8; 32] {
@@ -165,7 +224,7 @@ fn canonical(session: &Session, i: u32, names: &Names) -> Vec<u8> {
     canonical_line(session, &session.entries()[i as usize], names)
 }
 
-/// An entry's line with everything blanked that two copies may have differently.
+/// Returns an entry's line with everything blanked that may differ between two copies.
 fn canonical_line(session: &Session, e: &Entry, names: &Names) -> Vec<u8> {
     let line = session.text(e);
     let mut spans: Vec<Span> = Vec::new();
@@ -186,14 +245,11 @@ fn canonical_line(session: &Session, e: &Entry, names: &Names) -> Vec<u8> {
     });
     spans.sort_by_key(|s| (s.start, s.end));
     let edits: Vec<Edit> = spans.into_iter().map(|s| Edit::new(s, ANY)).collect();
-    let mut blanked = apply_edits(line, &edits).unwrap_or_else(|_| line.to_vec());
-    for name in &names.0 {
-        blanked = replaced(&blanked, name);
-    }
-    without_forked_from(blanked)
+    let blanked = apply_edits(line, &edits).unwrap_or_else(|_| line.to_vec());
+    without_forked_from(names.blanked(blanked))
 }
 
-/// A field that only copies have.
+/// Removes the field that only copies have.
 fn without_forked_from(line: Vec<u8>) -> Vec<u8> {
     match memchr::memmem::find(&line, br#""forkedFrom":#"#) {
         Some(at) => {
@@ -208,7 +264,7 @@ fn without_forked_from(line: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Blanks a session's name, and the path that leads to it: a copy lies elsewhere.
+/// Blanks a session's id, and the path that leads to it: a copy is elsewhere.
 fn replaced(line: &[u8], name: &[u8]) -> Vec<u8> {
     let of_path = |b: &u8| b.is_ascii_alphanumeric() || b"/._-~+@%".contains(b);
     let mut out = Vec::with_capacity(line.len());
@@ -240,14 +296,14 @@ fn is_uuid(text: &[u8]) -> bool {
         })
 }
 
-/// The keys of the fields that two canonical lines have differently.
+/// Returns the keys of the fields whose values differ between two canonical lines.
 fn differing(a: &[u8], b: &[u8]) -> Vec<String> {
-    // A blanked value is no JSON; quoted it is.
-    let mend = |line: &[u8]| {
+    // A blanked value is not JSON until it is quoted.
+    let quoted = |line: &[u8]| {
         let text = String::from_utf8_lossy(line).into_owned();
         text.replace(":#,", ":\"#\",").replace(":#}", ":\"#\"}")
     };
-    let (a, b) = (mend(a), mend(b));
+    let (a, b) = (quoted(a), quoted(b));
     let map = |text: &str| -> BTreeMap<String, String> {
         let all = fields(text.as_bytes()).unwrap_or_default();
         let word = |s: Span| String::from_utf8_lossy(s.of(text.as_bytes())).into_owned();
@@ -273,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_do_not_count_and_words_do() {
+    fn comparison_ignores_ids_and_finds_changed_text() {
         let a = session(&[
             r#"{"parentUuid":null,"type":"user","message":{"content":"hi"},"uuid":"u1","sessionId":"session-a","timestamp":"2026-01-01T00:00:00.000Z"}"#,
             r#"{"parentUuid":"u1","type":"assistant","message":{"id":"m","content":[{"type":"text","text":"see /x/session-a/y"}]},"uuid":"u2","sessionId":"session-a","timestamp":"2026-01-01T00:00:01.000Z"}"#,
@@ -297,5 +353,22 @@ mod tests {
             }]
         );
         assert!(Comparison::of(&a, &a).is_empty());
+    }
+
+    #[test]
+    fn comparison_ignores_ids_in_unreadable_lines_and_of_subagents() {
+        let a = session(&[
+            r#"{"type":"user","message":{"content":"x"},"toolUseResult":{"agentId":"abcdef12"},"uuid":"u1","sessionId":"session-a"}"#,
+            r#"{"torn":"3d731db0-0000-4000-8000-000000000001"#,
+        ]);
+        let b = session(&[
+            r#"{"type":"user","message":{"content":"x"},"toolUseResult":{"agentId":"ffffff34"},"uuid":"v1","sessionId":"session-b"}"#,
+            r#"{"torn":"9d731db0-0000-4000-8000-000000000002"#,
+        ]);
+        assert!(
+            Comparison::of(&a, &b).is_empty(),
+            "{:?}",
+            Comparison::of(&a, &b)
+        );
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::excerpt::entry_label;
+use super::fullness::window_limit;
 use super::session_text::SessionText;
 use super::shown_path;
 use super::turn_stats::Growth;
@@ -36,6 +37,8 @@ pub struct BytePart {
 pub struct WindowUse {
     /// Tokens at the next request.
     pub tokens: u64,
+    /// Tokens that fit into it.
+    pub limit: u64,
     /// Tokens that Claude Code recorded at the last request.
     pub recorded: Option<u64>,
     /// The estimate for the same request.
@@ -54,10 +57,13 @@ pub struct WindowUse {
 
 impl WindowUse {
     /// Describes the context window.
-    pub fn new(calibration: &Calibration, parts: Vec<(Category, u64)>) -> Self {
+    pub fn new(calibration: &Calibration, parts: Vec<(Category, u64)>, growth: &[Growth]) -> Self {
+        let most = growth.iter().filter_map(|g| g.window_tokens).max();
+        let most = most.unwrap_or(0).max(calibration.window());
         let part = |(category, tokens)| TokenPart { category, tokens };
         Self {
             tokens: calibration.window(),
+            limit: window_limit(None, most),
             recorded: calibration.recorded,
             estimated: calibration.estimated,
             error: calibration.error(),

@@ -5,15 +5,20 @@
 mod branches;
 mod call_summary;
 mod compare;
+mod conversation;
 mod difference;
 mod excerpt;
+mod file_edit;
+mod fullness;
 mod inspection;
 mod items;
+mod markdown;
 mod overview;
 mod search;
 mod session_row;
 mod session_text;
 mod status;
+mod subagents;
 mod turn_list;
 mod turn_stats;
 mod word_diff;
@@ -21,11 +26,15 @@ mod word_diff;
 pub use branches::{Branch, Branches};
 pub use call_summary::CallSummary;
 pub use compare::{Changed, Comparison};
+pub use conversation::{Conversation, TurnContent};
 pub use difference::{ChangedEntry, Compared, Difference, DifferenceSide, EntryReference};
 pub use excerpt::{entry_label, entry_summary, entry_text};
 pub(crate) use excerpt::{result_words, words_of};
+pub use file_edit::FileEdit;
+pub use fullness::window_limit;
 pub use inspection::{BytePart, FileUse, Inspection, LargeEntry, Suggestion, TokenPart, WindowUse};
-pub use items::{TurnContent, TurnItem};
+pub use items::{CallItem, ItemContent, MediaItem, TurnItem};
+pub use markdown::{Inline, MarkdownBlock, markdown};
 pub use overview::{Overview, prompt_as_typed, prompt_text};
 pub use search::{
     FoundSession, Hit, HitText, Match, Pattern, PatternError, PatternOptions, Search, SearchReport,
@@ -35,7 +44,8 @@ pub use session_row::{SessionList, SessionRow};
 pub(crate) use session_text::reveal_while;
 pub use session_text::{SessionJson, SessionText};
 pub use status::{Next, State, Status};
-pub use turn_list::{ToolCount, TurnContents, TurnList, TurnRow};
+pub use subagents::{AgentFile, Subagent, Subagents};
+pub use turn_list::{ToolCount, TurnList, TurnRow};
 pub use turn_stats::{Growth, TurnStats};
 pub use word_diff::{Segment, SegmentKind, segments};
 

@@ -33,6 +33,8 @@ pub struct SessionRow {
     pub tokens: u64,
     /// Whether Claude Code recorded that number; otherwise it is an estimate.
     pub tokens_recorded: bool,
+    /// Tokens that fit into the context window.
+    pub tokens_limit: u64,
     /// Size of the transcript.
     pub bytes: u64,
     /// When it was written last.

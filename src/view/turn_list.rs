@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::items::TurnContent;
+use super::fullness::window_limit;
 use super::session_text::SessionText;
 use super::turn_stats::TurnStats;
 use super::{SCHEMA, shown_path};
@@ -69,6 +69,8 @@ pub struct TurnList {
     pub tokens: u64,
     /// Whether Claude Code recorded that number; otherwise it is an estimate.
     pub tokens_recorded: bool,
+    /// Tokens that fit into the context window.
+    pub tokens_limit: u64,
     /// How many turns there are.
     pub turns: u64,
     /// The turns.
@@ -85,12 +87,15 @@ impl TurnList {
             TurnRow::new(stats, tokens)
         };
         let stats = TurnStats::all(session, &weights);
+        let most = stats.iter().filter_map(|s| s.window).max();
+        let most = most.unwrap_or(0).max(calibration.window());
         Self {
             schema: SCHEMA,
             session_id: session_id.to_owned(),
             path,
             tokens: calibration.window(),
             tokens_recorded: calibration.recorded.is_some(),
+            tokens_limit: window_limit(None, most),
             turns: session.turns().len() as u64,
             turn_rows: stats.into_iter().map(row).collect(),
         }
@@ -120,31 +125,6 @@ impl TurnRow {
             interrupted: stats.interrupted,
             failures: stats.errors,
             unfinished: stats.unfinished,
-        }
-    }
-}
-
-/// The content of some turns.
-#[derive(Debug, Clone, Serialize)]
-pub struct TurnContents {
-    /// Version of this document's form.
-    pub schema: u32,
-    /// The session's id.
-    pub session_id: String,
-    /// How many turns are in the document.
-    pub turns: u64,
-    /// The turns.
-    pub turn_contents: Vec<TurnContent>,
-}
-
-impl TurnContents {
-    /// Makes the document of some turns.
-    pub fn new(session_id: &str, contents: Vec<TurnContent>) -> Self {
-        Self {
-            schema: SCHEMA,
-            session_id: session_id.to_owned(),
-            turns: contents.len() as u64,
-            turn_contents: contents,
         }
     }
 }

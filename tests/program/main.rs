@@ -14,6 +14,7 @@ mod clone;
 mod demo;
 mod doctor;
 mod errors;
+mod export;
 mod fixtures;
 mod help;
 mod hostile;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The layers, lowest first. `human` and `threads` are small helpers that any of them may use.
-const LAYERS: [&str; 13] = [
+const LAYERS: [&str; 14] = [
     "json",
     "secrets",
     "document",
@@ -17,6 +17,7 @@ const LAYERS: [&str; 13] = [
     "ops",
     "store",
     "render",
+    "export",
     "cli",
 ];
 

@@ -105,6 +105,8 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         columns: context.columns.min(100),
         table_columns: context.table_columns.min(100),
         now: context.now,
+        zone: context.zone.clone(),
+        no_pager: true,
         interactive: false,
         on_screen: false,
         show_secrets: false,

@@ -108,10 +108,28 @@ pub(crate) fn run(args: &GrepArgs, context: &mut Context) -> Result<ExitCode, Cl
     let searched = sessions.len() as u64;
     let mut found: Vec<FoundSession> = Vec::new();
     let (mut with_matches, mut lines) = (0_u64, 0_u64);
-    let home = context.home.clone();
+    let (home, zone) = (context.home.clone(), context.zone.clone());
+    let Screen {
+        presenter,
+        columns,
+        table_columns,
+        now,
+        colours,
+        links,
+        is_pipe,
+        ..
+    } = context.screen();
+    // What is borrowed is a copy, so that the context can print while other threads search.
     let screen = Screen {
+        presenter,
+        columns,
+        table_columns,
         home: home.as_deref(),
-        ..context.screen()
+        now,
+        zone: Some(&zone),
+        colours,
+        links,
+        is_pipe,
     };
     let (json, quiet) = (context.json, context.quiet);
     let work = |session: &Searched| {

@@ -96,7 +96,7 @@ fn inspect(found: &Located, session: &Session) -> Inspection {
             .filter(|(i, _)| matches!(place(*i), Standing::Path(_)))
             .count() as u64,
         has_branches: (0..session.entries().len()).any(|i| matches!(place(i), Standing::Branch(_))),
-        window: WindowUse::new(&calibration, window),
+        window: WindowUse::new(&calibration, window, &growth),
         file: FileUse::new(bytes, bytes - shown_bytes(session), file),
         largest: largest
             .into_iter()

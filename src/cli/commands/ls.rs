@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -7,11 +6,11 @@ use clap::{Args, ValueEnum};
 
 use crate::render::{session_groups, session_table};
 use crate::store::{Depth, Listed, Live, Locator, list, running};
-use crate::view::{SessionList, SessionRow};
+use crate::view::{SessionList, SessionRow, SessionText, window_limit};
 
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::{names, prompt_history};
+use super::super::{names, pager, prompt_history};
 
 /// A session that was written within this time counts as open, unless running clients can tell.
 const LATELY: Duration = Duration::from_secs(120);
@@ -19,7 +18,8 @@ const LATELY: Duration = Duration::from_secs(120);
 /// List the sessions of this project, newest first
 ///
 /// `●` marks a session that a running Claude Code has open. With many or very large sessions only the newest
-/// are read fully; for the others the number of turns is `?`. `~` marks an estimate.
+/// are read fully; for the others the number of turns is `?`. `~` marks an estimate. The percentage is how full the
+/// context window is, of 200k tokens, or of 1M if the session was larger than that.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery ls                        this project's sessions\n  ccsurgery ls --all --sort tokens    the fullest context windows of all projects\n  ccsurgery ls --grep 'flaky test'    where was that?"
@@ -36,6 +36,9 @@ pub(crate) struct LsArgs {
         hide_default_value = true
     )]
     sort: Sort,
+    /// List at most this many sessions
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
     /// List only sessions with this text in the title or a prompt, ignoring case
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
@@ -80,6 +83,7 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
         Sort::Tokens => rows.sort_by_key(|r| std::cmp::Reverse(r.tokens)),
         Sort::Turns => rows.sort_by_key(|r| std::cmp::Reverse(r.turns)),
     }
+    rows.truncate(args.limit.unwrap_or(usize::MAX));
     if context.json {
         let document = context.presenter().json(&SessionList::from(rows));
         context.print_json(&document)?;
@@ -94,12 +98,17 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
         });
         return Ok(ExitCode::SUCCESS);
     }
-    let text = if args.all {
+    // Sorted by anything but age, the best of all projects comes first, whichever project it is of.
+    let text = if args.all && args.sort == Sort::Age {
         session_groups(&context.screen(), &rows)
     } else {
-        session_table(&context.screen(), &rows.iter().collect::<Vec<_>>())
+        session_table(
+            &context.screen(),
+            &rows.iter().collect::<Vec<_>>(),
+            args.all,
+        )
     };
-    context.out.write_all(text.as_bytes())?;
+    pager::show(context, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -131,6 +140,10 @@ fn row(context: &Context, listed: Listed, short_id: String, live: Option<&Live>)
         turns: listed.turns,
         compactions: listed.compactions,
         tokens: listed.tokens,
+        tokens_limit: window_limit(
+            listed.outlook.model.as_ref().map(SessionText::raw),
+            listed.tokens,
+        ),
         tokens_recorded: listed.recorded,
         bytes: listed.found.len,
         modified: jiff::Timestamp::try_from(modified)
@@ -172,10 +185,7 @@ fn short_ids(listed: &[Listed]) -> Vec<String> {
 fn matches(listed: &Listed, text: &str) -> bool {
     let wanted = text.to_lowercase();
     let names = [&listed.glance.title, &listed.glance.first_prompt];
-    let names = names
-        .into_iter()
-        .flatten()
-        .map(crate::view::SessionText::raw);
+    let names = names.into_iter().flatten().map(SessionText::raw);
     names
         .chain(listed.prompts.iter().map(String::as_str))
         .any(|t| t.to_lowercase().contains(&wanted))

@@ -11,6 +11,7 @@ pub(super) mod drop_hidden;
 pub(super) mod drop_images;
 pub(super) mod drop_tools;
 pub(super) mod edit;
+pub(super) mod export;
 pub(super) mod extract;
 pub(super) mod grep;
 pub(super) mod history;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::session::Session;
-use crate::view::{TurnContent, TurnItem};
+use crate::view::{ItemContent, TurnContent};
 
 use super::layout::largest;
 use super::text::shorten;
@@ -27,9 +27,9 @@ struct Piece {
 pub fn summarised_text(session: &Session, upto: u32) -> String {
     let from = session.turns().at_position(session.graph().window_start());
     let turns = TurnContent::of(session, from.min(upto), upto);
-    let mut items: Vec<TurnItem> = turns.into_iter().flat_map(|t| t.items).collect();
-    let is_boundary =
-        |i: &TurnItem| matches!(i, TurnItem::Note { what, .. } if what.raw() == "compaction");
+    let items = turns.into_iter().flat_map(|t| t.items);
+    let mut items: Vec<ItemContent> = items.map(|i| i.content).collect();
+    let is_boundary = |i: &ItemContent| matches!(i, ItemContent::Compaction { .. });
     if let Some(at) = items.iter().rposition(is_boundary) {
         items.drain(..=at);
     }
@@ -55,22 +55,20 @@ pub fn summarised_text(session: &Session, upto: u32) -> String {
     shorten(&out, MOST)
 }
 
-fn piece(item: TurnItem) -> Option<Piece> {
+fn piece(item: ItemContent) -> Option<Piece> {
     let (label, text, bulky) = match item {
-        TurnItem::Prompt { text } => ("User".to_owned(), text.into_raw(), false),
-        TurnItem::Answer { text } => ("Assistant".to_owned(), text.into_raw(), false),
-        TurnItem::Call { tool, input, .. } => (
-            format!("Assistant calls {}", tool.raw()),
-            input.raw().to_owned(),
+        ItemContent::Prompt { text } => ("User".to_owned(), text.into_raw(), false),
+        ItemContent::Answer { text } => ("Assistant".to_owned(), text.into_raw(), false),
+        ItemContent::Call(call) => (
+            format!("Assistant calls {}", call.tool.raw()),
+            call.input.raw().to_owned(),
             true,
         ),
-        TurnItem::Result { text, error, .. } => {
+        ItemContent::Result { text, error, .. } => {
             let label = if error { "Result (failed)" } else { "Result" };
             (label.to_owned(), text.into_raw(), true)
         }
-        TurnItem::Note { what, text } if what.raw() == "summary" => {
-            ("Earlier summary".to_owned(), text.into_raw(), false)
-        }
+        ItemContent::Summary { text } => ("Earlier summary".to_owned(), text.into_raw(), false),
         _ => return None,
     };
     (!text.trim().is_empty()).then_some(Piece { label, text, bulky })

@@ -132,12 +132,21 @@ fn look(found: Located, whole: bool, depth: Depth) -> io::Result<Option<Listed>>
             .filter_map(|e| prompt_text(&session, e))
             .collect(),
     };
+    // A session that was read completely is measured as all other commands measure it, so that the numbers agree.
+    let measured = || {
+        let calibration = Calibration::of(&session);
+        (calibration.window(), calibration.recorded.is_some())
+    };
+    let (tokens, recorded) = match recorded {
+        Some(tokens) if !whole => (tokens, true),
+        _ => measured(),
+    };
     Ok(Some(Listed {
         outlook: Status::of(&session),
         turns: whole.then(|| session.turns().len() as u64),
         compactions: whole.then(|| boundaries.count() as u64),
-        tokens: recorded.unwrap_or_else(|| Calibration::of(&session).window()),
-        recorded: recorded.is_some(),
+        tokens,
+        recorded,
         prompts,
         times: times.clone().min().zip(times.max()),
         glance,

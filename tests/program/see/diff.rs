@@ -3,7 +3,7 @@ use crate::see::home::{Home, eventful};
 const ID: &str = "5e551011-aaaa-4bbb-8ccc-dddddddddddd";
 
 #[test]
-fn a_clone_differs_in_nothing_but_ids() {
+fn diff_of_a_clone_finds_only_ids() {
     let home = Home::new();
     home.put(ID, eventful().text(), 120);
     let clone = home
@@ -25,8 +25,91 @@ fn a_clone_differs_in_nothing_but_ids() {
     "#);
 }
 
+/// Applies a unified diff as `patch` does: text before the first hunk and after the last is ignored.
+fn patched(old: &str, diff: &str) -> String {
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let mut out = String::new();
+    let (mut at, mut left) = (0, (0, 0));
+    for line in diff.lines() {
+        if let Some(header) = line.strip_prefix("@@ -") {
+            assert_eq!(left, (0, 0), "the hunk before {line} is incomplete");
+            let mut numbers = header.split(" @@").next().unwrap().split([',', ' ', '+']);
+            let mut number = || loop {
+                let next = numbers.next().unwrap();
+                if !next.is_empty() {
+                    return next.parse::<usize>().unwrap();
+                }
+            };
+            let (start, removed) = (number(), number());
+            let (_, added) = (number(), number());
+            let start = if removed == 0 { start } else { start - 1 };
+            out.push_str(&old[at..start].concat());
+            (at, left) = (start, (removed, added));
+        } else if left != (0, 0) {
+            let (sign, text) = line.split_at(1);
+            if sign != "+" {
+                assert_eq!(old[at].trim_end_matches('\n'), text);
+                at += 1;
+                left.0 -= 1;
+            }
+            if sign != "-" {
+                out.push_str(text);
+                out.push('\n');
+                left.1 -= 1;
+            }
+        }
+    }
+    out.push_str(&old[at..].concat());
+    out
+}
+
 #[test]
-fn words_and_entries() {
+fn raw_diff_is_a_patch_of_the_transcript() {
+    for operation in [
+        &["strip-thinking"][..],
+        &["drop-tools", "--tool", "Bash"],
+        &["truncate", "--at", "2"],
+        &["compact", "--keep-last", "1"],
+    ] {
+        let home = Home::new();
+        let path = home.put(ID, eventful().text(), 120);
+        let before = std::fs::read_to_string(&path).unwrap();
+        let with = |more: &[&str]| {
+            let (name, options) = operation.split_first().unwrap();
+            let mut args = vec![*name, ID];
+            args.extend(options);
+            args.extend(more);
+            home.run_in_pipe(&args)
+        };
+        let preview = with(&["--in-place", "-n", "--diff=raw", "--show-secrets"]);
+        let run = with(&["--in-place", "--yes", "-q"]);
+        assert_eq!(
+            (preview.code, run.code),
+            (0, 0),
+            "{} {}",
+            preview.seen(),
+            run.seen()
+        );
+        let after = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            preview
+                .out
+                .contains("--- before.jsonl\n+++ after.jsonl\n@@ -"),
+            "{}",
+            preview.out
+        );
+        // Times and ids that an operation makes up differ from run to run.
+        let lines = |text: &str| text.lines().map(|l| l.len()).collect::<Vec<_>>();
+        assert_eq!(
+            lines(&patched(&before, &preview.out)),
+            lines(&after),
+            "{operation:?}"
+        );
+    }
+}
+
+#[test]
+fn diff_shows_words_and_entries() {
     let home = Home::new();
     home.put(ID, eventful().text(), 120);
     let text = eventful().text().replace(

@@ -58,18 +58,32 @@ impl Home {
         path
     }
 
+    /// Runs the program as on a terminal that is so wide.
     pub(crate) fn run(&self, columns: u32, args: &[&str]) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_ccsurgery"))
+        self.finish(self.command(args).env("COLUMNS", columns.to_string()))
+    }
+
+    /// Runs the program with its output in a pipe, whose width is not known.
+    pub(crate) fn run_in_pipe(&self, args: &[&str]) -> Run {
+        self.finish(&mut self.command(args))
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ccsurgery"));
+        command
             .args(args)
             .current_dir(self.project())
             .env_clear()
             .env("HOME", self.root.path())
             .env("CLAUDE_CONFIG_DIR", self.config())
             .env("CCSURGERY_STATE_DIR", self.root.path().join("state"))
-            .env("COLUMNS", columns.to_string())
-            .env("NO_COLOR", "1")
-            .output()
-            .unwrap();
+            .env("TZ", "UTC")
+            .env("NO_COLOR", "1");
+        command
+    }
+
+    fn finish(&self, command: &mut Command) -> Run {
+        let output = command.output().unwrap();
         let here = self.project().to_string_lossy().into_owned();
         let slug = ccsurgery::store::slug(&here);
         let tidy = |bytes: Vec<u8>| {

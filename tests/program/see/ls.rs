@@ -168,3 +168,26 @@ fn ids_are_as_long_as_they_must_be() {
     shorts.sort_unstable();
     assert_eq!(shorts, ["abcdef01-111", "abcdef01-112"]);
 }
+
+#[test]
+fn ls_show_and_inspect_agree_on_tokens() {
+    let home = Home::new();
+    home.put(
+        "5e551011-aaaa-4bbb-8ccc-dddddddddddd",
+        eventful().text(),
+        120,
+    );
+    let listed = home.run(100, &["ls", "--json"]).json();
+    let shown = home.run(100, &["show", "--json"]).json();
+    let inspected = home.run(100, &["inspect", "--json"]).json();
+    let tokens = &listed["sessions"][0]["tokens"];
+    assert_eq!(
+        (tokens, tokens),
+        (&shown["tokens"], &inspected["window"]["tokens"])
+    );
+    let limit = &listed["sessions"][0]["tokens_limit"];
+    assert_eq!(
+        (limit, limit),
+        (&shown["tokens_limit"], &inspected["window"]["limit"])
+    );
+}

@@ -1,6 +1,112 @@
 use serde_json::json;
 
-use crate::see::home::{Home, eventful};
+use crate::see::home::{Home, Script, call, eventful, words};
+
+/// Replaces dates and times, which differ from run to run.
+fn dated(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(" · 20") {
+        let time = at + " · ".len();
+        out.push_str(&rest[..time]);
+        out.push_str("2026-01-02 03:04");
+        rest = &rest[time + "2026-01-02 03:04".len()..];
+    }
+    out + rest
+}
+
+/// A session with Markdown, an edit, and a subagent that has a transcript of its own.
+fn worked(home: &Home) {
+    let mut s = Script::new("5e551021-aaaa-4bbb-8ccc-dddddddddddd", 30);
+    s.prompt("Make the parser faster");
+    s.answer(
+        11_000,
+        &[words(
+            "## Plan\n\n1. **Measure** it with `cargo bench`, and compare the numbers with those of the last release\n2. Fix it\n   - sort once\n\n> as the [docs](https://example.org/a) say\n\n```rust\n// sorted\nlet keys = sorted(\"a\", 7);\n```\n\n| step | time |\n|---|---:|\n| before | 120 ms |\n| after, with sorted keys and 日本語 | 7 ms |",
+        )],
+    );
+    s.answer(
+        11_400,
+        &[call(
+            "toolu_e",
+            "Edit",
+            &json!({"file_path": "/w/src/a/rather/long/folder/name/parser.rs", "old_string": "b", "new_string": "c"}),
+        )],
+    );
+    s.entry("user", &json!({"message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_e", "content": "updated"}]},
+        "toolUseResult": {"filePath": "/w/p.rs", "structuredPatch": [{"oldStart": 98, "oldLines": 3, "newStart": 98, "newLines": 4,
+            "lines": [" fn parse() {", "-    let map = HashMap::new();", "+    let mut map = BTreeMap::new();", "+    map.clear();", " }"]}]}}));
+    s.answer(11_500, &[call("toolu_f", "Task", &json!({"description": "Look for callers", "subagent_type": "Explore", "prompt": "Who calls parse?"}))]);
+    s.entry("user", &json!({"message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_f", "content": "Nobody."}]},
+        "toolUseResult": {"agentId": "a36efb2a1231c41e2", "status": "completed"}}));
+    s.answer(11_600, &[words("Done.")]);
+    let path = home.put("5e551021-aaaa-4bbb-8ccc-dddddddddddd", s.text(), 120);
+    let mut agent = Script::new("5e551021-aaaa-4bbb-8ccc-dddddddddddd", 30);
+    let of_agent = json!({"isSidechain": true, "agentId": "a36efb2a1231c41e2", "message": {"role": "user", "content": "Who calls parse?"}});
+    agent.entry("user", &of_agent);
+    agent.entry("assistant", &json!({"isSidechain": true, "agentId": "a36efb2a1231c41e2", "message": {"id": "msg_1", "role": "assistant", "model": "claude-test-1", "content": [words("**Nobody.**")]}}));
+    let folder = path.with_extension("").join("subagents");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("agent-a36efb2a1231c41e2.jsonl"), agent.text()).unwrap();
+}
+
+#[test]
+fn show_lays_out_markdown_and_edits_at_three_widths() {
+    let home = Home::new();
+    worked(&home);
+    for columns in [40, 60, 100, 160, 300] {
+        let run = home.run(columns, &["show", "@", "--turns", "1"]);
+        let widest = run.out.lines().map(ccsurgery::render::width).max();
+        assert!(widest <= Some(columns as usize), "{}", run.seen());
+    }
+    insta::assert_snapshot!(dated(&home.run(60, &["show", "@", "--turns", "1"]).seen()), @"");
+    insta::assert_snapshot!(dated(&home.run(100, &["show", "@", "--turns", "1"]).seen()), @"");
+    insta::assert_snapshot!(dated(&home.run(160, &["show", "@", "--turns", "1"]).seen()), @"");
+    insta::assert_snapshot!(dated(&home.run(100, &["show", "@", "--turns", "1", "--color", "always"]).seen()).replace('\x1b', "␛"), @"");
+}
+
+#[test]
+fn show_in_a_pipe_is_plain_and_uncut() {
+    let home = Home::new();
+    worked(&home);
+    let run = home.run_in_pipe(&["show", "@", "--turns", "1"]);
+    assert!(run.out.contains("1. **Measure** it with `cargo bench`, and compare the numbers with those of the last release\n"), "{}", run.seen());
+    assert!(
+        run.out
+            .contains("| after, with sorted keys and 日本語 | 7 ms |")
+    );
+    assert!(
+        run.out
+            .contains("/w/src/a/rather/long/folder/name/parser.rs")
+    );
+    home.put("5e551011-aaaa-4bbb-8ccc-dddddddddddd", eventful().text(), 1);
+    let run = home.run_in_pipe(&["show", "5e551011", "--turns", "2"]);
+    assert!(run.out.contains("case_40 ... ok"), "{}", run.seen());
+}
+
+#[test]
+fn show_lists_and_reads_subagents() {
+    let home = Home::new();
+    worked(&home);
+    insta::assert_snapshot!(home.run(80, &["show", "--agents"]).seen(), @"");
+    insta::assert_snapshot!(dated(&home.run(80, &["show", "@", "--agent", "a36e"]).seen()), @"");
+    insta::assert_snapshot!(home.run(80, &["show", "@", "--agent", "zzz"]).seen(), @"");
+    let folder = home.config().join("projects");
+    let project = std::fs::read_dir(folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let file = project
+        .join("5e551021-aaaa-4bbb-8ccc-dddddddddddd/subagents/agent-a36efb2a1231c41e2.jsonl");
+    let run = home.run(80, &["show", file.to_str().unwrap()]);
+    assert!(run.out.contains("❯ Who calls parse?"), "{}", run.seen());
+    let document = home
+        .run(80, &["show", "@", "--agent", "a36e", "--json"])
+        .json();
+    assert_eq!(document["agent_id"], "a36efb2a1231c41e2");
+}
 
 fn home() -> Home {
     let home = Home::new();
@@ -13,7 +119,7 @@ fn home() -> Home {
 }
 
 #[test]
-fn the_table_at_three_widths() {
+fn show_table_at_three_widths() {
     let home = home();
     insta::assert_snapshot!(home.run(60, &["show"]).seen(), @r#"
     exit 0
@@ -51,7 +157,7 @@ fn the_table_at_three_widths() {
 }
 
 #[test]
-fn the_table_in_colour() {
+fn show_table_in_colour() {
     let home = home();
     insta::assert_snapshot!(home.run(100, &["show", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
     exit 0
@@ -67,9 +173,9 @@ fn the_table_in_colour() {
 }
 
 #[test]
-fn turns_to_read() {
+fn show_turns_to_read() {
     let home = home();
-    insta::assert_snapshot!(home.run(60, &["show", "--turns", "2.."]).seen(), @r#"
+    insta::assert_snapshot!(dated(&home.run(60, &["show", "--turns", "2.."]).seen()), @r#"
     exit 0
     ── turn 2 ──────────────────────────────────────────────────
 
@@ -119,7 +225,7 @@ fn turns_to_read() {
 }
 
 #[test]
-fn a_turn_in_full() {
+fn show_full_turn() {
     let home = home();
     let run = home.run(100, &["show", "@", "--turns", "2", "--full"]);
     assert!(
@@ -131,7 +237,7 @@ fn a_turn_in_full() {
 }
 
 #[test]
-fn parts_alone() {
+fn show_only_prompts_answers_or_calls() {
     let home = home();
     insta::assert_snapshot!(home.run(60, &["show", "--only", "prompts"]).seen(), @r#"
     exit 0
@@ -167,11 +273,12 @@ fn parts_alone() {
     let document = home
         .run(60, &["show", "--only", "calls", "--turns", "-1", "--json"])
         .json();
-    let item = json!({"kind": "call", "id": "toolu_d", "tool": "Bash", "gist": "git push origin main", "input": {"command": "git push origin main"}});
-    assert_eq!(
-        document["turn_contents"],
-        json!([{"turn": 4, "items": [item]}])
-    );
+    let first = &document["turn_contents"][0]["items"][0];
+    let (uuid, time) = (first["uuid"].as_str(), first["time"].as_str());
+    assert!(uuid.is_some() && time.is_some(), "{document}");
+    let item = json!({"uuid": uuid, "time": time, "kind": "call", "id": "toolu_d", "tool": "Bash", "gist": "git push origin main", "input": {"command": "git push origin main"}});
+    assert_eq!(document["turn_contents"][0]["turn"], 4);
+    assert_eq!(document["turn_contents"][0]["items"], json!([item]));
     assert_eq!(
         (&document["turns"], &document["schema"]),
         (&json!(1), &json!(1))
@@ -179,7 +286,7 @@ fn parts_alone() {
 }
 
 #[test]
-fn keys_are_masked_unless_asked_for() {
+fn show_masks_keys_unless_asked_for_them() {
     let home = home();
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     for args in [
@@ -203,7 +310,7 @@ fn keys_are_masked_unless_asked_for() {
 }
 
 #[test]
-fn nothing_hostile_reaches_the_terminal() {
+fn show_leaves_nothing_hostile_for_the_terminal() {
     let home = home();
     for args in [
         &["ls"][..],
@@ -220,12 +327,14 @@ fn nothing_hostile_reaches_the_terminal() {
 }
 
 #[test]
-fn branches_that_were_left() {
+fn show_lists_and_reads_branches() {
     let home = Home::new();
     let mut s = eventful();
     let fork = s.entry("user", &json!({"parentUuid": "00000006-0000-4000-8000-000000000006", "message": {"role": "user", "content": "Another way"}}));
     s.line(&json!({"type": "last-prompt", "leafUuid": fork}));
     home.put("5e551011-aaaa-4bbb-8ccc-dddddddddddd", s.text(), 120);
+    insta::assert_snapshot!(dated(&home.run(80, &["show", "@", "--branch", "0000000c"]).seen()), @"");
+    insta::assert_snapshot!(home.run(80, &["show", "@", "--branch", "00000001"]).seen(), @"");
     insta::assert_snapshot!(home.run(80, &["show", "--branches"]).seen(), @r#"
     exit 0
     after turn  entries    size  first entry  first prompt
@@ -234,7 +343,7 @@ fn branches_that_were_left() {
 }
 
 #[test]
-fn a_turn_that_is_not_there() {
+fn show_reports_a_turn_that_does_not_exist() {
     let home = home();
     insta::assert_snapshot!(home.run(80, &["show", "--turns", "9"]).seen(), @r#"
     exit 2

@@ -1,0 +1,158 @@
+//! Sessions as pages and files to share.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, SESSION, Transcript};
+
+/// A key that the rules know, put together so that no scanner takes this file for a leak.
+fn key() -> String {
+    ["ghp", "_", "abcdefghijklmnopqrstuvwxyz0123456789"].concat()
+}
+
+fn talk(home: &Home) -> Transcript {
+    home.start(SESSION)
+        .prompt(&format!("Fix <script>alert(1)</script> with {}", key()))
+        .thinking("The order of a map is random.")
+        .answer("# Cause\n\nThe map's *order*, see [the docs](https://example.com) and [this](javascript:alert(1)).\n\n```rust\nfn x() {}\n```")
+        .call("toolu_1", "Bash", &json!({"command": "cargo test"}))
+        .result("toolu_1", "\u{1b}[31mFAILED\u{1b}[0m </pre><script>alert(2)</script>")
+        .call("toolu_2", "Edit", &json!({"file_path": "/w/a.rs", "old_string": "one\n", "new_string": "two\n"}))
+        .result("toolu_2", "done")
+        .answer("Fixed.")
+        .prompt("Thanks")
+        .answer("You are welcome.")
+        .title("Random \"maps\" & <b>order</b>")
+}
+
+fn exported(home: &Home, arguments: &[&str]) -> String {
+    let run = home.run(&[&["export", SESSION, "-o", "-"], arguments].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    run.stdout
+}
+
+#[test]
+fn export_page_holds_the_conversation_and_no_markup_of_the_session() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    let page = exported(&home, &[]);
+    assert!(page.starts_with("<!DOCTYPE html>"));
+    assert_eq!(
+        page.matches("<script").count(),
+        1,
+        "only the page's own script"
+    );
+    assert!(!page.contains("<b>order"), "{page}");
+    assert!(!page.contains("href=\"javascript:"));
+    assert!(page.contains("href=\"https://example.com\""));
+    assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"));
+    for text in [
+        "Fixed.",
+        "You are welcome.",
+        "<em>order</em>",
+        "<ins>+two",
+        "<del>-one",
+        "<span class=\"c1\">FAILED</span>",
+        "id=\"turn-2\"",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn export_masks_secrets_and_says_how_many() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    for format in ["html", "md", "text", "json"] {
+        let run = home.run(&["export", SESSION, "-o", "-", "--to", format]);
+        assert!(!run.stdout.contains(&key()), "{format}");
+        assert!(
+            run.stdout.contains("ghp_[masked]") || format == "md",
+            "{format}: {}",
+            run.stdout
+        );
+    }
+    let refused = home.run(&["export", SESSION, "--show-secrets", "-o", "-"]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    let open = exported(&home, &["--show-secrets", "--yes"]);
+    assert!(open.contains(&key()));
+}
+
+#[test]
+fn export_writes_a_private_file_and_replaces_none() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    let first = home.run(&["export", SESSION]);
+    assert_eq!(first.code, 0, "{first:?}");
+    let path = home
+        .project()
+        .join(format!("session-{}.html", &SESSION[..8]));
+    assert!(path.is_file());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs_err::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let again = home.run(&["export", SESSION]);
+    assert_eq!(again.code, 3, "{again:?}");
+    assert!(again.stderr.contains("--force"), "{again:?}");
+    assert_eq!(home.run(&["export", SESSION, "--force"]).code, 0);
+}
+
+#[test]
+fn export_json_is_the_conversation_as_data() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    let document: Value = serde_json::from_str(&exported(&home, &["--to", "json"])).unwrap();
+    assert_eq!(document["schema"], 1);
+    assert_eq!(document["turns"], 2);
+    assert_eq!(document["session_id"], SESSION);
+    assert!(document["subagents"].is_array() && document["branches"].is_array());
+}
+
+#[test]
+fn export_detail_chooses_how_much() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    let prompts = exported(&home, &["--to", "md", "--detail", "prompts"]);
+    assert!(
+        prompts.contains("> Thanks") && !prompts.contains("You are welcome"),
+        "{prompts}"
+    );
+    let brief = exported(&home, &["--to", "md", "--detail", "brief"]);
+    assert!(
+        brief.contains("**Bash** `cargo test`") && !brief.contains("FAILED"),
+        "{brief}"
+    );
+    let normal = exported(&home, &["--to", "md"]);
+    assert!(
+        normal.contains("FAILED") && normal.contains("-one\n+two"),
+        "{normal}"
+    );
+    assert!(
+        normal.contains("<details><summary>Thinking</summary>"),
+        "{normal}"
+    );
+    let without = exported(&home, &["--to", "md", "--no-thinking"]);
+    assert!(!without.contains("Thinking"), "{without}");
+    let second = exported(&home, &["--to", "md", "--turns", "2"]);
+    assert!(
+        second.contains("Thanks") && !second.contains("Fixed."),
+        "{second}"
+    );
+}
+
+#[test]
+fn export_of_several_sessions_makes_a_folder_with_a_list() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    let run = home.run(&["export", "--all", "-o", "pages"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let list = fs_err::read_to_string(home.project().join("pages/index.html")).unwrap();
+    assert!(list.contains(&format!("href=\"{SESSION}.html\"")), "{list}");
+    assert!(
+        home.project()
+            .join(format!("pages/{SESSION}.html"))
+            .is_file()
+    );
+}
