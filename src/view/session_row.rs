@@ -71,6 +71,8 @@ pub struct SessionList {
     pub schema: u32,
     /// The sessions.
     pub sessions: Vec<SessionRow>,
+    /// What could not be read, and why.
+    pub warnings: Vec<String>,
 }
 
 impl From<Vec<SessionRow>> for SessionList {
@@ -78,6 +80,7 @@ impl From<Vec<SessionRow>> for SessionList {
         Self {
             schema: SCHEMA,
             sessions,
+            warnings: Vec::new(),
         }
     }
 }

@@ -136,6 +136,11 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
         };
         all.map_err(|e| CliError::failed("unreadable", e.to_string(), "check the config folder"))?
     };
+    let warnings = match one {
+        true => Vec::new(),
+        false => names::unreadable(context, &found, args.all),
+    };
+    names::warn(context, &warnings);
     let installed = context.installed_client();
     let mut examined = Vec::new();
     for found in found.into_iter().filter(|f| f.len > 0) {
@@ -146,12 +151,12 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
         match examine(context, found, judge) {
             Ok(seen) => examined.push(seen),
             Err(error) if one => return Err(error),
-            // Among many sessions, a file that cannot be read is passed over.
+            // Among many sessions, files that cannot be read were named above, and others are not sessions.
             Err(_) => {}
         }
     }
     if context.json {
-        let document = to_json(&Report::of(&examined))?;
+        let document = to_json(&Report::of(&examined, warnings))?;
         context.print_json(&document)?;
     } else {
         show(context, &examined, one)?;

@@ -307,6 +307,11 @@ pub(super) fn explain(error: UndoError, operation: &Operation, wanted: Wanted) -
             message,
             "run the command with the config folder it was made in: --config-dir DIR. Nothing was changed",
         ),
+        UndoError::Misplaced { .. } => CliError::refused(
+            "unusable-record",
+            message,
+            "the record was changed, or files were moved; restore the session by hand, see SAFETY.md. Nothing was changed",
+        ),
         UndoError::Orphans(_) => CliError::refused(
             "orphans",
             message,
