@@ -13,7 +13,7 @@ use crate::doctor::checks::{Surroundings, diagnose, look_around};
 use crate::doctor::{Finding, Judgement, Reason, Remedy, Severity, Version};
 use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint};
 use crate::session::Session;
-use crate::store::{Located, Locator, slug};
+use crate::store::{Located, Locator, read_followed, slug};
 use crate::view::{Overview, SessionText};
 
 use super::super::args::SessionArg;
@@ -205,7 +205,7 @@ fn around(context: &Context, found: &Located, session: &Session) -> Vec<Finding>
 
 /// Returns where the project's list of sessions expects a session.
 fn listed(found: &Located) -> Option<PathBuf> {
-    let bytes = fs_err::read(found.path.parent()?.join("sessions-index.json")).ok()?;
+    let bytes = read_followed(&found.path.parent()?.join("sessions-index.json")).ok()?;
     let list: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     let mut entries = list["entries"].as_array()?.iter();
     let own = entries.find(|e| e["sessionId"] == found.id.as_str())?;

@@ -83,6 +83,14 @@ pub fn kind_of_file(path: &Path) -> &'static str {
     }
 }
 
+/// Reads a file, or the file that a link leads to. Fails for anything that is not a regular file, without waiting.
+pub fn read_followed(path: &Path) -> io::Result<Vec<u8>> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    open_followed(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Returns why a file, or the file that a link leads to, cannot be read.
 pub fn check_readable(path: &Path) -> io::Result<()> {
     open_followed(path).map(drop)
