@@ -41,6 +41,16 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
 
 /// Makes a home with two sessions, a plan, an operation that can be undone and one that can be redone.
 pub(crate) fn home() -> Home {
+    let home = home_without_history();
+    for arguments in [["clone", OTHER], ["clone", OTHER], ["undo", "--yes"]] {
+        let run = home.run(&arguments);
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    home
+}
+
+/// Makes a home with two sessions and a plan.
+pub(crate) fn home_without_history() -> Home {
     let home = Home::in_memory();
     for id in [SESSION, OTHER] {
         let session = home
@@ -58,10 +68,6 @@ pub(crate) fn home() -> Home {
         home.project().join("plan.toml"),
         "[[step]]\nop = \"strip-thinking\"\n",
     );
-    for arguments in [["clone", OTHER], ["clone", OTHER], ["undo", "--yes"]] {
-        let run = home.run(&arguments);
-        assert_eq!(run.code, 0, "{run:?}");
-    }
     home
 }
 

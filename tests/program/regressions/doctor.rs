@@ -422,7 +422,8 @@ fn repair_of_a_cycle_offers_in_place() {
 /// Returns the content of the only result of a call.
 fn result_of(home: &Home, call: &str) -> Value {
     let after = records(&home.transcript(SESSION));
-    let blocks = after.iter().filter_map(|r| r["message"]["content"].get(0));
+    let entries = after.iter().filter(|r| r["type"] == "user");
+    let blocks = entries.filter_map(|r| r["message"]["content"].get(0));
     let mut results = blocks.filter(|b| b["tool_use_id"] == call);
     let result = results.next().expect("a result").clone();
     assert!(results.next().is_none(), "one result");

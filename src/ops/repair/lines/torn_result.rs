@@ -4,8 +4,8 @@
 use memchr::memmem;
 
 use crate::json::{Cursor, decode, encode, lookup};
-use crate::session::Session;
-use crate::transcript::{BlockKind, Id};
+use crate::session::{At, Session};
+use crate::transcript::{BlockKind, Id, Kind};
 
 use super::super::RepairOptions;
 use super::super::edit::{NewUser, made_uuid, uuid};
@@ -24,7 +24,10 @@ pub(super) fn restore(
 ) -> Option<Restored> {
     let torn = TornResult::read(fragment)?;
     let call = session.calls().find(Id::of(torn.id.as_bytes()))?;
-    let made = call.uses.first().filter(|_| call.results.is_empty())?;
+    // Recorded requests hold results, too.
+    let is_answer = |at: &At| session.entries()[at.entry as usize].kind == Kind::User;
+    let is_answered = call.results.iter().any(is_answer);
+    let made = call.uses.first().filter(|_| !is_answered)?;
     if session.block(made.block).kind != BlockKind::ToolUse {
         return None;
     }
