@@ -329,6 +329,8 @@ pub(super) struct Outcome<'v> {
     /// The ids of a copy that is a transcript alone.
     ids: Option<FreshIds<'v>>,
     subagents: Vec<ChangedSubagent>,
+    /// Links and other special files beside a transcript that is rewritten in place.
+    skipped: Vec<PathBuf>,
     transformed: bool,
 }
 
@@ -343,6 +345,7 @@ impl<'v> Outcome<'v> {
             copy: None,
             ids: None,
             subagents: Vec::new(),
+            skipped: Vec::new(),
             transformed: verified.operated().is_transformed(),
         };
         match (copying, &task.subagents) {
@@ -353,7 +356,9 @@ impl<'v> Outcome<'v> {
                 outcome.ids = Some(FreshIds::for_copy(&names, verified.session()));
             }
             (None, Some(work)) if task.destination == Destination::InPlace => {
-                outcome.subagents = changed_subagents(&context.config, &task.found, work)?;
+                let (changed, skipped) = changed_subagents(&context.config, &task.found, work)?;
+                outcome.subagents = changed;
+                outcome.skipped = skipped;
             }
             (None, _) => {}
         }
@@ -373,6 +378,17 @@ impl<'v> Outcome<'v> {
     pub(super) fn subagent_changes(&self) -> impl Iterator<Item = &crate::surgery::Change> {
         let copied = self.copy.iter().flat_map(CopyPlan::subagent_changes);
         copied.chain(self.subagents.iter().map(|agent| &agent.change))
+    }
+
+    /// Warns of each file of the session that is left out because it is not a regular file.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let copied = self.copy.iter().flat_map(CopyPlan::skipped);
+        let not_copied = copied.map(|path| ("copied", path));
+        let not_changed = self.skipped.iter().map(|path| ("changed", path));
+        not_copied.chain(not_changed).map(|(what, path)| {
+            let kind = store::kind_of_file(path);
+            format!("not {what}: `{}` is {kind}", path.display())
+        })
     }
 
     /// The ids of the copy, if the result is one.

@@ -166,6 +166,15 @@ impl Context {
         }
     }
 
+    /// Shows what will happen before it happens. A reader that closed the pipe does not stop the work that was asked for.
+    pub(super) fn show_plan(&mut self, text: &str) -> io::Result<()> {
+        let shown = self.out.write_all(text.as_bytes());
+        match shown.and_then(|()| self.out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            shown => shown,
+        }
+    }
+
     /// Flushes standard output at the end of a run.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         match self.out.flush() {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde_json::json;
 
-use crate::render::{age, clean, fit, pad, width};
+use crate::render::{YELLOW, age, clean, fit, pad, paint, width};
 use crate::session::Session;
-use crate::store::{LocateError, Located, Locator, slug};
+use crate::store::{LocateError, Located, Locator, check_readable, slug};
 use crate::view::Overview;
 
 use super::args::SessionArg;
@@ -89,6 +89,28 @@ pub(super) fn say_which(
     }
 }
 
+/// Returns a warning for each of these sessions that cannot be read, and with `all` for each project that cannot be listed.
+pub(super) fn unreadable(context: &Context, found: &[Located], all: bool) -> Vec<String> {
+    let locator = Locator::new(&context.config, &context.project);
+    let projects = match all {
+        true => locator.unreadable_projects().unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let projects = projects.into_iter().map(|(_, error)| error.to_string());
+    let sessions = found.iter().filter_map(|f| check_readable(&f.path).err());
+    projects
+        .chain(sessions.map(|error| error.to_string()))
+        .collect()
+}
+
+/// Prints warnings to standard error.
+pub(super) fn warn(context: &mut Context, warnings: &[String]) {
+    for warning in warnings {
+        let note = paint(YELLOW, "warning:");
+        context.tell(&format!("{note} {}", clean(warning)));
+    }
+}
+
 /// Reads a transcript, and refuses files that are none.
 pub(super) fn open(found: &Located) -> Result<Session, CliError> {
     checked(found, Session::open(&found.path))
@@ -134,10 +156,12 @@ pub(super) fn explain(context: &Context, error: LocateError) -> CliError {
     }
     let message = error.to_string();
     let (kind, hint) = match error {
-        LocateError::NotFound { near, .. } if near.is_empty() => (
-            NotFound,
-            "list your sessions with: ccsurgery ls --all. A path needs a `/` or the ending .jsonl",
-        ),
+        LocateError::NotFound { near, .. } if near.is_empty() => {
+            let hint = "list your sessions with: ccsurgery ls --all. A path needs a `/` or the ending .jsonl";
+            let error = CliError::failed(NotFound, message, hint);
+            let unread = unreadable(context, &[], true).into_iter();
+            return unread.fold(error, |error, why| error.hint(format!("not searched: {why}")));
+        }
         LocateError::NotFound { near, .. } => {
             let hint = "give more of the id, or part of the title in quotes";
             let error = CliError::failed(NotFound, message + "; the nearest are", hint);

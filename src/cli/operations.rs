@@ -1,7 +1,10 @@
 //! Operations of the journal, as people name and read them.
 
-use crate::render::{age, bytes, clean, count, short_path};
-use crate::store::{JournalError, Operation, State, Step, UnusableRecord};
+use std::path::Path;
+
+use crate::render::{age, bytes, clean, count, fit, short_path};
+use crate::store::{JournalError, Operation, State, Step, UnusableRecord, glance};
+use crate::view::SessionText;
 
 use super::context::Context;
 use super::error::CliError;
@@ -151,18 +154,30 @@ pub(super) fn describe(
     operation: &Operation,
     steps: &[Step],
 ) -> String {
-    let mut lines = vec![format!(
-        "{} {}  {}  {}",
+    let title = title(operation).map_or_else(String::new, |t| format!("  “{}”", context.words(&t)));
+    let heading = format!(
+        "{} {}  {}  {}{title}",
         wanted.verb(),
         clean(&operation.operation),
         clean(operation.letters()),
         age(time_of(operation), context.now),
-    )];
+    );
+    let mut lines = vec![fit(&heading, context.columns)];
     let (own, beside): (Vec<&Step>, Vec<&Step>) =
         steps.iter().partition(|s| is_shown(operation, s));
     lines.extend(own.iter().map(|step| line(context, wanted, step)));
     lines.extend(sum_of(&beside));
     lines.join("\n")
+}
+
+/// Returns the title of the session that resulted, or of the one that was operated on.
+pub(super) fn title(operation: &Operation) -> Option<SessionText> {
+    let name = |path: &Path| {
+        let overview = glance(path).ok()?;
+        let name = overview.name();
+        (!name.is_empty()).then_some(name)
+    };
+    name(&operation.target).or_else(|| name(&operation.source))
 }
 
 /// Returns whether a step gets a line of its own: what happens to transcripts, not to the files beside them.
@@ -175,7 +190,7 @@ fn is_shown(operation: &Operation, step: &Step) -> bool {
 }
 
 fn line(context: &Context, wanted: Wanted, step: &Step) -> String {
-    let shown = |path: &std::path::Path| {
+    let shown = |path: &Path| {
         let room = context.columns.saturating_sub(36);
         clean(&short_path(path, context.home.as_deref(), room))
     };

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::store::{Config, Listed};
+use crate::store::{Config, Listed, read_followed};
 
 /// A prompt in the client's `history.jsonl`.
 #[derive(Debug, Deserialize)]
@@ -17,7 +17,7 @@ pub(super) struct Typed {
 /// Returns the prompts that contain `text`, in any case.
 pub(super) fn prompts(config: &Config, text: &str) -> Vec<Typed> {
     let wanted = text.to_lowercase();
-    let bytes = fs_err::read(config.join("history.jsonl")).unwrap_or_default();
+    let bytes = read_followed(&config.join("history.jsonl")).unwrap_or_default();
     let lines = bytes.split(|&b| b == b'\n');
     lines
         .filter_map(|line| serde_json::from_slice::<Typed>(line).ok())

@@ -32,6 +32,7 @@ pub(super) struct Report<'a> {
     figures: (Figures, Figures),
     files: Vec<FileRow>,
     renamed: usize,
+    warnings: Vec<String>,
 }
 
 impl<'a> Report<'a> {
@@ -60,6 +61,12 @@ impl<'a> Report<'a> {
             figures,
             files,
             renamed: outcome.ids().map_or(0, crate::surgery::FreshIds::len),
+            warnings: record
+                .warnings
+                .iter()
+                .cloned()
+                .chain(outcome.warnings())
+                .collect(),
         }
     }
 
@@ -96,7 +103,7 @@ impl<'a> Report<'a> {
             source: self.verified.session().document().source(),
             renamed: self.renamed,
             files: &self.files,
-            warnings: &self.verified.operated().record().warnings,
+            warnings: &self.warnings,
             home: context.home.as_deref(),
             columns: context.columns,
             verbose: context.verbose,
@@ -245,7 +252,7 @@ impl<'a> Report<'a> {
             after: self.figures.1,
             changes: &self.changes,
             files: &self.files,
-            warnings: self.verified.operated().record().warnings.clone(),
+            warnings: self.warnings.clone(),
             steps: self.task.steps.iter().map(step_document).collect(),
         }
     }

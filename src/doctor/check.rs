@@ -13,6 +13,8 @@ pub struct Check {
     pub name: &'static str,
     /// The folder of `doctor/checks` that it is in.
     pub family: &'static str,
+    /// What it finds, for people.
+    pub finds: &'static str,
     /// How much it hurts the clients that suffer.
     pub severity: Severity,
     /// What people see: the words of the API or the client where there are any.

@@ -40,7 +40,7 @@ pub use drop_tools::{DropTools, SizeSpec};
 pub use edit::EditText;
 pub use extract::Extract;
 pub(crate) use removals::BlockRemovals;
-pub use repair::{RepairOptions, passes};
+pub use repair::{RepairOptions, SubagentAnswer, passes};
 pub use restore_branch::RestoreBranch;
 pub use selector::Selector;
 pub(crate) use selector::find_entry;

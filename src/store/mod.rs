@@ -11,8 +11,9 @@ mod publish;
 mod sessions;
 
 pub use fs::{
-    Candidate, FileState, PublishError, Stamp, Sum, copy_private, create_private_dirs,
-    link_or_copy, plain_path, process_start, sync_folder, write_private,
+    Candidate, FileState, PublishError, Stamp, Sum, check_readable, copy_private,
+    create_private_dirs, kind_of_file, link_or_copy, plain_path, process_start, read_followed,
+    sync_folder, write_private,
 };
 pub use journal::{
     Journal, JournalError, Operation, RecordFault, Records, Replaced, State, Step, UndoError,

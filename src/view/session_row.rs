@@ -73,6 +73,8 @@ pub struct SessionList {
     pub schema: u32,
     /// The sessions.
     pub sessions: Vec<SessionRow>,
+    /// What could not be read, and why.
+    pub warnings: Vec<String>,
 }
 
 impl From<Vec<SessionRow>> for SessionList {
@@ -80,6 +82,7 @@ impl From<Vec<SessionRow>> for SessionList {
         Self {
             schema: SCHEMA,
             sessions,
+            warnings: Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::cases::CASES;
 use super::world::World;
 
 #[test]
-fn a_step_that_fails_leaves_all_as_it_was() {
+fn failing_step_leaves_everything_as_it_was() {
     for case in CASES {
         let world = World::new(case);
         let mut refused = 0;
@@ -39,7 +39,7 @@ fn a_step_that_fails_leaves_all_as_it_was() {
 }
 
 #[test]
-fn a_disk_that_dies_is_mended_by_the_next_run() {
+fn dying_disk_is_repaired_by_the_next_run() {
     for case in CASES {
         let world = World::new(case);
         for (n, step) in (1..).zip(&world.steps) {

@@ -162,7 +162,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn a_file_system_that_is_shut_down() {
+fn file_system_shut_down_at_any_step_loses_nothing() {
     let size = 16 << 20;
     apart(|| {
         for (before, command) in [
@@ -230,7 +230,7 @@ fn a_file_system_that_is_shut_down() {
 
 /// A quota of the file system's own, which is used up while the session is written.
 #[test]
-fn a_quota_that_is_used_up() {
+fn used_up_quota_changes_nothing() {
     apart(|| {
         let made = Disk::new("mkfs.btrfs", &["-q"], 128 << 20, |home| {
             fill(home);

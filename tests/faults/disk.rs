@@ -67,7 +67,7 @@ fn on_a_small_disk(home: &Home, place: &Path, kilobytes: u64, arguments: &[&str]
 }
 
 #[test]
-fn a_full_disk_under_the_session() {
+fn full_disk_under_the_session_changes_nothing() {
     let home = large_home();
     let size = fs_err::metadata(home.transcript(SESSION))
         .expect("the session")
@@ -80,7 +80,7 @@ fn a_full_disk_under_the_session() {
 }
 
 #[test]
-fn a_full_disk_under_the_journal() {
+fn full_disk_under_the_journal_changes_nothing() {
     let home = large_home();
     let before = fs_err::read(home.transcript(SESSION)).expect("the session");
     // Another file system, so that the old bytes must be copied there.
@@ -99,7 +99,7 @@ fn a_full_disk_under_the_journal() {
 }
 
 #[test]
-fn a_full_disk_on_the_way_back() {
+fn full_disk_during_undo_changes_nothing() {
     let home = large_home();
     let run = home.run(&STRIP);
     assert_eq!(run.code, 0, "{run:?}");
@@ -118,7 +118,7 @@ fn a_full_disk_on_the_way_back() {
 }
 
 #[test]
-fn files_that_may_not_grow() {
+fn file_size_limit_changes_nothing() {
     for (trap, code) in [("trap '' XFSZ;", 1), ("", -1)] {
         let home = large_home();
         let before = home.everything();
@@ -140,7 +140,7 @@ fn files_that_may_not_grow() {
 }
 
 #[test]
-fn a_read_only_folder() {
+fn read_only_folder_changes_nothing() {
     if !rustix::process::geteuid().is_root() {
         crate::harness::skipped("other-user", &"only root can be another user");
         return;
@@ -163,7 +163,7 @@ fn a_read_only_folder() {
 }
 
 #[test]
-fn a_folder_that_vanishes() {
+fn vanished_folder_is_reported() {
     let in_place = (&STRIP[..], ["write", "swap:looked", "sync-folder"]);
     let new = (
         &["clone", SESSION][..],
@@ -190,7 +190,7 @@ fn a_folder_that_vanishes() {
 }
 
 #[test]
-fn a_config_folder_behind_a_link() {
+fn config_folder_behind_a_link_is_used() {
     let home = Home::new();
     fill(&home);
     let before = home.everything();
@@ -213,7 +213,7 @@ fn a_config_folder_behind_a_link() {
 }
 
 #[test]
-fn a_transcript_with_two_names() {
+fn transcript_with_two_names_can_be_rewritten_and_undone() {
     let home = Home::new();
     fill(&home);
     let (path, other) = (home.transcript(SESSION), home.path("elsewhere/other.jsonl"));
@@ -236,7 +236,7 @@ fn state(path: &Path) -> (Vec<u8>, SystemTime, u32) {
 
 /// The journal on another file system: old bytes are copied, and all holds that holds otherwise.
 #[test]
-fn a_journal_on_another_file_system() {
+fn undo_works_with_the_journal_on_another_file_system() {
     use std::os::unix::fs::MetadataExt as _;
     let device = |p: &Path| fs_err::metadata(p).expect("a folder").dev();
     let there = Home::new();

@@ -98,23 +98,23 @@ fn one_by_one(error: i32, usual: usize, counts: fn(&Call) -> bool) {
 }
 
 #[test]
-fn a_change_that_the_disk_refuses() {
+fn system_call_refused_by_the_disk_changes_nothing() {
     one_by_one(BROKEN, 3, |call| call.does != Does::Look);
 }
 
 #[test]
-fn a_change_that_the_quota_refuses() {
+fn system_call_refused_by_the_quota_changes_nothing() {
     one_by_one(QUOTA, 4, takes_room);
 }
 
 #[test]
-fn a_look_that_the_disk_refuses() {
+fn failed_read_changes_nothing() {
     one_by_one(BROKEN, 12, |call| call.does == Does::Look);
 }
 
 /// All calls of one kind fail.
 #[test]
-fn a_kind_of_call_that_always_fails() {
+fn system_call_that_always_fails_changes_nothing() {
     for case in CASES {
         let main = [
             "in place",
@@ -159,7 +159,7 @@ fn a_kind_of_call_that_always_fails() {
 /// A change that fails on a file system without hard links, where a file cannot be kept aside: its old bytes
 /// come back from the journal.
 #[test]
-fn a_change_that_fails_where_there_are_no_links() {
+fn failing_change_without_hard_links_changes_nothing() {
     for (nth, case) in CASES.iter().enumerate() {
         let world = World::new(case);
         let linked = |call: &Call| call.name.starts_with("link");
@@ -197,7 +197,7 @@ fn a_change_that_fails_where_there_are_no_links() {
 /// From some call on nothing works any more: on the disk with the sessions, on the one with the journal, or
 /// on the one with both.
 #[test]
-fn a_disk_that_dies() {
+fn dying_disk_loses_nothing() {
     for (nth, case) in CASES.iter().enumerate() {
         let world = World::new(case);
         let Some(calls) = calls(&world, case) else {
@@ -238,7 +238,7 @@ fn a_disk_that_dies() {
 
 /// A run was killed, and a call of the one that cleans up fails.
 #[test]
-fn a_call_that_fails_while_cleaning_up() {
+fn failure_while_cleaning_up_loses_nothing() {
     let mut turn = 0;
     // There the next run does the same again.
     for case in CASES.iter().filter(|c| c.name != "to a file") {
@@ -282,7 +282,7 @@ const STRIP: [&str; 4] = ["strip-thinking", SESSION, "--in-place", "--yes"];
 /// A record that cannot be read is not taken for none: its old bytes stay, and no other operation is taken
 /// back in its place.
 #[test]
-fn a_record_that_cannot_be_read() {
+fn unreadable_record_is_reported() {
     let home = Home::in_memory();
     fill(&home);
     let before = home.everything();
@@ -317,7 +317,7 @@ fn a_record_that_cannot_be_read() {
 
 /// A subagent's transcript that cannot be read may be one of the session's: it is not left out of a copy.
 #[test]
-fn a_subagent_that_cannot_be_read() {
+fn unreadable_subagent_is_reported() {
     let home = Home::in_memory();
     fill(&home);
     let path = home.folder().join("agent-0123abcd.jsonl");
@@ -337,7 +337,7 @@ fn a_subagent_that_cannot_be_read() {
 
 /// What is done stays done, and is not called a failure.
 #[test]
-fn a_result_that_cannot_be_looked_at() {
+fn result_that_cannot_be_checked_is_not_published() {
     let home = Home::in_memory();
     fill(&home);
     let copy = home.path("elsewhere/copy.jsonl");
@@ -358,7 +358,7 @@ fn a_result_that_cannot_be_looked_at() {
 
 /// What a killed run left and the next cannot remove is not forgotten.
 #[test]
-fn leftovers_that_cannot_be_removed() {
+fn leftovers_that_cannot_be_removed_are_kept_for_the_next_run() {
     for case in CASES.iter().filter(|c| c.name == "clone") {
         let world = World::new(case);
         for name in ["rmdir", "unlink"] {

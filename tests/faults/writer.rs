@@ -89,13 +89,37 @@ fn pid(child: &Child) -> Pid {
     Pid::from_child(child)
 }
 
-/// Appends beside the test, for the system may make it wait.
+/// Appends in a thread, because the system may make it wait. Returns when the line is appended, or the thread waits.
 fn append_beside(path: &Path, text: String) -> JoinHandle<()> {
     let path = path.to_owned();
-    let thread = std::thread::spawn(move || append(&path, &text));
-    // Time to get as far as it can.
-    std::thread::sleep(Duration::from_millis(30));
+    let (send, begun) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let own = std::fs::read_link("/proc/thread-self").ok();
+        send.send(own).expect("the test waits");
+        append(&path, &text);
+    });
+    let own = begun.recv().expect("it began");
+    let waits = || own.as_deref().is_some_and(waits_to_open);
+    while !thread.is_finished() && !waits() {
+        std::thread::yield_now();
+    }
     thread
+}
+
+/// Returns whether a thread of this process, named by its folder in `/proc`, waits for a file to be opened.
+fn waits_to_open(thread: &Path) -> bool {
+    let read = |name: &str| {
+        let text = fs_err::read_to_string(Path::new("/proc").join(thread).join(name));
+        text.unwrap_or_default()
+    };
+    let status = read("stat");
+    let state = status.rsplit(") ").next().unwrap_or_default();
+    let openat = if cfg!(target_arch = "x86_64") {
+        "257 "
+    } else {
+        "56 "
+    };
+    state.starts_with(['S', 'D']) && read("syscall").starts_with(openat)
 }
 
 /// A name, the runs before, and what is run.
@@ -139,22 +163,22 @@ fn assert_kept_at(point: &str) {
 }
 
 #[test]
-fn between_the_last_look_and_the_rename() {
+fn line_appended_between_the_last_look_and_the_rename_is_kept() {
     assert_kept_at("swap:looked");
 }
 
 #[test]
-fn just_after_the_rename() {
+fn line_appended_just_after_the_rename_is_kept() {
     assert_kept_at("swap:renamed");
 }
 
 #[test]
-fn while_the_result_is_written() {
+fn line_appended_while_the_result_is_written_is_kept() {
     assert_kept_at("write");
 }
 
 #[test]
-fn whoever_has_the_file_open_is_not_robbed_of_it() {
+fn file_that_another_process_has_open_is_not_replaced() {
     for (name, before, command) in WAYS {
         let (home, path) = home();
         for command in before {
@@ -217,7 +241,7 @@ impl Client {
 
 /// Runs in a loop beside a client, and counts the lines that are lost.
 #[test]
-fn a_client_at_work() {
+fn client_that_appends_all_the_time_loses_no_line() {
     let asked = std::env::var("CCSURGERY_APPENDS").ok();
     let wanted: usize = asked.and_then(|n| n.parse().ok()).unwrap_or(300);
     let (home, path) = home();

@@ -13,6 +13,7 @@ use support::{checks, fixture, recorded, session};
 /// Each fixture with the checks that report it: its own fault, then what follows from it.
 const PATHOLOGIES: &[(&str, &[&str])] = &[
     ("adjacent_thinking", &["adjacent-thinking"]),
+    ("bad_escape", &["bad-escape", "dangling-parent"]),
     ("bare_boundary", &["boundary-last"]),
     ("blank_text", &["blank-text"]),
     ("boundary_of_same_time", &["boundary-last"]),
@@ -60,6 +61,10 @@ const PATHOLOGIES: &[(&str, &[&str])] = &[
     ("string_answer", &["string-answer"]),
     ("tool_reference", &["tool-reference"]),
     ("torn_middle", &["torn-line", "dangling-parent"]),
+    (
+        "torn_result",
+        &["torn-line", "dangling-parent", "unanswered-call"],
+    ),
     ("torn_tail", &["torn-line"]),
     ("two_candidates", &["dangling-parent"]),
     ("unanswered_call", &["unanswered-call"]),

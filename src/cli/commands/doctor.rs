@@ -13,7 +13,7 @@ use crate::doctor::checks::{Surroundings, diagnose, look_around};
 use crate::doctor::{Finding, Judgement, Reason, Remedy, Severity, Version};
 use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint};
 use crate::session::Session;
-use crate::store::{Located, Locator, slug};
+use crate::store::{Located, Locator, read_followed, slug};
 use crate::view::{Overview, SessionText};
 
 use super::super::args::SessionArg;
@@ -136,6 +136,11 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
         };
         all.map_err(|e| CliError::failed("unreadable", e.to_string(), "check the config folder"))?
     };
+    let warnings = match one {
+        true => Vec::new(),
+        false => names::unreadable(context, &found, args.all),
+    };
+    names::warn(context, &warnings);
     let installed = context.installed_client();
     let mut examined = Vec::new();
     for found in found.into_iter().filter(|f| f.len > 0) {
@@ -146,12 +151,12 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
         match examine(context, found, judge) {
             Ok(seen) => examined.push(seen),
             Err(error) if one => return Err(error),
-            // Among many sessions, a file that cannot be read is passed over.
+            // Among many sessions, files that cannot be read were named above, and others are not sessions.
             Err(_) => {}
         }
     }
     if context.json {
-        let document = to_json(&Report::of(&examined))?;
+        let document = to_json(&Report::of(&examined, warnings))?;
         context.print_json(&document)?;
     } else {
         show(context, &examined, one)?;
@@ -200,7 +205,7 @@ fn around(context: &Context, found: &Located, session: &Session) -> Vec<Finding>
 
 /// Returns where the project's list of sessions expects a session.
 fn listed(found: &Located) -> Option<PathBuf> {
-    let bytes = fs_err::read(found.path.parent()?.join("sessions-index.json")).ok()?;
+    let bytes = read_followed(&found.path.parent()?.join("sessions-index.json")).ok()?;
     let list: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     let mut entries = list["entries"].as_array()?.iter();
     let own = entries.find(|e| e["sessionId"] == found.id.as_str())?;

@@ -1,4 +1,5 @@
-use std::io::Write as _;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,14 +9,15 @@ use serde::Serialize;
 
 use crate::view::SessionText;
 
-use crate::render::{DIM, YELLOW, age, bytes, clean, fit, pad, paint};
-use crate::store::{Operation, Records, State, UnusableRecord, glance};
+use crate::render::{Cell, Column, Table, YELLOW, age, bytes, clean, paint, signed_bytes};
+use crate::store::{Operation, Records, State, UnusableRecord};
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
-use super::super::operations::{Wanted, next, plural, short_name, time_of};
+use super::super::operations::{Wanted, next, plural, short_name, time_of, title};
+use super::super::report::SCHEMA;
 use super::undo::confirm;
 
 /// List past operations, newest first
@@ -90,29 +92,38 @@ pub(crate) fn run(args: HistoryArgs, context: &mut Context) -> Result<ExitCode, 
     if context.json {
         return print_json(context, &all, &shown, &unusable);
     }
+    let text = listing(context, &all, &shown, &unusable);
+    context.out.write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lists operations in a table, then the records that cannot be used, then what can be done.
+fn listing(
+    context: &Context,
+    all: &[Operation],
+    shown: &[&Operation],
+    unusable: &[UnusableRecord],
+) -> String {
     if shown.is_empty() && unusable.is_empty() {
-        writeln!(context.out, "The history is empty.")?;
-        return Ok(ExitCode::SUCCESS);
+        return "The history is empty.\n".to_owned();
     }
-    for operation in &shown {
-        let line = row(context, &all, operation);
-        let is_dim = operation.state == State::Undone;
-        let line = if is_dim { paint(DIM, line) } else { line };
-        writeln!(context.out, "{line}")?;
+    let mut text = String::new();
+    if !shown.is_empty() {
+        text += &table(context, all, shown).render(context.table_columns);
     }
-    for record in &unusable {
-        let line = format!(
+    for record in unusable {
+        let _ = writeln!(
+            text,
             "{} {}: {}",
             paint(YELLOW, "unreadable"),
             clean(&record.path.to_string_lossy()),
             clean(&record.fault.to_string())
         );
-        writeln!(context.out, "{line}")?;
     }
-    if let Some(advice) = advice(&all, &shown, &unusable) {
-        writeln!(context.out, "\n{advice}")?;
+    if let Some(advice) = advice(all, shown, unusable) {
+        let _ = writeln!(text, "\n{advice}");
     }
-    Ok(ExitCode::SUCCESS)
+    text
 }
 
 /// Returns the id of the session that a name means. A session that no longer exists is found by its id in the journal.
@@ -142,40 +153,60 @@ fn advice(all: &[Operation], shown: &[&Operation], unusable: &[UnusableRecord]) 
     ))
 }
 
-fn row(context: &Context, all: &[Operation], operation: &Operation) -> String {
-    let state = match operation.state {
-        State::Committed => "",
-        State::Undone => "undone  ",
-        _ if context.journal.is_interrupted(operation) => "interrupted  ",
-        _ => "running  ",
-    };
-    let title = title(operation).map_or_else(String::new, |t| format!("  “{}”", context.words(&t)));
-    let line = format!(
-        "{}  {}  {}  {state}{}{title}",
-        pad(short_name(all, operation), 4),
-        pad(&age(time_of(operation), context.now), 8),
-        pad(&clean(&operation.operation), 14),
-        result(operation),
-    );
-    fit(&line, context.columns)
-}
-
-/// Describes what came of an operation.
-fn result(operation: &Operation) -> String {
-    let short = |id: &str| clean(&id.chars().take(8).collect::<String>());
-    match sizes(operation) {
-        (Some(before), Some(after)) => format!(
-            "{} in place  {} → {}",
-            short(&operation.source_id),
-            bytes(before),
-            bytes(after)
-        ),
-        (_, after) => {
-            let size = after.map_or_else(String::new, |n| format!("  {}", bytes(n)));
-            let (source, target) = (short(&operation.source_id), short(&operation.target_id));
-            format!("{source} → {target}{size}")
+fn table(context: &Context, all: &[Operation], shown: &[&Operation]) -> Table {
+    let columns = [
+        Column::left("name"),
+        Column::right("age"),
+        Column::left("operation"),
+        Column::left("state").optional(3),
+        Column::left("session"),
+        Column::right("size").optional(2),
+        Column::right("change").optional(1),
+        Column::left("title"),
+    ];
+    let mut table = Table::new(&columns, 16);
+    for operation in shown {
+        let row = row(context, all, operation);
+        if operation.state == State::Undone {
+            table.push_dim(row);
+        } else {
+            table.push(row);
         }
     }
+    table
+}
+
+fn row(context: &Context, all: &[Operation], operation: &Operation) -> Vec<Cell> {
+    let state = match operation.state {
+        State::Committed => "",
+        State::Undone => "undone",
+        _ if context.journal.is_interrupted(operation) => "interrupted",
+        _ => "running",
+    };
+    let short = |id: &str| clean(&id.chars().take(8).collect::<String>());
+    let (source, target) = (short(&operation.source_id), short(&operation.target_id));
+    let (before, after) = sizes(operation);
+    let session = match operation.replaced.is_empty() {
+        true => format!("{source} → {target}"),
+        false => format!("{source} in place"),
+    };
+    let change = match (before, after) {
+        (Some(before), Some(after)) => signed_bytes(after as i64 - before as i64),
+        _ => String::new(),
+    };
+    vec![
+        short_name(all, operation).into(),
+        age(time_of(operation), context.now).into(),
+        clean(&operation.operation).into(),
+        state.into(),
+        session.into(),
+        after.map(bytes).unwrap_or_default().into(),
+        change.into(),
+        title(operation)
+            .map(|t| context.words(&t))
+            .unwrap_or_default()
+            .into(),
+    ]
 }
 
 /// Returns the sizes of the transcript before and after an operation, as far as the record has them.
@@ -184,16 +215,6 @@ fn sizes(operation: &Operation) -> (Option<u64>, Option<u64>) {
         Some(main) => (Some(main.before.len), main.after.as_ref().map(|a| a.len)),
         None => (None, operation.created_states.last().map(|s| s.len)),
     }
-}
-
-/// Returns the title of the session that resulted, or of the one that was operated on.
-fn title(operation: &Operation) -> Option<SessionText> {
-    let name = |path: &Path| {
-        let overview = glance(path).ok()?;
-        let name = overview.name();
-        (!name.is_empty()).then_some(name)
-    };
-    name(&operation.target).or_else(|| name(&operation.source))
 }
 
 #[derive(Serialize)]
@@ -276,11 +297,10 @@ fn print_json(
     unusable: &[UnusableRecord],
 ) -> Result<ExitCode, CliError> {
     let document = Document {
-        schema: 1,
+        schema: SCHEMA,
         operations: shown.iter().map(|o| Row::of(all, o)).collect(),
         unreadable: unusable.iter().map(Unreadable::of).collect(),
     };
-    let document = serde_json::to_value(document).map_err(std::io::Error::other)?;
     context.print_json(&document)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -327,29 +347,31 @@ fn gc(context: &mut Context, args: &GcArgs) -> Result<ExitCode, CliError> {
             context.journal.forget(operation)?;
         }
     }
-    if context.json {
-        let document = GcDocument {
-            schema: 1,
-            operation: "history gc",
-            dry_run: args.dry_run,
-            forgotten,
-            bytes: freed,
-        };
-        let document = serde_json::to_value(document).map_err(std::io::Error::other)?;
-        context.print_json(&document)?;
-    } else if forgotten == 0 {
-        writeln!(
-            context.out,
-            "No operation is that old; nothing was forgotten."
-        )?;
-    } else if args.dry_run {
-        writeln!(
-            context.out,
-            "{what} would be forgotten, and {} freed.",
-            bytes(freed)
-        )?;
+    let document = GcDocument {
+        schema: SCHEMA,
+        operation: "history gc",
+        dry_run: args.dry_run,
+        forgotten,
+        bytes: freed,
+    };
+    let printed = print_gc(context, &document, &what);
+    if args.dry_run || forgotten == 0 {
+        printed?;
     } else {
-        writeln!(context.out, "{what} forgotten, {} freed.", bytes(freed))?;
+        context.end_report(printed);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn print_gc(context: &mut Context, document: &GcDocument, what: &str) -> io::Result<()> {
+    let freed = bytes(document.bytes);
+    if context.json {
+        return context.print_json(document);
+    }
+    let text = match document.forgotten {
+        0 => "No operation is that old; nothing was forgotten.".to_owned(),
+        _ if document.dry_run => format!("{what} would be forgotten, and {freed} freed."),
+        _ => format!("{what} forgotten, {freed} freed."),
+    };
+    writeln!(context.out, "{text}")
 }

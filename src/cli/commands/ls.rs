@@ -65,6 +65,7 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
         locator.here()
     };
     let found = found.map_err(|e| names::explain(context, e))?;
+    let unreadable = names::unreadable(context, &found, args.all);
     let depth = if args.grep.is_some() {
         Depth::Prompts
     } else {
@@ -85,11 +86,15 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
     }
     rows.truncate(args.limit.unwrap_or(usize::MAX));
     if context.json {
-        let document = context.presenter().json(&SessionList::from(rows));
+        let document = context.presenter().json(&SessionList {
+            warnings: unreadable,
+            ..SessionList::from(rows)
+        });
         context.print_json(&document)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if rows.is_empty() {
+    names::warn(context, &unreadable);
+    if rows.is_empty() && unreadable.is_empty() {
         context.tell(match (&args.grep, args.all) {
             (Some(_), false) => "No session of this project matches; --all looks in all projects.",
             (Some(_), true) => "No session matches.",

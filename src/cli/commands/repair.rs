@@ -3,11 +3,14 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::doctor::Judgement;
+use crate::doctor::checks::calls::unanswered_call;
 use crate::doctor::checks::chain::cycle;
 use crate::doctor::checks::{CHECKS, find_check};
 use crate::json::{decode, lookup};
-use crate::ops::{RepairOptions, passes};
+use crate::ops::{RepairOptions, SubagentAnswer, passes};
 use crate::session::Session;
+use crate::store::{read_followed, sidecars};
+use crate::transcript::LineState;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
@@ -53,6 +56,7 @@ pub(crate) fn run(args: RepairArgs, context: &mut Context) -> Result<ExitCode, C
         linearize: args.linearize,
         accept_guess: args.accept_guess,
         typed: typed(context, &job),
+        subagents: subagents(context, &job),
         client,
         only,
     };
@@ -71,7 +75,7 @@ fn cycle_hangs(session: &Session) -> bool {
 /// Returns the prompts of the session that the client remembers in `history.jsonl`. Prompts with pasted
 /// text are left out: the history only has a placeholder for it.
 fn typed(context: &Context, job: &Job<'_>) -> Vec<String> {
-    let bytes = fs_err::read(context.config.join("history.jsonl")).unwrap_or_default();
+    let bytes = read_followed(&context.config.join("history.jsonl")).unwrap_or_default();
     let lines = bytes.split(|&b| b == b'\n');
     let own = lines.filter_map(|line| {
         let id = lookup(line, &["sessionId"])?.of(line);
@@ -80,6 +84,20 @@ fn typed(context: &Context, job: &Job<'_>) -> Vec<String> {
     });
     own.filter(|words| !words.contains("[Pasted text"))
         .collect()
+}
+
+/// Returns what the session's subagents answered, as far as their transcripts can be read. They are only read if a result
+/// may be lost.
+fn subagents(context: &Context, job: &Job<'_>) -> Vec<SubagentAnswer> {
+    let is_torn = job.session.lines().contains(&LineState::Opaque);
+    if !is_torn && unanswered_call::calls(&job.session).is_empty() {
+        return Vec::new();
+    }
+    let (folder, id) = (job.found.folder(), &job.found.id);
+    let files = sidecars(&context.config, folder, id, &[]).unwrap_or_default();
+    let transcripts = files.iter().filter(|file| file.kind.is_transcript());
+    let sessions = transcripts.filter_map(|file| Session::open(&file.path).ok());
+    sessions.filter_map(|s| SubagentAnswer::of(&s)).collect()
 }
 
 fn known(name: &str) -> Result<&'static str, CliError> {

@@ -1,14 +1,16 @@
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 
 use crate::store::{self, Operation, State, Step, UndoError};
+use crate::view::SessionText;
 
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::operations::{Wanted, describe, pick, plural};
+use super::super::operations::{Wanted, describe, pick, plural, title};
+use super::super::report::SCHEMA;
 
 /// Undo the last operation, or a named one
 ///
@@ -79,14 +81,14 @@ pub(super) fn prepare(
     }
     let operation = pick(context, name, wanted)?;
     let steps = check(context, &operation).map_err(|e| explain(e, &operation, wanted))?;
+    if !args.dry_run && !args.allow_live {
+        refuse_live(context, &operation, wanted)?;
+    }
     if !context.json && (!context.quiet || args.dry_run) {
         let text = describe(context, wanted, &operation, &steps);
-        writeln!(context.out, "{text}")?;
+        context.show_plan(&format!("{text}\n"))?;
     }
     if !args.dry_run {
-        if !args.allow_live {
-            refuse_live(context, &operation, wanted)?;
-        }
         let question = format!("{} it?", capitalised(wanted.verb()));
         confirm(context, args.yes, wanted.verb(), &question)?;
     }
@@ -166,6 +168,7 @@ struct Document<'a> {
     state: State,
     session_id: &'a str,
     path: String,
+    title: Option<SessionText>,
     files: Vec<File>,
 }
 
@@ -202,9 +205,25 @@ pub(super) fn report(
     steps: &[Step],
     dry_run: bool,
 ) -> Result<ExitCode, CliError> {
+    let printed = print(context, wanted, operation, steps, dry_run);
+    if dry_run {
+        printed?;
+    } else {
+        context.end_report(printed);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(
+    context: &mut Context,
+    wanted: Wanted,
+    operation: &Operation,
+    steps: &[Step],
+    dry_run: bool,
+) -> io::Result<()> {
     if context.json {
-        let document = Document {
-            schema: 1,
+        return context.print_json(&Document {
+            schema: SCHEMA,
             operation: wanted.verb(),
             dry_run,
             id: &operation.id,
@@ -212,18 +231,16 @@ pub(super) fn report(
             state: operation.state,
             session_id: &operation.target_id,
             path: operation.target.to_string_lossy().into_owned(),
+            title: title(operation),
             files: steps.iter().map(File::of).collect(),
-        };
-        let document = serde_json::to_value(document).map_err(std::io::Error::other)?;
-        context.print_json(&document)?;
-    } else if dry_run {
-        writeln!(context.out, "Dry run: nothing was changed.")?;
-    } else if wanted == Wanted::Undo {
-        writeln!(context.out, "Undone. To redo it: ccsurgery redo")?;
-    } else {
-        writeln!(context.out, "Redone. To undo it: ccsurgery undo")?;
+        });
     }
-    Ok(ExitCode::SUCCESS)
+    let end = match wanted {
+        _ if dry_run => "Dry run: nothing was changed.".to_owned(),
+        Wanted::Undo => format!("Undone. To redo it: ccsurgery redo {}", operation.letters()),
+        Wanted::Redo => format!("Redone. To undo it: ccsurgery undo {}", operation.letters()),
+    };
+    writeln!(context.out, "{end}")
 }
 
 fn capitalised(word: &str) -> String {
@@ -289,6 +306,11 @@ pub(super) fn explain(error: UndoError, operation: &Operation, wanted: Wanted) -
             "other-config",
             message,
             "run the command with the config folder it was made in: --config-dir DIR. Nothing was changed",
+        ),
+        UndoError::Misplaced { .. } => CliError::refused(
+            "unusable-record",
+            message,
+            "the record was changed, or files were moved; restore the session by hand, see SAFETY.md. Nothing was changed",
         ),
         UndoError::Orphans(_) => CliError::refused(
             "orphans",

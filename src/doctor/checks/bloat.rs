@@ -10,6 +10,7 @@ use super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "bloat",
     family: "bloat",
+    finds: "data that is never read again",
     severity: Severity::Harmless,
     symptom: "the session opens slowly",
     suffers: Versions::None,

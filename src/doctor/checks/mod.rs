@@ -23,6 +23,7 @@ pub use place::{Surroundings, look_around};
 pub static CHECKS: &[&Check] = &[
     &lines::glued_records::CHECK,
     &lines::torn_line::CHECK,
+    &lines::bad_escape::CHECK,
     &lines::nul_run::CHECK,
     &lines::byte_order_mark::CHECK,
     &lines::invalid_utf8::CHECK,

@@ -14,6 +14,7 @@ use super::super::version::{Version, Versions};
 
 const fn check(
     name: &'static str,
+    finds: &'static str,
     severity: Severity,
     symptom: &'static str,
     suffers: Versions,
@@ -22,6 +23,7 @@ const fn check(
     Check {
         name,
         family: "place",
+        finds,
         severity,
         symptom,
         suffers,
@@ -36,6 +38,7 @@ fn nothing(_: &Survey<'_>, _: &mut Vec<Finding>) {}
 
 static WRONG_FOLDER: Check = check(
     "wrong-folder",
+    "a session that is not in the folder of its project",
     Severity::StopsResume,
     "No conversation found with session ID",
     Versions::Before(Version(2, 1, 325)),
@@ -43,6 +46,7 @@ static WRONG_FOLDER: Check = check(
 );
 static OTHER_NAME: Check = check(
     "other-name",
+    "a file that is not named after its session",
     Severity::Harmless,
     "the title is not shown in the list",
     Versions::None,
@@ -50,6 +54,7 @@ static OTHER_NAME: Check = check(
 );
 static LOST_SIDECARS: Check = check(
     "lost-sidecars",
+    "files beside the session that its entries name and that are missing",
     Severity::Harmless,
     "rewinding files fails; a saved output cannot be read",
     Versions::All,
@@ -57,6 +62,7 @@ static LOST_SIDECARS: Check = check(
 );
 static OPEN_MODE: Check = check(
     "open-mode",
+    "a session file that other users may read",
     Severity::Harmless,
     "others on this machine can read the session",
     Versions::None,
@@ -65,6 +71,7 @@ static OPEN_MODE: Check = check(
 
 static STALE_INDEX: Check = check(
     "stale-index",
+    "a list of sessions that expects the session in another place",
     Severity::Harmless,
     "the list of sessions names a file that does not exist",
     Versions::None,

@@ -22,6 +22,7 @@ use crate::doctor::{Check, Gate, Version};
 use crate::surgery::Transform;
 
 use pass::{Pass, Repair};
+pub use second_copies::SubagentAnswer;
 
 /// What is repaired, and how boldly.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,6 +38,8 @@ pub struct RepairOptions {
     pub client: Version,
     /// Prompts of this session that the client recorded elsewhere. Words of torn records are taken from them.
     pub typed: Vec<String>,
+    /// What the session's subagents answered. Results of calls that are lost are taken from them.
+    pub subagents: Vec<SubagentAnswer>,
 }
 
 impl RepairOptions {

@@ -56,6 +56,46 @@ pub(crate) fn is_regular(path: &Path) -> io::Result<bool> {
     Ok(std::fs::symlink_metadata(path)?.is_file())
 }
 
+/// Returns what stands at a path, in a word for people.
+pub fn kind_of_file(path: &Path) -> &'static str {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else {
+        return "a file that cannot be looked at";
+    };
+    let kind = metadata.file_type();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if kind.is_fifo() {
+            return "a pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_block_device() || kind.is_char_device() {
+            return "a device";
+        }
+    }
+    match kind {
+        kind if kind.is_symlink() => "a link",
+        kind if kind.is_dir() => "a folder",
+        kind if kind.is_file() => "a file",
+        _ => "not a regular file",
+    }
+}
+
+/// Reads a file, or the file that a link leads to. Fails for anything that is not a regular file, without waiting.
+pub fn read_followed(path: &Path) -> io::Result<Vec<u8>> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    open_followed(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns why a file, or the file that a link leads to, cannot be read.
+pub fn check_readable(path: &Path) -> io::Result<()> {
+    open_followed(path).map(drop)
+}
+
 fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }

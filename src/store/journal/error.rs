@@ -37,6 +37,8 @@ pub enum UndoError {
     Incomplete,
     #[error("the operation created files outside of the config folder `{}`", config.display())]
     Foreign { config: PathBuf },
+    #[error("the journal's record names `{}`, which does not belong to the session", path.display())]
+    Misplaced { path: PathBuf },
     #[error("messages that were added since depend on what the operation changed: {0}")]
     Orphans(String),
     #[error(transparent)]

@@ -19,7 +19,8 @@ use super::record::{Operation, State, is_operation_id};
 impl Journal {
     /// Cleans up after runs that were killed. Returns what was done, a sentence for each operation.
     ///
-    /// Records that cannot be used are left alone, and so are operations of another config folder.
+    /// Records that cannot be used are left alone, and so are operations of another config folder and those that name
+    /// files elsewhere.
     pub fn recover(&self) -> Result<Vec<String>, JournalError> {
         if !self.operations_folder().exists() {
             return Ok(Vec::new());
@@ -28,7 +29,7 @@ impl Journal {
         let _lock = self.lock()?;
         self.remove_leftovers()?;
         let mut operations = self.records()?.operations;
-        operations.retain(|o| self.is_ours(o));
+        operations.retain(|o| self.is_ours(o) && self.misplaced(o).is_none());
         // Runs follow one another, so only the last can have been killed while it tidied up.
         if let Some(last) = operations.iter().max_by_key(|o| o.changed.as_str()) {
             self.sweep(last);

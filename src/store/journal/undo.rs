@@ -155,13 +155,19 @@ pub(super) fn stamp_of(path: &Path) -> Result<Option<Stamp>, UndoError> {
     }
 }
 
-/// Fails if an operation created files where Claude Code keeps none: those are never removed.
+/// Fails if an operation created files where Claude Code keeps none, or replaced files that do not belong to its session:
+/// those are never touched.
 pub(super) fn check_places(journal: &Journal, operation: &Operation) -> Result<(), UndoError> {
-    if journal.is_ours(operation) {
-        return Ok(());
+    if !journal.is_ours(operation) {
+        let config = journal.config().root().to_owned();
+        return Err(UndoError::Foreign { config });
     }
-    let config = journal.config().root().to_owned();
-    Err(UndoError::Foreign { config })
+    match journal.misplaced(operation) {
+        Some(path) => Err(UndoError::Misplaced {
+            path: path.to_owned(),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Undoes an operation. With `onto_current`, lines that were appended to a replaced file since are kept.

@@ -1,6 +1,6 @@
 //! Decides whether a record may be acted on: a record can delete and replace files, so it is not believed blindly.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use super::journal::Journal;
 use super::record::{Operation, VERSION, is_operation_id};
@@ -57,6 +57,27 @@ fn is_plain(path: &Path) -> bool {
 }
 
 impl Journal {
+    /// Returns the first path of a record at which undo and redo must not change anything. A file that was replaced is in
+    /// the config folder, or in the folder of the session that the operation was run on; the session that resulted is one
+    /// of the record's own files.
+    pub(crate) fn misplaced<'o>(&self, operation: &'o Operation) -> Option<&'o Path> {
+        let sources = [real_place(&operation.source), operation.source.clone()];
+        let is_beside = |path: &Path| {
+            sources.iter().any(|source| {
+                let own = source.with_extension("");
+                path.parent() == source.parent() || own != *source && path.starts_with(own)
+            })
+        };
+        let mut replaced = operation.replaced.iter().map(|r| r.path.as_path());
+        let stray = replaced.find(|path| !is_place(self.config(), path) && !is_beside(path));
+        let target = operation.target.as_path();
+        let is_own = match operation.replaced.is_empty() {
+            true => operation.created.is_empty() || is_place(self.config(), target),
+            false => target == operation.source,
+        };
+        stray.or_else(|| (!is_own).then_some(target))
+    }
+
     /// Returns whether all files and folders that an operation created are where Claude Code keeps sessions, in the config
     /// folder of this run. Only then they may be removed.
     pub(crate) fn is_ours(&self, operation: &Operation) -> bool {
@@ -65,9 +86,21 @@ impl Journal {
     }
 }
 
+/// Returns where a link leads, whether or not there is a file.
+fn real_place(path: &Path) -> PathBuf {
+    if let Ok(real) = fs_err::canonicalize(path) {
+        return real;
+    }
+    match (std::fs::read_link(path), path.parent()) {
+        (Ok(to), Some(folder)) => folder.join(to),
+        _ => path.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::FileState;
     use std::time::SystemTime;
 
     fn operation() -> Operation {
@@ -120,6 +153,69 @@ mod tests {
             tamper(&mut bad);
             assert!(matches!(read(&bad), Err(RecordFault::Unsafe(_))), "{n}");
         }
+    }
+
+    /// Returns the path that keeps a record from being used in the config folder `/c`.
+    fn misplaced(change: impl FnOnce(&mut Operation)) -> Option<String> {
+        let mut operation = operation();
+        operation.created.clear();
+        operation.source = "/c/projects/p/s.jsonl".into();
+        operation.target = operation.source.clone();
+        change(&mut operation);
+        let config = crate::store::Config::new("/c");
+        let journal = Journal::new("/state", &config, SystemTime::now);
+        let path = journal.misplaced(&operation);
+        path.map(|path| path.to_string_lossy().into_owned())
+    }
+
+    fn replaced(path: &str) -> crate::store::Replaced {
+        let state = FileState::of(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))).unwrap();
+        crate::store::Replaced {
+            path: path.into(),
+            backup: PathBuf::new(),
+            before: state.clone(),
+            after: Some(state),
+        }
+    }
+
+    #[test]
+    fn record_replaces_files_of_sessions_and_beside_them() {
+        for path in ["/c/projects/p/s.jsonl", "/c/projects/p/s/subagents/agent-a.jsonl"] {
+            assert_eq!(misplaced(|o| o.replaced = vec![replaced(path)]), None);
+        }
+        let elsewhere = |o: &mut Operation| {
+            o.source = "/work/shared.jsonl".into();
+            o.target = o.source.clone();
+            o.replaced = vec![
+                replaced("/work/shared/subagents/agent-a.jsonl"),
+                replaced("/work/shared.jsonl"),
+            ];
+        };
+        assert_eq!(misplaced(elsewhere), None);
+    }
+
+    #[test]
+    fn record_with_tampered_places_is_not_used() {
+        let stray = |path: &'static str| misplaced(move |o| o.replaced = vec![replaced(path)]);
+        for path in ["/etc/x.jsonl", "/c/x.jsonl", "/x.jsonl"] {
+            assert_eq!(stray(path).as_deref(), Some(path));
+        }
+        let root = |o: &mut Operation| {
+            o.source = "/s.jsonl".into();
+            o.target = o.source.clone();
+            o.replaced = vec![replaced("/etc/x.jsonl")];
+        };
+        assert_eq!(misplaced(root).as_deref(), Some("/etc/x.jsonl"));
+        let target = |o: &mut Operation| {
+            o.replaced = vec![replaced("/c/projects/p/s.jsonl")];
+            o.target = "/etc/x.jsonl".into();
+        };
+        assert_eq!(misplaced(target).as_deref(), Some("/etc/x.jsonl"));
+        let created = |o: &mut Operation| {
+            o.created = vec!["/c/projects/p/t.jsonl".into()];
+            o.target = "/etc/x.jsonl".into();
+        };
+        assert_eq!(misplaced(created).as_deref(), Some("/etc/x.jsonl"));
     }
 
     #[test]

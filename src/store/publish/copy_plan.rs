@@ -99,11 +99,6 @@ impl CopySource {
         &self.names
     }
 
-    /// Links, pipes, devices and sockets at the places of the session's files. They are not copied.
-    pub fn skipped(&self) -> &[PathBuf] {
-        &self.files.skipped
-    }
-
     /// Plans the files of a copy whose transcript was operated on and verified. The transcripts of its
     /// subagents are operated on too, where there is work for them.
     pub fn plan<'a>(
@@ -118,6 +113,7 @@ impl CopySource {
             subagents: Vec::new(),
             others: Vec::new(),
             subagent_changes: Vec::new(),
+            skipped: self.files.skipped,
             target: self.target,
         };
         let dropped = &transcript.operated().record().dropped_agents;
@@ -164,6 +160,7 @@ pub struct CopyPlan<'a> {
     subagents: Vec<(Sidecar, PathBuf, Verified)>,
     others: Vec<(Sidecar, PathBuf)>,
     subagent_changes: Vec<Change>,
+    skipped: Vec<PathBuf>,
     target: CopyTarget,
 }
 
@@ -210,6 +207,11 @@ impl CopyPlan<'_> {
     /// What was done to the transcripts of subagents.
     pub fn subagent_changes(&self) -> &[Change] {
         &self.subagent_changes
+    }
+
+    /// Links, pipes, devices and sockets at the places of the session's files. They are not copied.
+    pub fn skipped(&self) -> &[PathBuf] {
+        &self.skipped
     }
 
     /// The size of the copy's transcript.

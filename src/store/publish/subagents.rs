@@ -9,7 +9,7 @@ use crate::surgery::{
 };
 
 use crate::store::fs::Stamp;
-use crate::store::sessions::{Config, Located, SidecarKind, sidecars};
+use crate::store::sessions::{Config, Located, SessionFiles, SessionPlaces, SidecarKind};
 
 /// A transform for the transcripts of subagents.
 pub struct SubagentWork<'a> {
@@ -59,20 +59,27 @@ pub struct ChangedSubagent {
     pub change: Change,
 }
 
-/// Operates on the transcripts of a session's subagents, and returns those that change.
+/// Operates on the transcripts of a session's subagents. Returns those that change, and the links, pipes, devices and
+/// sockets that were left alone.
 pub fn changed_subagents(
     config: &Config,
     source: &Located,
     work: &SubagentWork<'_>,
-) -> Result<Vec<ChangedSubagent>, SubagentError> {
+) -> Result<(Vec<ChangedSubagent>, Vec<PathBuf>), SubagentError> {
     let at = |source: io::Error, path: &Path| SubagentError::Read {
         path: path.to_owned(),
         source,
     };
-    let all = sidecars(config, source.folder(), &source.id, &[]);
-    let all = all.map_err(|e| at(e, source.folder()))?;
+    let places = SessionPlaces {
+        config,
+        folder: source.folder(),
+        id: &source.id,
+    };
+    let SessionFiles { files, mut skipped } =
+        places.files(&[]).map_err(|e| at(e, source.folder()))?;
+    skipped.retain(|path| path.extension().is_some_and(|x| x == "jsonl"));
     let mut changed = Vec::new();
-    for sidecar in all.into_iter().filter(|s| s.kind.is_transcript()) {
+    for sidecar in files.into_iter().filter(|s| s.kind.is_transcript()) {
         if !work.is_for(&agent_of(&sidecar.path)) {
             continue;
         }
@@ -87,7 +94,7 @@ pub fn changed_subagents(
             });
         }
     }
-    Ok(changed)
+    Ok((changed, skipped))
 }
 
 /// Operates on one subagent's transcript; the change is `None` where the work has nothing to do in it.

@@ -196,6 +196,7 @@ pub(crate) fn repair(data: &[u8]) {
     let options = RepairOptions {
         only: Vec::new(),
         typed: Vec::new(),
+        subagents: Vec::new(),
         accept_guess: choice & 1 != 0,
         linearize: choice & 2 != 0,
         client: if choice & 4 != 0 {

@@ -288,6 +288,28 @@ fn doctor_explains_checks() {
     assert!(run.stderr.contains("dangling-parent"), "{run:?}");
 }
 
+#[test]
+fn doctor_explains_every_check() {
+    let home = Home::with(&Transcript::new(SESSION, std::path::Path::new("/p")).prompt("go"));
+    for check in ccsurgery::doctor::all_checks() {
+        let run = home
+            .command(&["doctor", "--explain", check.name])
+            .columns(60)
+            .run();
+        assert_eq!(run.code, 0, "{run:?}");
+        let rows = ["Finds", "Severity", "What you see", "Affected", "Repair"];
+        for row in rows {
+            let line = run.stdout.lines().find(|l| l.trim_start().starts_with(row));
+            let words = line.map_or("", |l| l.trim_start()[row.len()..].trim());
+            assert!(words.len() > 5, "{}, {row}: {run:?}", check.name);
+        }
+        let narrow = run.stdout.lines().all(|l| l.chars().count() <= 60);
+        assert!(narrow, "{run:?}");
+        let document = home.json(&["doctor", "--explain", check.name]);
+        assert_eq!(document["finds"], check.finds);
+    }
+}
+
 /// Tears the line of the `n`th entry after its `words`.
 fn tear(home: &Home, n: usize, words: &str) {
     let path = home.transcript(SESSION);
@@ -395,4 +417,143 @@ fn repair_of_a_cycle_offers_in_place() {
     );
     let run = home.run(&["repair", SESSION, "-n"]);
     assert!(run.stderr.contains("--in-place"), "{run:?}");
+}
+
+/// Returns the content of the only result of a call.
+fn result_of(home: &Home, call: &str) -> Value {
+    let after = records(&home.transcript(SESSION));
+    let entries = after.iter().filter(|r| r["type"] == "user");
+    let blocks = entries.filter_map(|r| r["message"]["content"].get(0));
+    let mut results = blocks.filter(|b| b["tool_use_id"] == call);
+    let result = results.next().expect("a result").clone();
+    assert!(results.next().is_none(), "one result");
+    result
+}
+
+/// Replaces the line of the `n`th entry by what `change` makes of it.
+fn spoil(home: &Home, n: usize, change: impl Fn(&str) -> String) {
+    let path = home.transcript(SESSION);
+    let text = fs_err::read_to_string(&path).expect("the session");
+    let own = format!("\"uuid\":\"{}\"", uuid(SESSION, n));
+    let lines = text.lines().map(|line| match line.contains(&own) {
+        true => change(line),
+        false => line.to_owned(),
+    });
+    let lines: Vec<String> = lines.collect();
+    home.write(&path, lines.join("\n") + "\n");
+}
+
+/// A session whose third entry is the result of a call.
+fn called(extra: &[Value]) -> Home {
+    let lines = [
+        prompt(1, 0, "go"),
+        answer(2, 1, "msg_1", call("toolu_1")),
+        result(3, 2, "toolu_1"),
+        answer(4, 3, "msg_2", text("done")),
+    ];
+    home("2.1.325", &[&lines, extra].concat())
+}
+
+/// The line of a result as the client writes it, torn after `end`.
+fn torn_result(end: &str) -> String {
+    format!(
+        r#"{{"parentUuid":"{}","isSidechain":false,"type":"user","message":{{"role":"user","content":[{{"tool_use_id":"toolu_1","type":"tool_result","content":{end}"#,
+        uuid(SESSION, 2)
+    )
+}
+
+#[test]
+fn repair_restores_a_torn_result_from_its_second_copies() {
+    let blob = json!({"type": "api-request-blob", "sessionId": SESSION, "hash": "x", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "toolu_1", "content": "all that was sent"}]}});
+    let own = uuid(SESSION, 3);
+    for (end, extra, words, source) in [
+        (
+            format!(r#""all of it","is_error":false}}]}},"uuid":"{own}","toolUseResult":{{"stdout":"all o"#),
+            Vec::new(),
+            "all of it",
+            "the readable part of the line",
+        ),
+        (
+            format!("\"all\0\0 of\"}}]}},\"uuid\":\"{own}\",\"toolUseResult\":{{\"stdout\":\"all of it\",\"stderr\":\"\"}}}}"),
+            Vec::new(),
+            "all of it",
+            "Claude Code's own copy",
+        ),
+        (
+            "\"all th".to_owned(),
+            vec![blob],
+            "all that was sent",
+            "the record of a request",
+        ),
+        (
+            "\"the first half".to_owned(),
+            Vec::new(),
+            "the first half\n[The rest of this result is lost: its line in the session file was torn.]",
+            "the readable part of the line",
+        ),
+    ] {
+        let home = called(&extra);
+        spoil(&home, 3, |_| torn_result(&end));
+        let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(run.stdout.contains(source), "{source}: {run:?}");
+        assert_eq!(result_of(&home, "toolu_1")["content"], words);
+        let after = records(&home.transcript(SESSION));
+        let restored = after.iter().find(|r| r["uuid"] == own.as_str());
+        assert_eq!(restored.expect("its uuid")["parentUuid"], uuid(SESSION, 2));
+        assert_healthy(&home);
+        assert!(repair_leaves_alone(&home), "a second repair");
+    }
+}
+
+#[test]
+fn repair_takes_a_lost_result_from_the_subagents_transcript() {
+    let task = json!([{"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"prompt": "count the files"}}]);
+    let home = home(
+        "2.1.325",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", task),
+            prompt(3, 2, "go on"),
+            answer(4, 3, "msg_2", text("on")),
+        ],
+    );
+    let agent = Transcript::of_agent(SESSION, "a1b2c3d", &home.project());
+    let agent = agent.prompt("count the files").answer("There are three.");
+    let path = home.folder().join(SESSION).join("subagents/agent-a1b2c3d.jsonl");
+    home.write(path, agent.text());
+    let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("the subagent's transcript"), "{run:?}");
+    let result = result_of(&home, "toolu_1");
+    assert_eq!(result["content"], "There are three.");
+    assert!(result.get("is_error").is_none(), "{result}");
+}
+
+#[test]
+fn doctor_judges_unreadable_lines_by_what_is_lost() {
+    let words = called(&[]);
+    spoil(&words, 4, |line| line.replace("done", r"do\xne"));
+    assert_eq!(problems(&words).1, 1, "an answer is lost");
+    let results = called(&[]);
+    spoil(&results, 3, |line| line.replace("toolu_1", r"toolu_1\x"));
+    let run = results.run(&["doctor", SESSION]);
+    assert_eq!(run.code, 0, "the client leaves the call out: {run:?}");
+    assert!(run.stdout.contains("bad-escape"), "{run:?}");
+}
+
+#[test]
+fn repair_corrects_a_bad_escape_and_loses_nothing() {
+    let home = called(&[]);
+    let path = home.transcript(SESSION);
+    spoil(&home, 4, |line| line.replace("done", r"do\xne"));
+    let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let after = records(&path);
+    let answer = after.iter().find(|r| r["uuid"] == uuid(SESSION, 4));
+    let content = &answer.expect("the answer")["message"]["content"][0]["text"];
+    assert_eq!(content, r"do\xne");
+    assert_healthy(&home);
+    assert!(repair_leaves_alone(&home));
 }

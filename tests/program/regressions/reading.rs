@@ -2,8 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -11,20 +10,11 @@ use crate::harness::{Home, Run, SESSION, Transcript};
 
 /// Runs the program, and fails if it does not end by itself: a pipe without a writer must not be waited for.
 fn run_in_time(home: &Home, arguments: &[&str], input: Stdio) -> Run {
-    let mut process = home.command(arguments).process();
-    process.stdin(input);
-    process.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = process.spawn().expect("the program");
-    let start = Instant::now();
-    while child.try_wait().expect("its state").is_none() {
-        if start.elapsed() > Duration::from_secs(20) {
-            child.kill().expect("its end");
-            panic!("{arguments:?} waits for something");
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let output: Output = child.wait_with_output().expect("its output");
-    Run::new(home, &output)
+    let mut process = home.command(arguments).process_under(&["timeout", "30"]);
+    let output = process.stdin(input).output().expect("the program");
+    let run = Run::new(home, &output);
+    assert_ne!(run.code, 124, "{arguments:?} waits for something");
+    run
 }
 
 fn make_pipe(path: &Path) {

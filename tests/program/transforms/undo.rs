@@ -100,7 +100,7 @@ fn undo_shows_what_it_will_do() {
     );
     let before = home.everything();
     assert_snapshot!(without_letters(&home, &home.run(&["undo", "-n"]).seen()), @"
-    undo truncate  [op]  just now
+    undo truncate  [op]  just now  “Weather station”
       restores  ~/.claude/projects/[slug]/5e551000-aaaa-4bbb-8ccc-0123456789ab.jsonl  4.4 KB → 14.8 KB
     Dry run: nothing was changed.
     --- exit code 0

@@ -13,6 +13,8 @@ pub(super) struct Report<'a> {
     schema: u32,
     sessions: Vec<SessionReport<'a>>,
     totals: Totals,
+    /// What could not be read, and why.
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -35,7 +37,7 @@ struct Totals {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn of(examined: &'a [Examined]) -> Self {
+    pub(super) fn of(examined: &'a [Examined], warnings: Vec<String>) -> Self {
         let mut totals = Totals::default();
         for finding in examined.iter().flat_map(|e| &e.findings) {
             *match finding.severity {
@@ -57,6 +59,7 @@ impl<'a> Report<'a> {
             schema: SCHEMA,
             sessions: sessions.collect(),
             totals,
+            warnings,
         }
     }
 }

@@ -10,6 +10,7 @@ use super::LiveCall;
 pub(crate) static CHECK: Check = Check {
     name: "repeated-call",
     family: "calls",
+    finds: "two calls with one id",
     severity: Severity::RefusedByTheApi,
     symptom: "`tool_use` ids must be unique",
     suffers: Versions::Before(Version(2, 1, 156)),

@@ -9,6 +9,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "repeated-result",
     family: "calls",
+    finds: "more than one result for a call",
     severity: Severity::RefusedByTheApi,
     symptom: "each tool_use must have a single result",
     suffers: Versions::Before(Version(2, 1, 156)),

@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "result-before-call",
     family: "calls",
+    finds: "results that come before their call in the conversation",
     severity: Severity::RefusedByTheApi,
     symptom: "unexpected `tool_use_id` found in `tool_result` blocks",
     suffers: Versions::All,

@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "split-server-result",
     family: "calls",
+    finds: "calls of server tools whose result is in another message",
     severity: Severity::RefusedByTheApi,
     symptom: "a server tool use was found without a corresponding result block in the same message",
     suffers: Versions::All,

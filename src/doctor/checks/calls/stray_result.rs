@@ -10,6 +10,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "stray-result",
     family: "calls",
+    finds: "results whose call is missing",
     severity: Severity::RefusedByTheApi,
     symptom: "unexpected `tool_use_id` found in `tool_result` blocks",
     suffers: Versions::Before(Version(2, 1, 45)),

@@ -13,6 +13,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "tool-reference",
     family: "calls",
+    finds: "references to tools, which a search for tools leaves in its result",
     severity: Severity::RefusedByTheApi,
     symptom: "Tool reference not found in available tools",
     suffers: Versions::Before(Version(2, 0, 76)),

@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "unanswered-call",
     family: "calls",
+    finds: "calls without a result that are followed by more of the conversation",
     severity: Severity::RefusedByTheApi,
     symptom: "`tool_use` ids were found without `tool_result` blocks immediately after",
     suffers: Versions::None,

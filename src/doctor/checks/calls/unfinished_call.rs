@@ -9,6 +9,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "unfinished-call",
     family: "calls",
+    finds: "calls at the end that have no result",
     severity: Severity::Harmless,
     symptom: "the session was closed while a tool ran",
     suffers: Versions::None,

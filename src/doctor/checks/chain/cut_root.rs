@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "cut-root",
     family: "chain",
+    finds: "an answer or a result that begins the conversation although more comes before it in the file",
     severity: Severity::LosesHistory,
     symptom: "everything before a message is gone after resume",
     suffers: Versions::All,

@@ -9,6 +9,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "cycle",
     family: "chain",
+    finds: "entries that are their own ancestors",
     severity: Severity::StopsResume,
     symptom: "Claude Code hangs on resume, with one processor fully used",
     suffers: Versions::Before(Version(2, 1, 45)),

@@ -9,6 +9,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "dangling-parent",
     family: "chain",
+    finds: "entries whose parent is not in the file",
     severity: Severity::LosesHistory,
     symptom: "resume shows only the last few messages",
     suffers: Versions::Before(Version(2, 1, 156)),

@@ -12,6 +12,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "duplicate-uuid",
     family: "chain",
+    finds: "entries that have the same uuid",
     severity: Severity::LosesHistory,
     symptom: "a message shows the text of another; history appears twice in the file",
     suffers: Versions::All,

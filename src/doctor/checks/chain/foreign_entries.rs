@@ -9,6 +9,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "foreign-entries",
     family: "chain",
+    finds: "messages that carry the id of another session",
     severity: Severity::Harmless,
     symptom: "rewinding files does not find its data",
     suffers: Versions::None,

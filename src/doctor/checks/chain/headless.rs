@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "headless",
     family: "chain",
+    finds: "a conversation that begins with an answer",
     severity: Severity::RefusedByTheApi,
     symptom: "messages: first message must use the \"user\" role",
     suffers: Versions::All,

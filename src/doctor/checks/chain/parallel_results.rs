@@ -12,6 +12,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "parallel-results",
     family: "chain",
+    finds: "results of parallel calls that are on side branches",
     severity: Severity::LosesHistory,
     symptom: "the model has forgotten all but one of several results",
     suffers: Versions::Before(Version(2, 1, 80)),

@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "wrong-leaf",
     family: "chain",
+    finds: "sessions that different clients continue from different messages",
     severity: Severity::LosesHistory,
     symptom: "resume continues from an old or unrelated message",
     suffers: Versions::All,

@@ -9,6 +9,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "boundary-last",
     family: "compaction",
+    finds: "a compaction boundary that nothing follows",
     severity: Severity::LosesHistory,
     symptom: "after a compaction, the model knows nothing",
     suffers: Versions::Before(Version(2, 1, 156)),

@@ -9,6 +9,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "lost-boundary",
     family: "compaction",
+    finds: "summaries whose boundary is missing",
     severity: Severity::RefusedByTheApi,
     symptom: "prompt is too long: the history is sent as well as its summary",
     suffers: Versions::From(Version(2, 1, 156)),

@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "lost-logical-parent",
     family: "compaction",
+    finds: "boundaries that name a missing entry as the one before them",
     severity: Severity::Harmless,
     symptom: "the full transcript ends at the compaction",
     suffers: Versions::None,

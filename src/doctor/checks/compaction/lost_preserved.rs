@@ -11,6 +11,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "lost-preserved",
     family: "compaction",
+    finds: "compactions that kept messages which are missing",
     severity: Severity::LosesHistory,
     symptom: "after a compaction, the messages that it kept are gone",
     suffers: Versions::From(Version(2, 1, 46)),

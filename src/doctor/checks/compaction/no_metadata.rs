@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "no-compact-metadata",
     family: "compaction",
+    finds: "boundaries without metadata",
     severity: Severity::Harmless,
     symptom: "undefined is not an object (evaluating compactMetadata)",
     suffers: Versions::None,

@@ -10,6 +10,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "stale-last-prompt",
     family: "compaction",
+    finds: "a `last-prompt` after a boundary that names an entry from before the boundary",
     severity: Severity::LosesHistory,
     symptom: "after a compaction, resume shows the old conversation",
     suffers: Versions::From(Version(2, 1, 46)),

@@ -8,6 +8,7 @@ use super::media::faulty_documents;
 pub(crate) static CHECK: Check = Check {
     name: "bad-document",
     family: "content",
+    finds: "PDFs that are locked or broken",
     severity: Severity::RefusedByTheApi,
     symptom: "The PDF specified is password protected; the PDF specified was not valid",
     suffers: Versions::All,

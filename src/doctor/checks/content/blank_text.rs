@@ -14,6 +14,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "blank-text",
     family: "content",
+    finds: "text blocks of nothing but white space",
     severity: Severity::RefusedByTheApi,
     symptom: "text content blocks must contain non-whitespace text",
     suffers: Versions::Before(Version(2, 1, 81)),

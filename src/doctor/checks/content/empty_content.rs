@@ -10,6 +10,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "empty-content",
     family: "content",
+    finds: "messages without content",
     severity: Severity::RefusedByTheApi,
     symptom: "all messages must have non-empty content",
     suffers: Versions::Before(Version(2, 1, 156)),

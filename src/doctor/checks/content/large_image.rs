@@ -10,6 +10,7 @@ use super::media::{ImageFault, faulty_images};
 pub(crate) static CHECK: Check = Check {
     name: "large-image",
     family: "content",
+    finds: "images with too many bytes or pixels",
     severity: Severity::RefusedByTheApi,
     symptom: "image exceeds 5 MB maximum; image dimensions exceed max allowed size",
     suffers: Versions::Before(Version(2, 1, 45)),

@@ -7,6 +7,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "large-request",
     family: "content",
+    finds: "a conversation that is larger than a request may be",
     severity: Severity::RefusedByTheApi,
     symptom: "Request too large (max 32MB)",
     suffers: Versions::All,

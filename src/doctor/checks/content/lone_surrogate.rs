@@ -8,6 +8,7 @@ use super::escapes::{Bad, bad_escapes};
 pub(crate) static CHECK: Check = Check {
     name: "lone-surrogate",
     family: "content",
+    finds: "half surrogate pairs, which cutting a text in the middle of an emoji leaves",
     severity: Severity::RefusedByTheApi,
     symptom: "The request body is not valid JSON: no low surrogate in string",
     suffers: Versions::Before(Version(2, 1, 156)),

@@ -8,6 +8,7 @@ use super::media::{ImageFault, faulty_images};
 pub(crate) static CHECK: Check = Check {
     name: "not-an-image",
     family: "content",
+    finds: "images that are not images, or have the wrong media type",
     severity: Severity::RefusedByTheApi,
     symptom: "Could not process image",
     suffers: Versions::Before(Version(2, 1, 45)),

@@ -8,6 +8,7 @@ use super::escapes::{Bad, bad_escapes};
 pub(crate) static CHECK: Check = Check {
     name: "nul-in-text",
     family: "content",
+    finds: "NUL characters in texts",
     severity: Severity::RefusedByTheApi,
     symptom: "invalid request: unsupported Unicode escape \\u0000",
     suffers: Versions::All,

@@ -11,6 +11,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "replayed-error",
     family: "content",
+    finds: "API errors that are recorded as answers of the model",
     severity: Severity::Harmless,
     symptom: "the model apologises for an API error",
     suffers: Versions::Before(Version(2, 0, 76)),

@@ -9,6 +9,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "string-answer",
     family: "content",
+    finds: "answers whose content is a string",
     severity: Severity::StopsResume,
     symptom: "the session does not open: content.map is not a function",
     suffers: Versions::Before(Version(2, 1, 325)),

@@ -9,6 +9,7 @@ pub(crate) use crate::json::BYTE_ORDER_MARK as MARK;
 pub(crate) static CHECK: Check = Check {
     name: "byte-order-mark",
     family: "lines",
+    finds: "a byte order mark before the first record",
     severity: Severity::LosesHistory,
     symptom: "the first message is missing after an editor saved the file",
     suffers: Versions::Before(Version(2, 0, 76)),

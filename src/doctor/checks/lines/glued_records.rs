@@ -3,13 +3,14 @@
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
-use crate::json::lookup;
 
+use super::loss::Loss;
 use super::recover::Piece;
 
 pub(crate) static CHECK: Check = Check {
     name: "glued-records",
     family: "lines",
+    finds: "several records on one line: the newline between them was never written",
     severity: Severity::LosesHistory,
     symptom: "messages are missing after resume",
     suffers: Versions::All,
@@ -43,17 +44,11 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             records.len()
         );
         let mut finding = survey.at_line(&CHECK, line, message);
-        if !rest.iter().any(|r| is_chained(r)) {
+        let of_rest = rest.iter().map(|r| Loss::of(r)).max();
+        if of_rest.is_none_or(|loss| loss < Loss::Words) {
             finding.suffers = Versions::Before(Version(2, 1, 156));
-            if !is_chained(first) {
-                finding.severity = Severity::Harmless;
-            }
+            finding = Loss::of(first).judge(finding);
         }
         findings.push(finding);
     }
-}
-
-/// Returns whether a record is part of the conversation, not metadata.
-fn is_chained(record: &[u8]) -> bool {
-    lookup(record, &["parentUuid"]).is_some()
 }

@@ -7,6 +7,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "huge-line",
     family: "lines",
+    finds: "lines that are too long to be read",
     severity: Severity::StopsResume,
     symptom: "Claude Code hangs or runs out of memory when it opens the session",
     suffers: Versions::All,

@@ -7,6 +7,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "invalid-utf8",
     family: "lines",
+    finds: "bytes that are not UTF-8",
     severity: Severity::Harmless,
     symptom: "� in the text",
     suffers: Versions::None,

@@ -8,6 +8,7 @@ use super::recover::Piece;
 pub(crate) static CHECK: Check = Check {
     name: "nul-run",
     family: "lines",
+    finds: "NUL bytes in place of text, which a power loss leaves",
     severity: Severity::LosesHistory,
     symptom: "messages are missing after a power loss",
     suffers: Versions::All,

@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "open-end",
     family: "lines",
+    finds: "a last line without a newline",
     severity: Severity::Harmless,
     symptom: "the next record lands on the same line, and both are lost",
     suffers: Versions::None,

@@ -86,7 +86,7 @@ const FIRST_KEYS: [&str; 9] = [
 
 /// Returns whether an object is a whole line of a transcript. Blocks also have a type, and quoted
 /// entries a uuid, but neither names a session or a parent.
-fn is_record(object: &[u8]) -> bool {
+pub(crate) fn is_record(object: &[u8]) -> bool {
     let Ok(all) = fields(object) else {
         return false;
     };

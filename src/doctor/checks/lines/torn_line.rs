@@ -4,18 +4,19 @@ use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::Versions;
 use crate::human;
-use crate::json::lookup;
 
+use super::loss::Loss;
 use super::recover::Piece;
 
 pub(crate) static CHECK: Check = Check {
     name: "torn-line",
     family: "lines",
+    finds: "lines of which a part is missing",
     severity: Severity::LosesHistory,
     symptom: "messages are missing after resume, with everything before them",
     suffers: Versions::All,
     healed_by: "",
-    repair: Some("complete records in the line are kept, the rest is moved to quarantine"),
+    repair: Some("complete records in the line are kept, the words of a prompt or a result are taken from their second copies where there are any, and the rest is moved to quarantine"),
     gate: Gate::Judged,
     run,
 };
@@ -43,34 +44,17 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
                 1 => " with a complete record in it".to_owned(),
                 n => format!(" with {n} complete records in it"),
             };
-            let mut finding = survey.at_line(
-                &CHECK,
-                line,
-                format!(
-                    "is not valid JSON ({}){kept}: Claude Code skips it",
-                    human::bytes(torn as u64)
-                ),
+            let parts = pieces.iter().filter_map(|p| match p {
+                Piece::Fragment(range) | Piece::Record(range) => Some(&text[range.clone()]),
+                Piece::Padding(_) => None,
+            });
+            let loss = parts.map(Loss::of).max().unwrap_or(Loss::Words);
+            let message = format!(
+                "is not valid JSON ({}){kept}: Claude Code skips it{}",
+                human::bytes(torn as u64),
+                loss.words()
             );
-            if pieces.iter().all(|p| is_metadata(text, p)) {
-                finding.severity = Severity::Harmless;
-            }
-            findings.push(finding);
+            findings.push(loss.judge(survey.at_line(&CHECK, line, message)));
         }
-    }
-}
-
-/// Returns whether a part of a line is the beginning of a record that is not part of the conversation:
-/// those of the conversation begin with their parent.
-fn is_metadata(text: &[u8], piece: &Piece) -> bool {
-    match piece {
-        Piece::Fragment(range) => {
-            let start = &text[range.clone()];
-            let conversation = ["user", "assistant", "system", "attachment"];
-            start
-                .strip_prefix(b"{\"type\":\"")
-                .is_some_and(|kind| !conversation.iter().any(|k| kind.starts_with(k.as_bytes())))
-        }
-        Piece::Record(range) => lookup(&text[range.clone()], &["parentUuid"]).is_none(),
-        Piece::Padding(_) => true,
     }
 }

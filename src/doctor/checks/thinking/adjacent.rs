@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "adjacent-thinking",
     family: "thinking",
+    finds: "two thinking blocks with nothing between them",
     severity: Severity::RefusedByTheApi,
     symptom: "`thinking` blocks in the latest assistant message cannot be modified",
     suffers: Versions::All,

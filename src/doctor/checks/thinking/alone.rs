@@ -9,6 +9,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "lone-thinking",
     family: "thinking",
+    finds: "answers that are only thinking",
     severity: Severity::RefusedByTheApi,
     symptom: "the final block in an assistant message cannot be `thinking`",
     suffers: Versions::Before(Version(2, 1, 29)),

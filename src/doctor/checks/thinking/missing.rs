@@ -10,6 +10,7 @@ use super::super::super::version::Versions;
 pub(crate) static CHECK: Check = Check {
     name: "missing-thinking",
     family: "thinking",
+    finds: "an unfinished last turn that begins without thinking",
     severity: Severity::Harmless,
     symptom: "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
     suffers: Versions::None,

@@ -10,6 +10,7 @@ use super::super::super::version::{Version, Versions};
 pub(crate) static CHECK: Check = Check {
     name: "unsigned-thinking",
     family: "thinking",
+    finds: "thinking without a signature",
     severity: Severity::RefusedByTheApi,
     symptom: "Invalid `signature` in `thinking` block",
     suffers: Versions::Before(Version(2, 1, 325)),

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
 use crate::doctor::checks::calls::unanswered_call::{CHECK, calls};
 use crate::json::encode;
 use crate::session::{At, Session, Standing};
@@ -12,7 +10,7 @@ use crate::surgery::{InsertAt, Plan, Reach};
 use super::super::RepairOptions;
 use super::super::edit::{NewUser, made_uuid, uuid};
 use super::super::pass::Repair;
-use super::super::second_copies::outputs;
+use super::super::second_copies::{ResultCopies, SecondCopy};
 use super::tool_id;
 
 pub(crate) static REPAIR: Repair = Repair {
@@ -24,7 +22,7 @@ pub(crate) static REPAIR: Repair = Repair {
 const INTERRUPTED: &str =
     "[Interrupted: this session holds no result of the call, so its outcome is unknown.]";
 
-fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
+fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
     // The calls of one answer get one entry of results.
     let mut groups: BTreeMap<usize, Vec<At>> = BTreeMap::new();
     for call in calls(session) {
@@ -34,22 +32,30 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     if groups.is_empty() {
         return;
     }
-    let outputs = outputs(session);
+    let copies = ResultCopies::of(session, options);
     for (after, calls) in groups {
-        answer(session, plan, after, &calls, &outputs);
+        answer(session, plan, after, &calls, &copies);
     }
 }
 
-/// Returns the words of the result: that the call was interrupted, and the output that was recorded before.
-fn words(id: &str, outputs: &FxHashMap<String, String>) -> String {
-    match outputs.get(id) {
-        Some(output) => {
+/// Returns the block of a result: the second copy of its words, or that the call was interrupted.
+fn block(id: &str, copy: Option<&SecondCopy>) -> String {
+    let (words, is_error) = match copy {
+        Some(copy) if copy.whole => (copy.words.clone(), ""),
+        Some(copy) => (
             format!(
-                "[Interrupted: the result is missing. The output recorded until then follows.]\n{output}"
-            )
-        }
-        None => INTERRUPTED.to_owned(),
-    }
+                "[Interrupted: the result is missing. The output recorded until then follows.]\n{}",
+                copy.words
+            ),
+            r#","is_error":true"#,
+        ),
+        None => (INTERRUPTED.to_owned(), r#","is_error":true"#),
+    };
+    format!(
+        r#"{{"tool_use_id":{},"type":"tool_result","content":{}{is_error}}}"#,
+        encode(id),
+        encode(&words)
+    )
 }
 
 /// Returns the entry after which the result of a call is inserted: on the live path, the last of its
@@ -93,7 +99,7 @@ fn answer(
     plan: &mut Plan,
     after: usize,
     calls: &[At],
-    outputs: &FxHashMap<String, String>,
+    copies: &ResultCopies<'_>,
 ) {
     let e = &session.entries()[after];
     let (Some(parent), Some(first)) = (uuid(session, after), calls.first()) else {
@@ -110,22 +116,16 @@ fn answer(
         ]
         .concat(),
     );
-    let blocks: Vec<String> = ids
-        .iter()
-        .map(|id| {
-            format!(
-                r#"{{"tool_use_id":{},"type":"tool_result","content":{},"is_error":true}}"#,
-                encode(id),
-                encode(&words(id, outputs))
-            )
-        })
-        .collect();
+    let found: Vec<Option<SecondCopy>> = ids.iter().map(|id| copies.find(session, id)).collect();
+    let blocks = ids.iter().zip(&found);
+    let blocks: Vec<String> = blocks.map(|(id, copy)| block(id, copy.as_ref())).collect();
     let source = uuid(session, first.entry as usize).unwrap_or_default();
-    let more = format!(
-        r#","toolUseResult":{},"sourceToolAssistantUUID":{}"#,
-        encode(&format!("Error: {INTERRUPTED}")),
-        encode(&source)
-    );
+    let is_whole = found.iter().flatten().any(|copy| copy.whole);
+    let mut more = format!(r#","sourceToolAssistantUUID":{}"#, encode(&source));
+    if !is_whole {
+        let note = encode(&format!("Error: {INTERRUPTED}"));
+        more = format!(r#","toolUseResult":{note}{more}"#);
+    }
     let content = format!("[{}]", blocks.join(","));
     let line = NewUser {
         like: e,
@@ -147,10 +147,14 @@ fn answer(
     let before = next
         .map_or(e.line + 1, |n| session.entries()[n].line)
         .max(e.line + 1);
-    for id in ids.iter().filter(|id| outputs.contains_key(*id)) {
-        plan.warnings.push(format!(
-            "the output of call {id} was restored from its progress, and may be incomplete"
-        ));
+    for (id, copy) in ids.iter().zip(&found) {
+        if let Some(copy) = copy {
+            let rest = if copy.whole { "" } else { ", and may be incomplete" };
+            plan.warnings.push(format!(
+                "the result of call {id} was restored from {}{rest}",
+                copy.source
+            ));
+        }
     }
     plan.note_insert(
         "result of an interrupted call",

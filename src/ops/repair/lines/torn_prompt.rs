@@ -2,23 +2,13 @@
 
 use memchr::memmem;
 
-use crate::doctor::checks::chain::dangling_parent;
-use crate::json::{decode, encode};
+use crate::json::encode;
 use crate::session::Session;
 
 use super::super::RepairOptions;
 use super::super::edit::{NewUser, made_uuid};
 use super::super::second_copies;
-
-/// A prompt that was put together again.
-pub(super) struct Restored {
-    /// The new line.
-    pub(super) line: String,
-    /// Its words.
-    pub(super) words: String,
-    /// Where the words come from.
-    pub(super) source: &'static str,
-}
+use super::torn::{Place, Restored, string_at};
 
 /// Restores the prompt of which `fragment`, on line `line`, is the beginning.
 pub(super) fn restore(
@@ -29,33 +19,19 @@ pub(super) fn restore(
 ) -> Option<Restored> {
     let torn = TornPrompt::read(fragment)?;
     let copy = second_copies::prompt(session, options, &torn.beginning)?;
-    let entries = session.entries();
-    let next = entries.partition_point(|e| (e.line as usize) < line);
-    let chained = |i: &usize| entries[*i].is_chained();
-    let (like, time) = match (next..entries.len()).find(chained) {
-        Some(i) => (&entries[i], entries[i].time.saturating_sub(1)),
-        None => {
-            let before = (0..next).rev().find(chained)?;
-            (&entries[before], entries[before].time.saturating_add(1))
-        }
-    };
-    // The answer to the prompt still names it.
-    let child = dangling_parent::entries(session).find(|&i| i >= next);
-    let uuid = torn
-        .uuid
-        .or_else(|| session.string(&entries[child?], &["parentUuid"]))
-        .unwrap_or_else(|| made_uuid(&["prompt", &copy.words]));
-    let content = encode(&copy.words);
+    let place = Place::of(session, line)?;
+    let uuid = torn.uuid.or_else(|| place.named_by_child(session));
     let line = NewUser {
-        like,
+        like: place.like,
         parent: torn.parent.as_deref(),
-        uuid: &uuid,
-        content: &content,
-        time: time.max(0),
+        uuid: &uuid.unwrap_or_else(|| made_uuid(&["prompt", &copy.words])),
+        content: &encode(&copy.words),
+        time: place.time,
         more: "",
     }
     .line(session);
     Some(Restored {
+        kind: "prompt",
         line,
         words: copy.words,
         source: copy.source,
@@ -96,33 +72,6 @@ impl TornPrompt {
             uuid,
         })
     }
-}
-
-/// Returns the JSON string at the start of `text`, as far as it is there, and what follows it.
-fn string_at(text: &[u8]) -> Option<(String, &[u8])> {
-    let inner = text.strip_prefix(b"\"")?;
-    let mut at = 0;
-    while at < inner.len() {
-        let len = match inner[at] {
-            b'"' => return Some((closed(&inner[..at]), &inner[at + 1..])),
-            b'\\' if inner.get(at + 1) == Some(&b'u') => 6,
-            b'\\' => 2,
-            _ => 1,
-        };
-        // An escape that is cut off is not part of the words.
-        if at + len > inner.len() {
-            break;
-        }
-        at += len;
-    }
-    Some((closed(&inner[..at]), &[]))
-}
-
-fn closed(inner: &[u8]) -> String {
-    let whole = [b"\"", inner, b"\""].concat();
-    let words = decode(&whole);
-    // So is a character that is cut off.
-    words.trim_end_matches('\u{fffd}').to_owned()
 }
 
 #[cfg(test)]

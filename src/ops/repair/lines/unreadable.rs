@@ -2,6 +2,7 @@
 
 use crate::doctor::Check;
 use crate::doctor::checks::lines::recover::{Piece, pieces};
+use crate::doctor::checks::lines::bad_escape::{self, Escaped};
 use crate::doctor::checks::lines::{byte_order_mark, glued_records, nul_run, torn_line};
 use crate::human;
 use crate::json::{Edit, Span};
@@ -11,12 +12,13 @@ use crate::transcript::LineState;
 
 use super::super::RepairOptions;
 use super::super::pass::Repair;
-use super::torn_prompt;
+use super::{torn_prompt, torn_result};
 
 pub(crate) static REPAIR: Repair = Repair {
     checks: &[
         &glued_records::CHECK,
         &torn_line::CHECK,
+        &bad_escape::CHECK,
         &nul_run::CHECK,
         &byte_order_mark::CHECK,
     ],
@@ -30,11 +32,35 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
         if *state != LineState::Opaque || text.len() > u32::MAX as usize {
             continue;
         }
+        if let Some(escaped) = bad_escape::escaped(text) {
+            if options.wants(&bad_escape::CHECK) {
+                escape(session, line, &escaped, plan);
+            }
+            continue;
+        }
         let parts = Parts::of(text);
         if options.wants(parts.check(text)) {
             recover(session, options, line, &parts, plan);
         }
     }
+}
+
+/// Replaces a line by the record that it is once its characters are escaped. The old bytes are in the journal.
+fn escape(session: &Session, line: usize, escaped: &Escaped, plan: &mut Plan) {
+    let text = session.document().text(line);
+    let whole = Span::new(0, text.len());
+    plan.edit_line(line as u32, [Edit::new(whole, escaped.line.as_slice())]);
+    plan.changes.push(Change {
+        line: session.document().origin(line).map(|l| l as u32 + 1),
+        uuid: None,
+        action: Action::Edit,
+        what: "record with a bad escape".into(),
+        bytes: escaped.line.len() as i64 - text.len() as i64,
+        turn: None,
+        gist: Excerpt::None,
+        shown: 0,
+        count: 1,
+    });
 }
 
 /// What an unreadable line consists of.
@@ -77,7 +103,8 @@ fn recover(
     let text = session.document().text(line);
     let number = session.document().origin(line).map_or(0, |l| l as u32 + 1);
     let restored = match (&parts.records[..], &parts.fragments[..]) {
-        ([], [fragment]) => torn_prompt::restore(session, options, line, fragment),
+        ([], [fragment]) => torn_prompt::restore(session, options, line, fragment)
+            .or_else(|| torn_result::restore(session, options, line, fragment)),
         _ => None,
     };
     let restored_line = restored.as_ref().map(|r| r.line.as_bytes());
@@ -101,16 +128,16 @@ fn recover(
     }
     if let Some(restored) = &restored {
         plan.warnings.push(format!(
-            "line {number}: the words of the torn prompt were restored from {}",
-            restored.source
+            "line {number}: the words of the torn {} were restored from {}",
+            restored.kind, restored.source
         ));
     }
     let kept: usize = records.iter().map(|r| r.len() + 1).sum();
-    let (action, what) = match parts.records.len() {
-        0 if restored.is_some() => (Action::Edit, "prompt restored".into()),
-        0 => (Action::Drop, parts.check(text).name.into()),
-        1 => (Action::Edit, "record recovered".into()),
-        n => (Action::Edit, format!("{n} records recovered").into()),
+    let (action, what) = match (&restored, parts.records.len()) {
+        (Some(restored), _) => (Action::Edit, format!("{} restored", restored.kind).into()),
+        (None, 0) => (Action::Drop, parts.check(text).name.into()),
+        (None, 1) => (Action::Edit, "record recovered".into()),
+        (None, n) => (Action::Edit, format!("{n} records recovered").into()),
     };
     plan.changes.push(Change {
         line: Some(number),
