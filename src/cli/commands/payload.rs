@@ -1,3 +1,4 @@
+use std::convert::Infallible;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -5,12 +6,16 @@ use clap::Args;
 
 use crate::render::json_text;
 use crate::session::TurnSpec;
+use crate::threads::in_order;
 use crate::window::payload;
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
+
+/// How many messages are masked and printed at a time.
+const PIECE: usize = 16;
 
 /// Print the messages that the model would be sent on resume
 ///
@@ -40,15 +45,23 @@ pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode,
         .transpose()?;
     let presenter = context.presenter();
     let messages = payload(&session, at);
-    let texts: Vec<String> = messages
-        .iter()
-        // Bytes that are not UTF-8 reach the model as replacement characters.
-        .map(|m| {
-            let text = m.json();
+    let pieces: Vec<_> = messages.chunks(PIECE).collect();
+    let print = |piece: usize, out: &mut Vec<u8>| {
+        for (i, message) in pieces[piece].iter().enumerate() {
+            let is_first = piece == 0 && i == 0;
+            out.extend_from_slice(if is_first { b"[\n" } else { b",\n" });
+            // Bytes that are not UTF-8 reach the model as replacement characters.
+            let text = message.json();
             let text = String::from_utf8_lossy(&text);
-            json_text(&presenter.masked_json(&text)).into_owned()
-        })
-        .collect();
-    write!(context.out, "[\n{}\n]\n", texts.join(",\n"))?;
+            let safe = presenter.masked_json(&text);
+            out.extend_from_slice(json_text(&safe).as_bytes());
+        }
+        Ok::<(), Infallible>(())
+    };
+    in_order(pieces.len(), print, |text| context.out.write_all(text))?;
+    if pieces.is_empty() {
+        context.out.write_all(b"[\n")?;
+    }
+    context.out.write_all(b"\n]\n")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -37,6 +37,14 @@ struct Made<'a> {
     failed: bool,
 }
 
+/// One of the last calls, which are reported in more detail.
+pub(super) struct LastCall {
+    tool: String,
+    raw: Vec<u8>,
+    result: Option<String>,
+    failed: bool,
+}
+
 impl Made<'_> {
     fn input(&self, key: &str) -> Option<String> {
         let value = lookup(self.raw, &["input", key])?.of(self.raw);
@@ -56,7 +64,7 @@ impl Account {
         let result = call.and_then(|c| c.results.first()).map(|at| {
             let line = session.text(&session.entries()[at.entry as usize]);
             let text = result_words(session.block(at.block).span.of(line));
-            without_client_tags(&without_colours(&text))
+            without_client_tags(without_colours(text))
         });
         let made = Made {
             tool: &tool,
@@ -93,20 +101,25 @@ impl Account {
             }
             _ => self.add_other(&made),
         }
-        let summary = self.line(&made);
+        let last = LastCall {
+            raw: made.raw.to_vec(),
+            result: made.result,
+            failed: made.failed,
+            tool: tool.into_owned(),
+        };
         if self.last_calls.len() == LAST_CALLS {
-            self.last_calls.remove(0);
+            self.last_calls.pop_front();
         }
-        self.last_calls.push(summary);
+        self.last_calls.push_back(last);
     }
 
     /// A call on one line, with the end of its result.
-    fn line(&self, made: &Made<'_>) -> String {
-        let gist = CallSummary::of(made.raw).gist.into_raw();
+    pub(super) fn line(&self, made: &LastCall) -> String {
+        let gist = CallSummary::of(&made.raw).gist.into_raw();
         let gist = one_line(&self.relative(&gist), 160);
         let outcome = match &made.result {
             None => " → no result yet".to_owned(),
-            Some(_) if matches!(made.tool, "Read" | "Write" | "Edit") && !made.failed => {
+            Some(_) if matches!(&*made.tool, "Read" | "Write" | "Edit") && !made.failed => {
                 String::new()
             }
             Some(text) => {
