@@ -6,23 +6,23 @@
 
 #![allow(missing_docs, clippy::print_stdout, clippy::disallowed_methods)]
 
+mod measure;
+#[allow(dead_code)]
 mod session;
 
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use session::{ID, Maker, PROJECT};
-
-/// What takes longer is ended, and said to.
-const LIMIT: Duration = Duration::from_secs(120);
+use measure::{median, peak_memory, size, wait};
+use session::{ID, PROJECT, Shape};
 
 const USAGE: &str = "cargo bench --bench compare -- [OPTIONS]
 
   --sizes LIST   sizes of the sessions          [default: 1M,70M,1G]
-  --huge         also a session of 5 GiB that is all progress entries
+  --huge         also a session of 5 GiB that is mostly progress entries
   --rounds N     how often each is run; the median counts   [default: 5; from 1G on, 3]";
 
 /// Something that is measured.
@@ -126,8 +126,8 @@ const CONTENDERS: [Contender; 15] = [
 
 fn main() -> io::Result<()> {
     let options = Options::read()?;
-    for (name, size, progress) in &options.sessions {
-        let world = World::new(*size, *progress)?;
+    for (name, size, shape) in &options.sessions {
+        let world = World::new(*size, *shape)?;
         let lines = world.lines;
         println!("\nsession of {name}: {lines} lines");
         let rounds = options
@@ -143,7 +143,7 @@ fn main() -> io::Result<()> {
 }
 
 struct Options {
-    sessions: Vec<(String, u64, bool)>,
+    sessions: Vec<(String, u64, Shape)>,
     rounds: Option<usize>,
 }
 
@@ -166,26 +166,11 @@ impl Options {
             }
         }
         let mut sessions = Vec::new();
-        for size in sizes.split(',').filter(|s| !s.is_empty()) {
-            let unit = size.trim_start_matches(|c: char| c.is_ascii_digit());
-            let number = size[..size.len() - unit.len()].parse::<u64>();
-            let shift = match unit {
-                "M" => 20,
-                "G" => 30,
-                _ => {
-                    return Err(io::Error::other(format!(
-                        "{size}: a size is like 70M or 1G"
-                    )));
-                }
-            };
-            sessions.push((
-                size.to_owned(),
-                number.map_err(io::Error::other)? << shift,
-                false,
-            ));
+        for text in sizes.split(',').filter(|s| !s.is_empty()) {
+            sessions.push((text.to_owned(), size(text)?, Shape::Mixed));
         }
         if huge {
-            sessions.push(("5G, all progress".to_owned(), 5 << 30, true));
+            sessions.push(("5G, mostly progress".to_owned(), 5 << 30, Shape::Progress));
         }
         Ok(Self { sessions, rounds })
     }
@@ -199,20 +184,10 @@ struct World {
 }
 
 impl World {
-    fn new(size: u64, progress: bool) -> io::Result<Self> {
+    fn new(size: u64, shape: Shape) -> io::Result<Self> {
         let root = tempfile::tempdir()?;
         let folder = root.path().join("home/.claude/projects/-home-you-project");
-        fs_err::create_dir_all(&folder)?;
-        let session = folder.join(format!("{ID}.jsonl"));
-        let maker = Maker::new(BufWriter::with_capacity(1 << 20, File::create(&session)?));
-        let made = if progress {
-            maker.progress(size)
-        } else {
-            maker.turns(size)
-        }?;
-        made.into_inner()
-            .map_err(io::IntoInnerError::into_error)?
-            .sync_all()?;
+        let session = session::write(&folder, shape, size)?;
         let bytes = ccsurgery::document::Document::open(&session)?;
         Ok(Self {
             lines: bytes.lines().len() as u64,
@@ -331,7 +306,8 @@ fn measure(world: &World, rounds: usize) -> io::Result<Vec<Row>> {
     for (contender, row) in CONTENDERS.iter().zip(&mut rows) {
         if row.times.is_ok() {
             world.tidy()?;
-            row.anonymous = watched(world, &contender.run)?;
+            let command = world.command(&contender.run);
+            row.anonymous = command.map(peak_memory).transpose()?.flatten();
         }
     }
     Ok(rows)
@@ -353,44 +329,6 @@ fn once(world: &World, run: &Run) -> io::Result<Result<Duration, &'static str>> 
     // Findings are no failure.
     let fine = status.success() || matches!(run, Run::Own(_)) && status.code() == Some(1);
     Ok(if fine { Ok(time) } else { Err("failed") })
-}
-
-/// Waits as long as is sensible, asleep: to look again and again would take time from who is measured.
-fn wait(mut child: Child) -> io::Result<Option<std::process::ExitStatus>> {
-    let pid = child.id().to_string();
-    let (tell, told) = std::sync::mpsc::channel();
-    let waiting = std::thread::spawn(move || tell.send(child.wait()));
-    let status = told.recv_timeout(LIMIT);
-    if status.is_err() {
-        Command::new("kill").args(["-9", &pid]).status()?;
-    }
-    let _ = waiting.join();
-    status.ok().transpose()
-}
-
-/// The most anonymous memory that it was seen to hold, where the system tells.
-fn watched(world: &World, run: &Run) -> io::Result<Option<u64>> {
-    let Some(mut command) = world.command(run) else {
-        return Ok(None);
-    };
-    let mut child = command.spawn()?;
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = None;
-    while child.try_wait()?.is_none() {
-        let anonymous = std::fs::read_to_string(&status).ok().and_then(|text| {
-            let line = text.lines().find(|l| l.starts_with("RssAnon:"))?;
-            line.split_whitespace().nth(1)?.parse::<u64>().ok()
-        });
-        peak = peak.max(anonymous.map(|kb| kb << 10));
-        std::thread::sleep(Duration::from_micros(500));
-    }
-    Ok(peak)
-}
-
-fn median(times: &[Duration]) -> Option<Duration> {
-    let mut sorted = times.to_vec();
-    sorted.sort();
-    sorted.get(sorted.len() / 2).copied()
 }
 
 fn print_table(rows: &[Row], lines: u64) {

@@ -17,12 +17,12 @@ use ccsurgery::surgery::{CopyNames, FreshIds, Operated, Surgery, Transform, Veri
 use ccsurgery::window::Calibration;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use session::{ID, Maker};
+use session::{ID, Maker, Shape};
 use uuid::Uuid;
 
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    Maker::new(Vec::new())
-        .turns(8 << 20)
+    Maker::new(Vec::new(), Shape::Mixed)
+        .fill(8 << 20)
         .expect("memory takes all")
 });
 

@@ -262,13 +262,6 @@ mod tests {
         fn scan_marks_every_byte(text in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b'\\'), Just(b'\\'), Just(b'n'), any::<u8>()], 0..200)) {
             for block in 0..5 {
                 let marks = Marks::of(&text, block, is_escaped(&text, block * BLOCK));
-                #[cfg(target_arch = "x86_64")]
-                if is_x86_feature_detected!("avx2") {
-                    // SAFETY: the processor has AVX2.
-                    #[allow(unsafe_code)]
-                    let wide = unsafe { Marks::of_wide(&text, block, is_escaped(&text, block * BLOCK)) };
-                    prop_assert_eq!(wide, marks);
-                }
                 let bytes = &text[(block * BLOCK).min(text.len())..((block + 1) * BLOCK).min(text.len())];
                 for i in 0..BLOCK {
                     let byte = bytes.get(i).copied().unwrap_or(b' ');

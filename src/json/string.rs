@@ -81,6 +81,10 @@ impl Cursor<'_> {
             #[allow(unsafe_code)]
             return unsafe { self.rest_of_string_wide() };
         }
+        self.rest_of_string_narrow()
+    }
+
+    fn rest_of_string_narrow(&mut self) -> Result<()> {
         rest_of_string!(self, Marks::of)
     }
 
@@ -104,5 +108,28 @@ impl Cursor<'_> {
             odd &= odd - 1;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn strings_end_at_the_same_place_on_every_processor(
+            text in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b'\\'), Just(b'n'), 0x20_u8..0x7f, any::<u8>()], 0..300)
+        ) {
+            let (mut here, mut narrow) = (Cursor::new(&text), Cursor::new(&text));
+            while here.pos < text.len() {
+                let (ended, expected) = (here.rest_of_string(), narrow.rest_of_string_narrow());
+                prop_assert_eq!(ended.is_ok(), expected.is_ok());
+                prop_assert_eq!((here.pos, here.marks, here.high), (narrow.pos, narrow.marks, narrow.high));
+                if ended.is_err() {
+                    break;
+                }
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::session::Session;
 use crate::surgery::{Detail, Forecast, Transform};
 use crate::window::{Calibration, Category, EntryWeights};
 
+use super::compact::DIGEST_BYTES;
 use super::{Compact, DropTools, SizeSpec, StripThinking};
 
 /// An operation that is worth trying.
@@ -109,6 +110,10 @@ const KEPT: u32 = 3;
 /// Outputs of more bytes than this are worth a note.
 const LARGE: u64 = 10_000;
 
+/// From this size of a transcript on, a digest of it is taken to fill its room: to make one would take longer than
+/// everything else that an inspection does, and would change the saving by less than a hundredth.
+const LONG: u64 = 1 << 20;
+
 impl Advisor<'_> {
     /// Tries operations that keep the words of the conversation, the least harmful first.
     pub fn on_bulk(&self) -> Vec<Tried> {
@@ -144,14 +149,30 @@ impl Advisor<'_> {
         if self.session.turns().len() <= KEPT as usize {
             return None;
         }
-        self.tried(Suggestion::Compact {
+        let suggestion = Suggestion::Compact {
             keep_last: KEPT,
             window,
-        })
+        };
+        if self.session.document().len() < LONG {
+            return self.tried(suggestion);
+        }
+        let compact = Compact {
+            keep_last: Some(KEPT),
+            window: Some(window),
+            summary: Some("digest ".repeat(DIGEST_BYTES / 7)),
+            ..Compact::default()
+        };
+        self.tried_as(suggestion, &compact)
     }
 
     fn tried(&self, suggestion: Suggestion) -> Option<Tried> {
-        let plan = suggestion.transform().plan(self.session, Detail::None);
+        let transform = suggestion.transform();
+        self.tried_as(suggestion, &*transform)
+    }
+
+    /// Plans a transform that saves as much as the suggested one.
+    fn tried_as(&self, suggestion: Suggestion, transform: &dyn Transform) -> Option<Tried> {
+        let plan = transform.plan(self.session, Detail::None);
         let plan = plan.ok().filter(|p| !p.is_empty())?;
         let forecast = Forecast::of(self.session, self.weights, &plan);
         Some(Tried {

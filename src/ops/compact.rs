@@ -19,6 +19,9 @@ use super::truncate::is_unfinished;
 /// The size of a digest where none is asked for.
 const DIGEST_TOKENS: usize = 2_800;
 
+/// The bytes that such a digest has at most.
+pub(crate) const DIGEST_BYTES: usize = DIGEST_TOKENS * super::digest::BYTES_PER_TOKEN;
+
 /// Compacts the turns before those that are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]

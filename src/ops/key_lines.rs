@@ -1,5 +1,9 @@
 //! Chooses the lines of an output that matter when the rest is removed.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// The most lines that are chosen because they report a failure.
 const FAILURES: usize = 8;
 
@@ -65,6 +69,9 @@ const FAILS: [&str; 8] = [
     "assert",
     "denied",
 ];
+
+/// Words of lines that report that nothing failed.
+const GOOD_NEWS: [&str; 4] = ["0 failed", "0 errors", "no errors", "0 failures"];
 
 /// Returns an outline of a file that was read: its definitions or headings, with the numbers of their lines. Empty if it
 /// has none.
@@ -152,16 +159,16 @@ fn is_definition(text: &str) -> bool {
 }
 
 fn is_failure(line: &str) -> bool {
-    let line = clip(line, 4 * WIDTH).as_bytes();
-    // "0 failed" and "no errors" are good news.
-    let holds = |words: &str| {
-        line.windows(words.len())
-            .any(|part| part.eq_ignore_ascii_case(words.as_bytes()))
-    };
-    FAILS.iter().any(|words| holds(words))
-        && !["0 failed", "0 errors", "no errors", "0 failures"]
-            .iter()
-            .any(|words| holds(words))
+    static WORDS: LazyLock<Option<(AhoCorasick, AhoCorasick)>> = LazyLock::new(|| {
+        let mut builder = AhoCorasick::builder();
+        builder.ascii_case_insensitive(true);
+        builder.build(FAILS).ok().zip(builder.build(GOOD_NEWS).ok())
+    });
+    let line = clip(line, 4 * WIDTH);
+    let holds = |words: &AhoCorasick| words.is_match(line);
+    WORDS
+        .as_ref()
+        .is_some_and(|(fails, good)| holds(fails) && !holds(good))
 }
 
 #[cfg(test)]

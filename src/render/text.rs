@@ -83,7 +83,7 @@ pub(super) fn wrap_ranges(text: &str, columns: usize) -> Vec<Range<usize>> {
 pub fn json_text(text: &str) -> Cow<'_, str> {
     // JSON strings spell characters below the blank as escapes; line breaks between values are harmless.
     let is_raw = |c: char| is_unsafe(c) && c >= ' ';
-    if !text.contains(is_raw) {
+    if text.bytes().all(|b| b < 0x7f) || !text.contains(is_raw) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

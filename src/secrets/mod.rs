@@ -5,6 +5,7 @@
 
 mod ansi;
 mod find;
+mod glance;
 mod json;
 mod mask;
 mod rules;

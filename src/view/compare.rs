@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::json::{Edit, Span, apply_edits, fields};
@@ -56,16 +57,15 @@ impl Comparison {
     /// origin of a copy are ignored; so is the order of the lines.
     pub fn of(a: &Session, b: &Session) -> Self {
         let names = Names::of([a, b]);
+        let (a, b) = (Side::of(a, &names), Side::of(b, &names));
         let mut out = Self::default();
         let mut waiting: FxHashMap<[u8; 32], VecDeque<u32>> = FxHashMap::default();
-        for (i, e) in compared(b) {
-            waiting.entry(hash(b, e, &names)).or_default().push_back(i);
+        for (i, hash) in b.hashes() {
+            waiting.entry(hash).or_default().push_back(i);
         }
         let mut left_a = Vec::new();
-        for (i, e) in compared(a) {
-            let twin = waiting
-                .get_mut(&hash(a, e, &names))
-                .and_then(VecDeque::pop_front);
+        for (i, hash) in a.hashes() {
+            let twin = waiting.get_mut(&hash).and_then(VecDeque::pop_front);
             match twin {
                 Some(_) => out.same += 1,
                 None => left_a.push(i),
@@ -76,11 +76,11 @@ impl Comparison {
         // Entries of the same kind that were written at the same moment are versions of one entry.
         let mut pairs: BTreeMap<(u8, i64, Id), VecDeque<u32>> = BTreeMap::new();
         for &i in &left_b {
-            pairs.entry(moment(b, i)).or_default().push_back(i);
+            pairs.entry(moment(b.session, i)).or_default().push_back(i);
         }
         let mut taken = Vec::new();
         for i in left_a {
-            let key = moment(a, i);
+            let key = moment(a.session, i);
             let twin = pairs
                 .get_mut(&key)
                 .filter(|_| key.1 != i64::MIN)
@@ -90,7 +90,7 @@ impl Comparison {
                 continue;
             };
             taken.push(twin);
-            let fields = differing(&canonical(a, i, &names), &canonical(b, twin, &names));
+            let fields = differing(&a.canonical(i), &b.canonical(twin));
             out.changed.push(Changed {
                 a: i,
                 b: twin,
@@ -102,8 +102,9 @@ impl Comparison {
             .into_iter()
             .filter(|i| taken.binary_search(i).is_err())
             .collect();
-        out.unreadable = unreadable(a, b, &names);
-        let (title_a, title_b) = (Overview::of(a).title, Overview::of(b).title);
+        out.unreadable = unreadable(a.session, b.session, &names);
+        let title = |side: &Side<'_>| Overview::of(side.session).title;
+        let (title_a, title_b) = (title(&a), title(&b));
         out.titles = (title_a != title_b).then_some((title_a, title_b));
         out
     }
@@ -178,14 +179,6 @@ fn without_agents(line: Vec<u8>) -> Vec<u8> {
     out
 }
 
-/// Returns the entries that are compared. Titles are compared by themselves, and a copy may add a note of where the
-/// conversation continues.
-fn compared(session: &Session) -> impl Iterator<Item = (u32, &Entry)> {
-    let all = session.entries().iter().enumerate();
-    all.filter(|(_, e)| !matches!(e.kind, Kind::CustomTitle | Kind::LastPrompt))
-        .map(|(i, e)| (i as u32, e))
-}
-
 fn moment(session: &Session, i: u32) -> (u8, i64, Id) {
     let e = &session.entries()[i as usize];
     (e.kind as u8, e.time, e.message_id)
@@ -210,43 +203,73 @@ impl Names {
     /// Blanks both names, the paths that lead to them, and the ids of subagents.
     fn blanked(&self, mut line: Vec<u8>) -> Vec<u8> {
         for name in &self.0 {
-            line = replaced(&line, name);
+            if memchr::memmem::find(&line, name).is_some() {
+                line = replaced(&line, name);
+            }
         }
         without_agents(line)
     }
 }
 
-fn hash(session: &Session, e: &Entry, names: &Names) -> [u8; 32] {
-    *blake3::hash(&canonical_line(session, e, names)).as_bytes()
+/// One of the two sessions.
+struct Side<'a> {
+    session: &'a Session,
+    names: &'a Names,
+    /// Whether all entries have ids that look like ids.
+    plain: bool,
 }
 
-fn canonical(session: &Session, i: u32, names: &Names) -> Vec<u8> {
-    canonical_line(session, &session.entries()[i as usize], names)
-}
-
-/// Returns an entry's line with everything blanked that may differ between two copies.
-fn canonical_line(session: &Session, e: &Entry, names: &Names) -> Vec<u8> {
-    let line = session.text(e);
-    let mut spans: Vec<Span> = Vec::new();
-    for field in fields(line).unwrap_or_default() {
-        if matches!(field.key.of(line), b"parentUuid" | b"slug" | b"forkedFrom") {
-            spans.push(field.value);
+impl<'a> Side<'a> {
+    fn of(session: &'a Session, names: &'a Names) -> Self {
+        let mut ids = session.entries().iter().filter_map(|e| e.uuid.some());
+        Self {
+            session,
+            names,
+            plain: ids.all(Id::is_uuid),
         }
     }
-    let whole = spans.clone();
-    let _ = visit_ids(line, e.words(), |found| {
-        let inside = whole
-            .iter()
-            .any(|s| s.start <= found.span.start && found.span.end <= s.end);
-        let is_id = is_uuid(found.span.of(line)) || session.find(found.id(line)).is_some();
-        if is_id && !inside {
-            spans.push(found.span);
+
+    /// Returns the entries that are compared, with the hashes of their canonical lines. Titles are compared by themselves,
+    /// and a copy may add a note of where the conversation continues.
+    fn hashes(&self) -> Vec<(u32, [u8; 32])> {
+        let hash = |(i, e): (usize, &Entry)| {
+            let line = self.canonical_line(e);
+            (i as u32, *blake3::hash(&line).as_bytes())
+        };
+        let all = self.session.entries().par_iter().enumerate();
+        let compared = all.filter(|(_, e)| !matches!(e.kind, Kind::CustomTitle | Kind::LastPrompt));
+        compared.map(hash).collect()
+    }
+
+    fn canonical(&self, i: u32) -> Vec<u8> {
+        self.canonical_line(&self.session.entries()[i as usize])
+    }
+
+    /// Returns an entry's line with everything blanked that may differ between two copies.
+    fn canonical_line(&self, e: &Entry) -> Vec<u8> {
+        let line = self.session.text(e);
+        let mut spans: Vec<Span> = Vec::new();
+        for field in fields(line).unwrap_or_default() {
+            if matches!(field.key.of(line), b"parentUuid" | b"slug" | b"forkedFrom") {
+                spans.push(field.value);
+            }
         }
-    });
-    spans.sort_by_key(|s| (s.start, s.end));
-    let edits: Vec<Edit> = spans.into_iter().map(|s| Edit::new(s, ANY)).collect();
-    let blanked = apply_edits(line, &edits).unwrap_or_else(|_| line.to_vec());
-    without_forked_from(names.blanked(blanked))
+        let whole = spans.clone();
+        let _ = visit_ids(line, e.words(), |found| {
+            let inside = whole
+                .iter()
+                .any(|s| s.start <= found.span.start && found.span.end <= s.end);
+            let is_odd = || !self.plain || found.is_escaped(line);
+            let is_entry = || self.session.find(found.id(line)).is_some();
+            if !inside && (is_uuid(found.span.of(line)) || is_odd() && is_entry()) {
+                spans.push(found.span);
+            }
+        });
+        spans.sort_by_key(|s| (s.start, s.end));
+        let edits: Vec<Edit> = spans.into_iter().map(|s| Edit::new(s, ANY)).collect();
+        let blanked = apply_edits(line, &edits).unwrap_or_else(|_| line.to_vec());
+        without_forked_from(self.names.blanked(blanked))
+    }
 }
 
 /// Removes the field that only copies have.

@@ -69,7 +69,9 @@ fn places(home: &Home) -> Vec<PathBuf> {
         folder.join(SESSION).join("tool-results/x.txt"),
         folder.join(SESSION).join("resume-head.jsonl"),
         folder.join("sessions-index.json"),
-        config.join("todos").join(format!("{SESSION}-agent-{SESSION}.json")),
+        config
+            .join("todos")
+            .join(format!("{SESSION}-agent-{SESSION}.json")),
         config.join("tasks").join(SESSION),
         config.join("tasks").join(SESSION).join("1.json"),
         config.join("session-env").join(SESSION).join("x"),
@@ -92,7 +94,10 @@ fn run(home: &Home, words: &[&str], what: &str) {
     let mut process = home.command(words).process_under(&["timeout", "30"]);
     let output = process.output().expect("it starts");
     let run = Run::new(home, &output);
-    assert!((0..=3).contains(&run.code), "{words:?} with {what}: {run:?}");
+    assert!(
+        (0..=3).contains(&run.code),
+        "{words:?} with {what}: {run:?}"
+    );
 }
 
 fn assert_safe_everywhere(special: Special) {
@@ -112,7 +117,13 @@ fn assert_safe_everywhere(special: Special) {
             &["doctor", "--all"],
             &["clone", SESSION],
             &["repair", SESSION],
-            &["strip-thinking", SESSION, "--subagents", "--in-place", "--yes"],
+            &[
+                "strip-thinking",
+                SESSION,
+                "--subagents",
+                "--in-place",
+                "--yes",
+            ],
             &["history"],
             &["undo", "--yes"],
             &["redo", "--yes"],

@@ -1,3 +1,4 @@
+use std::convert::Infallible;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -6,6 +7,7 @@ use serde_json::json;
 
 use crate::render::json_text;
 use crate::session::TurnSpec;
+use crate::threads::in_order;
 use crate::view::SCHEMA;
 use crate::window::payload;
 
@@ -13,6 +15,9 @@ use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
+
+/// How many messages are masked and printed at a time.
+const PIECE: usize = 16;
 
 /// Print the messages that the model would be sent on resume
 ///
@@ -42,27 +47,31 @@ pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode,
         .transpose()?;
     let presenter = context.presenter();
     let messages = payload(&session, at);
-    let texts: Vec<String> = messages
-        .iter()
-        // Bytes that are not UTF-8 reach the model as replacement characters.
-        .map(|m| {
-            let text = m.json();
+    let pieces: Vec<_> = messages.chunks(PIECE).collect();
+    let print = |piece: usize, out: &mut Vec<u8>| {
+        for (i, message) in pieces[piece].iter().enumerate() {
+            if piece > 0 || i > 0 {
+                out.extend_from_slice(b",\n");
+            }
+            // Bytes that are not UTF-8 reach the model as replacement characters.
+            let text = message.json();
             let text = String::from_utf8_lossy(&text);
-            json_text(&presenter.masked_json(&text)).into_owned()
-        })
-        .collect();
-    let messages = texts.join(",\n");
-    if context.json {
+            let safe = presenter.masked_json(&text);
+            out.extend_from_slice(json_text(&safe).as_bytes());
+        }
+        Ok::<(), Infallible>(())
+    };
+    let (begin, end) = if context.json {
         let head = json!({"session_id": found.id, "path": found.path.to_string_lossy()});
         let head = json_text(&head.to_string()).into_owned();
         let head = &head[1..head.len() - 1];
-        let schema = SCHEMA;
-        writeln!(
-            context.out,
-            "{{\"schema\":{schema},{head},\"messages\":[\n{messages}\n]}}"
-        )?;
+        let begin = format!("{{\"schema\":{SCHEMA},{head},\"messages\":[\n");
+        (begin, "\n]}\n")
     } else {
-        write!(context.out, "[\n{messages}\n]\n")?;
-    }
+        ("[\n".to_owned(), "\n]\n")
+    };
+    context.out.write_all(begin.as_bytes())?;
+    in_order(pieces.len(), print, |text| context.out.write_all(text))?;
+    context.out.write_all(end.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,7 @@
 //! Collects what a digest can report, in one pass over the entries.
 
+use std::collections::VecDeque;
+
 use indexmap::{IndexMap, IndexSet};
 
 use crate::json::{decode, fields, lookup};
@@ -7,10 +9,11 @@ use crate::session::{Session, Standing};
 use crate::transcript::{BlockKind, Entry, Kind, PromptKind, Subtype, attached};
 use crate::view::{prompt_as_typed, words_of};
 
+use super::calls::LastCall;
 use super::failures::Failures;
 use super::person::Words;
 use super::tasks::Tasks;
-use super::text::without_client_tags;
+use super::text::{find, without_client_tags};
 use super::work::{CommandUse, FileUse};
 
 /// Everything that a digest could report, in the order of the conversation.
@@ -35,8 +38,8 @@ pub(super) struct Account {
     pub(super) tasks: Tasks,
     /// The last plan that was shown to the person, and whether it was approved.
     pub(super) plan: Option<(String, bool)>,
-    /// The last calls, each on one line.
-    pub(super) last_calls: Vec<String>,
+    /// The last calls.
+    pub(super) last_calls: VecDeque<LastCall>,
     /// Reports of subagents: what was asked for, and what they reported.
     pub(super) reports: Vec<(u32, String, String)>,
     /// Comments in new code that give a reason, with the number of their turn.
@@ -104,7 +107,7 @@ impl Account {
 
     /// Returns a text with the paths of the project's files relative to its folder.
     pub(super) fn relative(&self, text: &str) -> String {
-        if self.project.len() < 3 {
+        if self.project.len() < 3 || find(text, &self.project).is_none() {
             return text.to_owned();
         }
         text.replace(&self.project, "")
@@ -121,7 +124,7 @@ impl Account {
             }
             Kind::User if matches!(e.prompt, PromptKind::Words | PromptKind::Command) => {
                 let begins = session.turns().get(turn).is_some_and(|t| t.prompt == i);
-                let words = prompt_as_typed(&without_client_tags(&own_text(session, e)));
+                let words = prompt_as_typed(&without_client_tags(own_text(session, e)));
                 if (begins || e.prompt == PromptKind::Words) && !words.starts_with("/compact") {
                     self.say(turn, Words::Prompt(words));
                 }
@@ -131,7 +134,7 @@ impl Account {
                     .map(|a| a.texts)
                     .unwrap_or_default();
                 let texts: Vec<_> = found.iter().map(|t| decode(t)).collect();
-                self.say(turn, Words::Prompt(without_client_tags(&texts.join("\n"))));
+                self.say(turn, Words::Prompt(without_client_tags(texts.join("\n"))));
             }
             Kind::Assistant if !e.flags.synthetic() && !e.flags.api_error() => {
                 self.add_answer(session, e, turn);

@@ -45,10 +45,29 @@ struct Made<'a> {
     details: &'a [u8],
 }
 
+/// One of the last calls, which are reported in more detail.
+pub(super) struct LastCall {
+    tool: String,
+    raw: Vec<u8>,
+    result: Option<String>,
+    failed: bool,
+    /// The client's own copy of an edit's result, as JSON; empty for other calls.
+    details: Vec<u8>,
+}
+
+/// Returns a string of a call's input.
+fn input_of(call: &[u8], key: &str) -> Option<String> {
+    let value = lookup(call, &["input", key])?.of(call);
+    value.starts_with(b"\"").then(|| decode(value).into_owned())
+}
+
+fn is_edit(tool: &str) -> bool {
+    matches!(tool, "Write" | "Edit")
+}
+
 impl Made<'_> {
     fn input(&self, key: &str) -> Option<String> {
-        let value = lookup(self.raw, &["input", key])?.of(self.raw);
-        value.starts_with(b"\"").then(|| decode(value).into_owned())
+        input_of(self.raw, key)
     }
 
     fn result(&self) -> &str {
@@ -65,7 +84,7 @@ impl Account {
         let result = result_at.map(|at| {
             let line = session.text(&session.entries()[at.entry as usize]);
             let text = result_words(session.block(at.block).span.of(line));
-            without_client_tags(&without_colours(&text))
+            without_client_tags(without_colours(text))
         });
         let details = result_at.map_or(&[][..], |at| {
             let answer = &session.entries()[at.entry as usize];
@@ -107,20 +126,30 @@ impl Account {
             }
             _ => self.add_other(&made),
         }
-        let summary = self.line(&made);
+        let last = LastCall {
+            raw: made.raw.to_vec(),
+            result: made.result,
+            failed: made.failed,
+            details: if is_edit(&tool) {
+                made.details.to_vec()
+            } else {
+                Vec::new()
+            },
+            tool: tool.into_owned(),
+        };
         if self.last_calls.len() == LAST_CALLS {
-            self.last_calls.remove(0);
+            self.last_calls.pop_front();
         }
-        self.last_calls.push(summary);
+        self.last_calls.push_back(last);
     }
 
     /// A call on one line, with the end of its result.
-    fn line(&self, made: &Made<'_>) -> String {
-        let gist = CallSummary::of(made.raw).gist.into_raw();
+    pub(super) fn line(&self, made: &LastCall) -> String {
+        let gist = CallSummary::of(&made.raw).gist.into_raw();
         let gist = one_line(&self.relative(&gist), 160);
         let outcome = match &made.result {
             None => " → no result yet".to_owned(),
-            Some(_) if matches!(made.tool, "Write" | "Edit") && !made.failed => edited_part(made),
+            Some(_) if is_edit(&made.tool) && !made.failed => edited_part(made),
             Some(text) if made.tool == "Read" && !made.failed => part_read(made, text),
             Some(text) if made.tool == "Grep" && !made.failed => {
                 format!(" → {}", hits(&self.relative(text)))
@@ -287,8 +316,9 @@ impl Account {
 }
 
 /// Returns which lines an edit changed, and the definitions that it touched.
-fn edited_part(made: &Made<'_>) -> String {
-    let hunks = lookup(made.details, &["structuredPatch"]).map_or(&[][..], |s| s.of(made.details));
+fn edited_part(made: &LastCall) -> String {
+    let hunks = lookup(&made.details, &["structuredPatch"]);
+    let hunks = hunks.map_or(&[][..], |s| s.of(&made.details));
     let hunk = elements(hunks).ok().and_then(|all| all.first().copied());
     let number = |hunk: &[u8], key: &str| {
         let text = lookup(hunk, &[key])?.of(hunk);
@@ -299,14 +329,14 @@ fn edited_part(made: &Made<'_>) -> String {
         Some((number(hunk, "newStart")?, number(hunk, "newLines")?))
     });
     let lines = range.map(|(start, count)| line_range(start, count));
-    let original = lookup(made.details, &["originalFile"]).map(|s| decode(s.of(made.details)));
+    let original = lookup(&made.details, &["originalFile"]).map(|s| decode(s.of(&made.details)));
     let enclosing = range.zip(original).and_then(|((start, _), file)| {
         // A hunk begins with three lines of context.
         let before = file.lines().take(start as usize + 2);
         let name = before.filter_map(|l| definitions(l).next()).last()?;
         Some(name.to_owned())
     });
-    let new = made.input("new_string").unwrap_or_default();
+    let new = input_of(&made.raw, "new_string").unwrap_or_default();
     let mut names: Vec<String> = enclosing.into_iter().collect();
     names.extend(definitions(&new).take(4).map(str::to_owned));
     names.dedup();
@@ -323,7 +353,7 @@ fn in_parentheses(parts: impl Iterator<Item = String>) -> String {
 }
 
 /// Returns which lines a call read, and what they define.
-fn part_read(made: &Made<'_>, text: &str) -> String {
+fn part_read(made: &LastCall, text: &str) -> String {
     // The client numbers the lines: a number, an arrow or a tab, and the line itself.
     let numbered = |line: &str| -> Option<(u64, usize)> {
         let at = line.find(['→', '\t'])?;
@@ -332,8 +362,8 @@ fn part_read(made: &Made<'_>, text: &str) -> String {
     };
     let first = text.lines().find_map(|l| Some(numbered(l)?.0));
     let last = text.lines().rev().find_map(|l| Some(numbered(l)?.0));
-    let whole = lookup(made.raw, &["input", "offset"]).is_none()
-        && lookup(made.raw, &["input", "limit"]).is_none();
+    let whole = lookup(&made.raw, &["input", "offset"]).is_none()
+        && lookup(&made.raw, &["input", "limit"]).is_none();
     let lines = first
         .zip(last)
         .filter(|_| !whole)

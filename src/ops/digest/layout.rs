@@ -64,22 +64,64 @@ impl Section {
         items + self.heading.len() + SECTION
     }
 
+    /// The numbers of the items, those of the highest rank first.
+    fn ranked(&self) -> Vec<usize> {
+        let mut ranked: Vec<usize> = (0..self.items.len()).collect();
+        ranked.sort_by_key(|&i| std::cmp::Reverse((self.items[i].rank, i)));
+        ranked
+    }
+}
+
+impl Measured<'_> {
+    fn of(section: &Section) -> Measured<'_> {
+        Measured {
+            section,
+            full: section.full(),
+            ranked: section.ranked(),
+        }
+    }
+
+    /// The items that fit at the shortest, those of the highest rank first, in their own order.
+    fn kept(&self, room: usize) -> Vec<&Item> {
+        let section = self.section;
+        let mut left = room;
+        let mut kept = Vec::new();
+        for (n, &i) in self.ranked.iter().enumerate() {
+            // The most important item is kept, however short it becomes.
+            let first = n == 0 && room > LEAST;
+            if left < ITEM && !first {
+                break;
+            }
+            let size = section.items[i].size(section.floor);
+            if size <= left || first {
+                left = left.saturating_sub(size);
+                kept.push(i);
+            }
+        }
+        kept.sort_unstable();
+        kept.into_iter().map(|i| &section.items[i]).collect()
+    }
+
     /// Prints the section in at most `room` bytes; nothing if that is too little.
     fn render(&self, room: usize) -> String {
-        let room = room.saturating_sub(self.heading.len() + SECTION);
+        let room = room.saturating_sub(self.section.heading.len() + SECTION);
         let kept = self.kept(room);
         if kept.is_empty() {
             return String::new();
         }
         let fits = |limit: usize| kept.iter().map(|i| i.size(limit)).sum::<usize>() <= room;
         let limit = largest(1, LONGEST, fits);
-        let mut out = format!("\n## {}\n", self.heading);
-        if kept.len() < self.items.len() {
-            let _ = writeln!(out, "(… {} left out)", self.items.len() - kept.len());
+        let mut out = format!("\n## {}\n", self.section.heading);
+        if kept.len() < self.section.items.len() {
+            let _ = writeln!(
+                out,
+                "(… {} left out)",
+                self.section.items.len() - kept.len()
+            );
         }
         for item in kept {
             let limit = limit.saturating_mul(item.weight);
-            let text = if self.cut_ends {
+            let text = if self.section.cut_ends {
                 one_line(&item.text, limit)
             } else {
                 shorten(&item.text, limit)
@@ -88,31 +130,23 @@ impl Section {
         }
         out
     }
+}
 
-    /// The items that fit at the shortest, those of the highest rank first, in their own order.
-    fn kept(&self, room: usize) -> Vec<&Item> {
-        let mut ranked: Vec<usize> = (0..self.items.len()).collect();
-        ranked.sort_by_key(|&i| std::cmp::Reverse((self.items[i].rank, i)));
-        let mut left = room;
-        let mut kept = vec![false; self.items.len()];
-        for (n, i) in ranked.into_iter().enumerate() {
-            let size = self.items[i].size(self.floor);
-            // The most important item is kept, however short it becomes.
-            if size <= left || n == 0 && room > LEAST {
-                left = left.saturating_sub(size);
-                kept[i] = true;
-            }
-        }
-        let items = self.items.iter().zip(kept);
-        items.filter(|(_, kept)| *kept).map(|(i, _)| i).collect()
-    }
+/// A section with what every attempt to print it needs.
+struct Measured<'a> {
+    section: &'a Section,
+    /// The size with every item in full.
+    full: usize,
+    /// The numbers of the items, those of the highest rank first.
+    ranked: Vec<usize>,
 }
 
 /// Prints the introduction and the sections in at most `most` bytes.
 pub(super) fn lay_out(introduction: &str, sections: &[Section], most: usize) -> String {
+    let measured: Vec<Measured> = sections.iter().map(Measured::of).collect();
     let print = |budget: usize| {
-        let rooms = rooms(sections, budget.saturating_sub(introduction.len()));
-        let parts = sections.iter().zip(rooms).map(|(s, room)| s.render(room));
+        let rooms = rooms(&measured, budget.saturating_sub(introduction.len()));
+        let parts = measured.iter().zip(rooms).map(|(s, room)| s.render(room));
         let text = parts.fold(introduction.to_owned(), |text, part| text + &part);
         text.trim_end().to_owned()
     };
@@ -127,16 +161,15 @@ pub(super) fn lay_out(introduction: &str, sections: &[Section], most: usize) -> 
 }
 
 /// Shares a budget: a section that needs less than its share leaves the rest to the others.
-fn rooms(sections: &[Section], budget: usize) -> Vec<usize> {
-    let full: Vec<usize> = sections.iter().map(Section::full).collect();
+fn rooms(sections: &[Measured<'_>], budget: usize) -> Vec<usize> {
     let mut rooms = vec![0; sections.len()];
     let mut open: Vec<usize> = (0..sections.len()).collect();
     let mut left = budget;
     while !open.is_empty() {
-        let shares: usize = open.iter().map(|&i| sections[i].share).sum();
-        let share = |i: usize| left * sections[i].share / shares.max(1);
+        let shares: usize = open.iter().map(|&i| sections[i].section.share).sum();
+        let share = |i: usize| left * sections[i].section.share / shares.max(1);
         let (content, hungry): (Vec<usize>, Vec<usize>) =
-            open.iter().partition(|&&i| full[i] <= share(i));
+            open.iter().partition(|&&i| sections[i].full <= share(i));
         if content.is_empty() {
             for i in hungry {
                 rooms[i] = share(i);
@@ -144,8 +177,8 @@ fn rooms(sections: &[Section], budget: usize) -> Vec<usize> {
             break;
         }
         for i in content {
-            rooms[i] = full[i];
-            left -= full[i].min(left);
+            rooms[i] = sections[i].full;
+            left -= sections[i].full.min(left);
         }
         open = hungry;
     }

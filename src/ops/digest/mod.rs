@@ -28,7 +28,7 @@ use account::Account;
 use layout::lay_out;
 
 /// Bytes a token, on average, of the English and code in a digest.
-const BYTES_PER_TOKEN: usize = 4;
+pub(in crate::ops) const BYTES_PER_TOKEN: usize = 4;
 
 /// Budgets in bytes below which the introduction is one line, and only the most important sections are kept.
 const SMALL: usize = 2_400;

@@ -1,5 +1,8 @@
 //! What was found, decided and answered: the sentences of the model that carry it.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use indexmap::IndexSet;
 
 use super::account::{Account, Statement};
@@ -92,7 +95,7 @@ pub(super) fn section(account: &Account) -> Section {
         let mut best = None;
         for sentence in sentences(&text.text) {
             let score = score(&sentence, text);
-            if score > LEAST && known.insert(sentence.clone()) {
+            if score > LEAST && known.insert(sentence.to_string()) {
                 let sentence = account.relative(&one_line(&sentence, LONGEST));
                 best = best.max(Some((score, items.len())));
                 items.push(Item::new(
@@ -139,18 +142,40 @@ pub(super) fn section(account: &Account) -> Section {
 
 /// How much a sentence says.
 fn score(sentence: &str, text: &Statement) -> i64 {
-    let lower = sentence.to_lowercase();
-    let reasons = REASONS.iter().filter(|r| lower.contains(*r)).count() as i64;
+    let reasons = reasons(sentence);
+    if text.thinking && reasons == 0 {
+        return LEAST;
+    }
     let names = sentence.matches('`').count() as i64 / 2 + named(sentence);
-    let announces = ANNOUNCING.iter().any(|a| lower.starts_with(a));
+    let announces = ANNOUNCING.iter().any(|a| begins_with(sentence, a));
     let base = reasons.min(3) * 2 + names.min(3);
     let base = if announces { base - 4 } else { base };
     match (text.thinking, text.last) {
-        (true, _) if reasons == 0 => LEAST,
         (true, _) => base - 3,
         (_, true) => base + 4,
         _ => base,
     }
+}
+
+/// How many of the words that give a reason a sentence has.
+fn reasons(sentence: &str) -> i64 {
+    static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let mut words = AhoCorasick::builder();
+        words.ascii_case_insensitive(true).build(REASONS).ok()
+    });
+    let mut found = 0_u64;
+    if let Some(words) = &*WORDS {
+        for hit in words.find_overlapping_iter(sentence) {
+            found |= 1 << hit.pattern().as_usize();
+        }
+    }
+    i64::from(found.count_ones())
+}
+
+/// Whether a sentence begins with some words, whatever their case.
+fn begins_with(sentence: &str, words: &str) -> bool {
+    let head = sentence.as_bytes().get(..words.len());
+    head.is_some_and(|head| head.eq_ignore_ascii_case(words.as_bytes()))
 }
 
 /// How many words look like names of code: `snake_case`, `camelCase`, `file.rs`.

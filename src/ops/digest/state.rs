@@ -34,6 +34,7 @@ pub(super) fn section(account: &Account) -> Section {
         ));
     }
     for (i, call) in account.last_calls.iter().enumerate() {
+        let call = account.line(call);
         items.push(Item::new(format!("You called {call}"), 2, 30 + i as i64));
     }
     if let Some(failure) = account.failures.last_open() {

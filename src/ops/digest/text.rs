@@ -1,5 +1,7 @@
 //! Cleans, splits and shortens text.
 
+use std::borrow::Cow;
+
 /// Shortens a text to about that many bytes: its beginning and its end.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     let text = text.trim();
@@ -26,7 +28,13 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
 /// Returns the beginning of a text on one line, in at most about that many bytes.
 pub(super) fn one_line(text: &str, most: usize) -> String {
     let head = &text[..back_to_boundary(text, most.saturating_mul(4))];
-    let line = head.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = String::with_capacity(head.len());
+    for word in head.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
     if line.len() <= most && head.len() == text.len() {
         return line;
     }
@@ -49,40 +57,59 @@ fn on_to_boundary(text: &str, at: usize) -> usize {
 }
 
 /// Removes what the client puts around or into a person's words: reminders, and what the editor shows.
-pub(super) fn without_client_tags(text: &str) -> String {
-    let mut out = text.to_owned();
-    for tag in [
-        "system-reminder",
-        "ide_opened_file",
-        "ide_selection",
-        "local-command-caveat",
+pub(super) fn without_client_tags(mut text: String) -> String {
+    for (open, close) in [
+        ("<system-reminder>", "</system-reminder>"),
+        ("<ide_opened_file>", "</ide_opened_file>"),
+        ("<ide_selection>", "</ide_selection>"),
+        ("<local-command-caveat>", "</local-command-caveat>"),
     ] {
-        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        while let Some(from) = out.find(&open) {
-            let end = out[from..].find(&close).map(|at| from + at + close.len());
-            out.replace_range(from..end.unwrap_or(out.len()), "");
+        let mut searched = 0;
+        while let Some(at) = find(&text[searched..], open) {
+            let from = searched + at;
+            let end = find(&text[from..], close).map(|at| from + at + close.len());
+            text.replace_range(from..end.unwrap_or(text.len()), "");
+            // What was around the tag may be a tag now.
+            searched = back_to_boundary(&text, from.saturating_sub(open.len()));
         }
     }
-    out.trim().to_owned()
+    let trimmed = text.trim();
+    if trimmed.len() == text.len() {
+        text
+    } else {
+        trimmed.to_owned()
+    }
 }
 
 /// Removes the colours of a terminal.
-pub(super) fn without_colours(text: &str) -> String {
+pub(super) fn without_colours(text: String) -> String {
+    let Some(mut at) = text.find('\u{1b}') else {
+        return text;
+    };
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\u{1b}') {
+    let mut rest = text.as_str();
+    loop {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
         if let Some(sequence) = rest.strip_prefix('[') {
             let end = sequence.find(|c: char| c.is_ascii_alphabetic());
             rest = end.map_or("", |end| &sequence[end + 1..]);
         }
+        match rest.find('\u{1b}') {
+            Some(next) => at = next,
+            None => break,
+        }
     }
     out + rest
 }
 
+/// Finds the first place of a word.
+pub(super) fn find(text: &str, word: &str) -> Option<usize> {
+    memchr::memmem::find(text.as_bytes(), word.as_bytes())
+}
+
 /// Splits the model's prose into sentences and lines of lists. Code and tables are left out.
-pub(super) fn sentences(text: &str) -> Vec<String> {
+pub(super) fn sentences(text: &str) -> Vec<Cow<'_, str>> {
     let mut out = Vec::new();
     let mut code = false;
     for line in text.lines() {
@@ -95,28 +122,42 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
             continue;
         }
         let line = line.trim_start_matches(['-', '*', '•', '>', ' ']);
-        let line = &line.replace("**", "");
-        if line.ends_with(':') && line.len() < 40 {
-            continue;
+        if find(line, "**").is_some() {
+            let plain = line.replace("**", "");
+            let parts = sentences_of_line(&plain);
+            out.extend(parts.into_iter().map(|s| Cow::Owned(s.to_owned())));
+        } else {
+            out.extend(sentences_of_line(line).into_iter().map(Cow::Borrowed));
         }
-        let mut from = 0;
-        for (at, end) in line.match_indices(['.', '!', '?', ':']) {
-            let next = at + end.len();
-            let ends = line[next..].starts_with(' ')
-                && end != ":"
-                && next - from >= 40
-                && line[next..]
-                    .trim_start()
-                    .starts_with(|c: char| !c.is_lowercase());
-            if ends {
-                out.push(line[from..next].trim().to_owned());
-                from = next;
-            }
+    }
+    out
+}
+
+fn sentences_of_line(line: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    if line.ends_with(':') && line.len() < 40 {
+        return out;
+    }
+    let mut from = 0;
+    let marks = line
+        .bytes()
+        .enumerate()
+        .filter(|(_, b)| matches!(b, b'.' | b'!' | b'?'));
+    for (at, _) in marks {
+        let next = at + 1;
+        let ends = line[next..].starts_with(' ')
+            && next - from >= 40
+            && line[next..]
+                .trim_start()
+                .starts_with(|c: char| !c.is_lowercase());
+        if ends {
+            out.push(line[from..next].trim());
+            from = next;
         }
-        let rest = line[from..].trim();
-        if rest.len() >= 12 {
-            out.push(rest.to_owned());
-        }
+    }
+    let rest = line[from..].trim();
+    if rest.len() >= 12 {
+        out.push(rest);
     }
     out
 }

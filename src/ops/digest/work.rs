@@ -237,13 +237,15 @@ fn listed(what: &str, names: &IndexSet<String>) -> String {
 pub(super) fn file_names(text: &str) -> impl Iterator<Item = &str> {
     let words = text.lines().take(80).flat_map(|line| {
         let head = &line[..back_to_boundary(line, 200)];
-        head.split([' ', ':', '"', '\'', '=', '(', ')']).take(12)
+        // Only names with a folder count, and most lines have none.
+        let head = Some(head).filter(|head| memchr::memchr(b'/', head.as_bytes()).is_some());
+        let words = head.map(|head| head.split([' ', ':', '"', '\'', '=', '(', ')']).take(12));
+        words.into_iter().flatten()
     });
     words.filter_map(|word| {
-        let name = word.rsplit('/').next()?;
+        let (_, name) = word.rsplit_once('/')?;
         let (stem, ending) = name.rsplit_once('.')?;
-        let is_name = word.contains('/')
-            && stem.len() > 2
+        let is_name = stem.len() > 2
             && (1..=5).contains(&ending.len())
             && ending.bytes().all(|b| b.is_ascii_lowercase())
             && name

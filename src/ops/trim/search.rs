@@ -1,7 +1,9 @@
 //! Searches for the least harmful steps.
 
+use crate::ops::compact::Compact;
+use crate::ops::digest::BYTES_PER_TOKEN;
 use crate::session::Session;
-use crate::surgery::{Detail, Forecast, PlanError, Refusal, Why};
+use crate::surgery::{Detail, Forecast, PlanError, Refusal, Transform, Why};
 use crate::transcript::Kind;
 use crate::window::{Calibration, EntryWeights};
 
@@ -32,6 +34,15 @@ enum Effort {
     Least,
     /// As far as possible, to learn how small the context window can become.
     Most,
+}
+
+/// Whether a digest is made to learn its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Digest {
+    /// It is made, which reads all that it is made of.
+    Made,
+    /// It is assumed to fill its room, which nearly all do.
+    Assumed,
 }
 
 /// The steps that were chosen so far, and their result.
@@ -223,8 +234,17 @@ impl<'a> Search<'a> {
 
     /// Carries a step out; `None` if it does nothing.
     fn apply(&self, candidate: &Candidate, step: &Step) -> Result<Option<Applied>, Refusal> {
+        self.apply_as(candidate, &*step.transform())
+    }
+
+    /// Carries a transform out; `None` if it does nothing.
+    fn apply_as(
+        &self,
+        candidate: &Candidate,
+        transform: &dyn Transform,
+    ) -> Result<Option<Applied>, Refusal> {
         let session = self.session(candidate);
-        let plan = step.transform().plan(session, Detail::None).ok();
+        let plan = transform.plan(session, Detail::None).ok();
         let Some(mut plan) = plan.filter(|p| !p.is_empty()) else {
             return Ok(None);
         };
@@ -389,7 +409,7 @@ impl<'a> Search<'a> {
     fn compacted(
         &self,
         at: u32,
-        size: usize,
+        (size, digest): (usize, Digest),
         effort: Effort,
     ) -> Result<Option<Candidate>, Refusal> {
         let step = Step::Compact {
@@ -398,7 +418,11 @@ impl<'a> Search<'a> {
             max_tokens: size,
         };
         let mut candidate = self.untouched();
-        let Some(applied) = self.apply(&candidate, &step)? else {
+        let applied = match digest {
+            Digest::Made => self.apply(&candidate, &step)?,
+            Digest::Assumed => self.apply_as(&candidate, &assumed_digest(at, size))?,
+        };
+        let Some(applied) = applied else {
             return Ok(None);
         };
         self.add(&mut candidate, step, applied);
@@ -412,22 +436,21 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         for size in DIGESTS {
-            let Some(most) = self.compacted(last, size, Effort::Most)? else {
+            let made = (size, Digest::Made);
+            let Some(most) = self.compacted(last, made, Effort::Most)? else {
                 continue;
             };
             if most.window > self.trim.to.0 {
                 continue;
             }
             let enough = most.window.max(self.target);
-            let (mut near, mut far) = (first - 1, last);
-            while far - near > 1 {
-                let middle = near.midpoint(far);
-                match self.compacted(middle, size, Effort::Most)? {
-                    Some(candidate) if candidate.window <= enough => far = middle,
-                    _ => near = middle,
-                }
-            }
-            let candidate = self.compacted(far, size, Effort::Least)?;
+            let suffices = |at: u32, digest: Digest| {
+                let candidate = self.compacted(at, (size, digest), Effort::Most)?;
+                Ok(candidate.is_some_and(|c| c.window <= enough))
+            };
+            let far = first_turn((first - 1, last), |at| suffices(at, Digest::Assumed))?;
+            let far = last_before((first - 1, far), |at| suffices(at, Digest::Made))?;
+            let candidate = self.compacted(far, made, Effort::Least)?;
             return Ok(candidate.filter(|c| c.window <= self.trim.to.0));
         }
         Ok(None)
@@ -438,12 +461,55 @@ impl<'a> Search<'a> {
         let steps = self.start();
         let ladder = steps.and_then(|c| self.apply_ladder(c, Effort::Most));
         let compacted = self.compactable().and_then(|(_, last)| {
-            let most = self.compacted(last, SMALLEST_DIGEST, Effort::Most);
+            let most = self.compacted(last, (SMALLEST_DIGEST, Digest::Made), Effort::Most);
             most.ok().flatten()
         });
         let reached = ladder.ok().into_iter().chain(compacted);
         reached.map(|c| c.window).min().unwrap_or(self.window())
     }
+}
+
+/// Returns a compaction whose digest takes as much room as it may.
+fn assumed_digest(at: u32, size: usize) -> Compact {
+    Compact {
+        at: Some(at.into()),
+        summary: Some("digest ".repeat((size * BYTES_PER_TOKEN).div_ceil(7))),
+        ..Compact::default()
+    }
+}
+
+/// Returns the first turn after `near` that suffices, if `far` does and so does every turn after one that does.
+fn first_turn(
+    (mut near, mut far): (u32, u32),
+    suffices: impl Fn(u32) -> Result<bool, Refusal>,
+) -> Result<u32, Refusal> {
+    while far - near > 1 {
+        let middle = near.midpoint(far);
+        if suffices(middle)? {
+            far = middle;
+        } else {
+            near = middle;
+        }
+    }
+    Ok(far)
+}
+
+/// Returns the same as [`first_turn`], with few attempts where it is `far` or shortly before.
+fn last_before(
+    (mut near, mut far): (u32, u32),
+    suffices: impl Fn(u32) -> Result<bool, Refusal>,
+) -> Result<u32, Refusal> {
+    let mut distance = 1;
+    while far - near > 1 {
+        let nearer = far.saturating_sub(distance).max(near + 1);
+        if !suffices(nearer)? {
+            near = nearer;
+            break;
+        }
+        far = nearer;
+        distance *= 2;
+    }
+    first_turn((near, far), suffices)
 }
 
 /// Returns how far a step has to go to reach the last turn that it changes.
