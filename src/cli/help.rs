@@ -9,7 +9,7 @@ use crate::render::wrap;
 /// The commands by what they are for. Those that are missing here are listed under the last heading.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["ls", "show", "inspect", "payload", "diff"]),
-    ("Copy", &["clone", "extract"]),
+    ("Copy", &["clone", "extract", "graft"]),
     (
         "Make room",
         &[

@@ -19,8 +19,8 @@ pub use journal::{
     UnusableRecord, check_redo, check_undo, redo, undo,
 };
 pub use publish::{
-    ChangedSubagent, CommitError, CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile,
-    Provenance, Published, Sessions, SubagentError, SubagentWork, changed_subagents, write_file,
+    BroughtFile, ChangedSubagent, CommitError, CopyPlan, CopySource, CopyTarget, GraftPair,
+    GraftSource, NewSidecars, PlannedAction, PlannedFile, Provenance, Published, Sessions, SubagentError, SubagentWork, changed_subagents, write_file,
     write_stream,
 };
 pub use sessions::{
