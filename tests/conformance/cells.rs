@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::case::{Case, Seen};
 use crate::operations::{Operation, TITLE, plan, takes, turns_for_sdk};
 use crate::view::{self, PayloadBlock};
-use crate::{agents, expect, folders, sdk};
+use crate::{agents, expect, folders, joins, sdk};
 
 /// In which form an operation is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,10 @@ pub(crate) enum Verdict {
 
 /// The forms that an operation has.
 pub(crate) fn forms(operation: &Operation) -> &'static [Form] {
-    if operation.in_place {
+    if operation.name == "title" {
+        // It only ever changes the session itself.
+        &[Form::InPlace, Form::Undo]
+    } else if operation.in_place {
         Form::ALL
     } else {
         &[Form::New]
@@ -94,8 +97,10 @@ fn attempt(
     }
     if !args.is_empty() {
         fs_err::write(case.plan_path(), plan(case))?;
-        args.push(session.clone());
-        if form != Form::New {
+        let (ready, target) = joins::prepare(case, operation.name, args)?;
+        args = ready;
+        args.push(target);
+        if form != Form::New && operation.name != "title" {
             args.extend(["--in-place", "--yes"].map(str::to_owned));
         }
         let report = ccsurgery(case, &args)?;
@@ -276,6 +281,8 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         operation.reminders.forget(shown);
     }
     match operation.name {
+        "graft-again" | "graft-at" => joins::unify(case, &mut seen.shown)?,
+        "restore-branch" => seen.shown.truncate(expected.len()),
         "drop-tools-stub" => expect::notes(&mut seen.shown),
         "compact" | "compact-drop-history" => expect::summaries(&mut seen.shown),
         "payload" => expected.retain(|s| !case.is_awaited(s) || seen.shown.contains(s)),

@@ -15,6 +15,7 @@ mod demo;
 mod doctor;
 mod errors;
 mod fixtures;
+mod graft;
 mod help;
 mod hostile;
 mod in_place;

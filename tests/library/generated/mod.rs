@@ -9,6 +9,7 @@ mod compare;
 mod conversation;
 mod entry;
 mod judge;
+mod joins;
 mod known;
 mod library;
 mod message;
