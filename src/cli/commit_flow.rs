@@ -355,12 +355,8 @@ impl<'v> Outcome<'v> {
         };
         match (copying, &task.subagents) {
             (Some(Copying::Session(source)), work) => {
-                outcome.copy = Some(source.plan_with(
-                    &context.config,
-                    verified,
-                    work.as_ref(),
-                    brought,
-                )?);
+                outcome.copy =
+                    Some(source.plan_with(&context.config, verified, work.as_ref(), brought)?);
             }
             (Some(Copying::Transcript(names)), _) => {
                 outcome.ids = Some(FreshIds::for_copy(&names, verified.session()));

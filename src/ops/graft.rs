@@ -5,7 +5,7 @@ use crate::session::{Session, TurnSpec, turn_end};
 use crate::surgery::{
     ChangeKind, Detail, Faults, InsertAt, Plan, Refusal, RefusalKind, Transform, session_id,
 };
-use crate::transcript::{Id, Kind, format_timestamp};
+use crate::transcript::{Entry, Id, Kind, format_timestamp};
 use crate::view::prompt_text;
 use crate::window::{end_of_conversation, shown_entries};
 
@@ -52,6 +52,11 @@ impl Transform for Graft {
         plan.expect_shown(place.position, uuids.collect::<Vec<Id>>());
         plan.bring_faults(Faults::of(donor));
         note_turns(donor, &mut plan);
+        if self.donor.messages_without_thinking > 0 {
+            plan.warnings.push(
+                "the session has some of these calls already: they get new ids, and the thinking of their messages is removed, because its signature does not fit them".to_owned(),
+            );
+        }
         warn_of_window(session, &mut plan);
         Ok(plan)
     }
@@ -64,6 +69,10 @@ impl Graft {
         let mut edits: Vec<Vec<Edit>> = vec![Vec::new(); donor.entries().len()];
         let text = donor.text(&donor.entries()[root]);
         edits[root].push(parent_edit(text, place.parent.as_deref()));
+        for (i, parent) in lost_parents(donor) {
+            let text = donor.text(&donor.entries()[i]);
+            edits[i].push(parent_edit(text, donor.uuid(parent).as_deref()));
+        }
         for (i, time) in place.gap.times(donor) {
             let text = donor.text(&donor.entries()[i]);
             if let Some(span) = lookup(text, &["timestamp"]) {
@@ -186,6 +195,16 @@ fn refuse_hidden(session: &Session, position: u32, number: u32) -> Result<(), Re
         ));
     }
     Ok(())
+}
+
+/// Returns the entries of the path whose parent is missing, each with the entry that clients continue with instead. They
+/// find it by its time, and among the entries of another session that may be another.
+fn lost_parents(donor: &Session) -> Vec<(usize, &Entry)> {
+    let entry = |i: u32| &donor.entries()[i as usize];
+    let pairs = donor.graph().path().windows(2);
+    let pairs = pairs.map(|pair| (pair[1] as usize, entry(pair[0])));
+    let lost = pairs.filter(|(i, _)| donor.graph().parent(*i).is_none());
+    lost.collect()
 }
 
 /// Returns the edit that gives an entry a parent.

@@ -3,17 +3,21 @@
 use std::io;
 
 use memchr::memmem;
+use rustc_hash::FxHashSet;
 
 use crate::json::{apply_edits, encode};
 use crate::session::{Session, TurnRange};
 use crate::surgery::{
-    CopyNames, Detail, Fault, FreshIds, Refusal, Surgery, SurgeryError, Transform, Verified, emit,
+    ChangeKind, CopyNames, Detail, Excerpt, Fault, FreshIds, Plan, Refusal, Surgery, SurgeryError,
+    Transform, Verified, Words, emit,
 };
-use crate::transcript::{Entry, Kind};
+use crate::transcript::{Entry, Id, Kind};
 
 use super::agents::launched;
+use super::drop_tools::doom_thinking;
 use super::extract::Extract;
 use super::graft_ids::{BackupName, Clashes};
+use super::removals::BlockRemovals;
 use super::restore_branch::{RestoreBranch, shared_turns};
 
 /// Which turns are taken out of a session.
@@ -137,10 +141,42 @@ impl Excised {
                 transcript: written(transcript.session())?,
             });
         }
+        let session = Session::from_bytes(lines);
+        let messages = clashes.changed_messages(&session);
+        let changed = messages.len();
+        let lost = Surgery::on(session).then(LoseThinking { messages });
+        let lost = lost.recording(Detail::None).operate()?.verify()?;
         Ok(Donor {
-            session: Session::from_bytes(lines),
+            session: Session::from_bytes(lost.to_vec()),
             agents,
+            messages_without_thinking: if lost.operated().is_transformed() {
+                changed
+            } else {
+                0
+            },
         })
+    }
+}
+
+/// Removes the thinking of some messages, whose calls got new ids: its signature covers the whole message.
+struct LoseThinking {
+    messages: FxHashSet<Id>,
+}
+
+impl Transform for LoseThinking {
+    fn name(&self) -> &'static str {
+        "graft"
+    }
+
+    fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal> {
+        let mut plan = Plan::with_detail(detail);
+        let mut doomed = BlockRemovals::default();
+        doom_thinking(session, &self.messages, &mut doomed);
+        doomed.plan(session, &mut plan, |entry, block| {
+            let excerpt = Excerpt::of(session, entry, block, Words::Thinking);
+            (ChangeKind::Thinking, excerpt)
+        });
+        Ok(plan)
     }
 }
 
@@ -150,6 +186,8 @@ pub struct Donor {
     pub(super) session: Session,
     /// The subagents that the turns launched.
     pub agents: Vec<DonorAgent>,
+    /// How many messages lost their thinking, because their calls got new ids.
+    pub(super) messages_without_thinking: usize,
 }
 
 /// A subagent that comes along with turns.

@@ -64,13 +64,18 @@ impl Clashes {
         Self(found)
     }
 
+    /// Returns the messages whose calls have new ids in a session with these edits.
+    pub(super) fn changed_messages(&self, session: &Session) -> FxHashSet<Id> {
+        let new = self.0.values().map(|text| Id::of(text.as_bytes()));
+        let new: FxHashSet<Id> = new.collect();
+        let has_new = |block: &Block| block.kind.is_call() && new.contains(&block.tool);
+        let entries = session.entries().iter();
+        let changed = entries.filter(|e| session.blocks(e).iter().any(has_new));
+        changed.filter_map(|e| e.message_id.some()).collect()
+    }
+
     /// Returns the edits of a line: new ids, and new names of files for rewinding.
-    pub(super) fn edits(
-        &self,
-        session: &Session,
-        e: &Entry,
-        backups: &[BackupName],
-    ) -> Vec<Edit> {
+    pub(super) fn edits(&self, session: &Session, e: &Entry, backups: &[BackupName]) -> Vec<Edit> {
         let text = session.text(e);
         let mut edits = Vec::new();
         if !self.0.is_empty() {

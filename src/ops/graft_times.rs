@@ -43,7 +43,10 @@ impl Gap {
             let latest = self.before.unwrap_or(i64::MAX).saturating_sub(1);
             start.saturating_add(rank).min(latest).max(self.after)
         };
-        dated.into_iter().map(|(i, time)| (i, moved(time))).collect()
+        dated
+            .into_iter()
+            .map(|(i, time)| (i, moved(time)))
+            .collect()
     }
 }
 

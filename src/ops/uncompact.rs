@@ -211,15 +211,7 @@ fn drop_part(session: &Session, index: usize, keep_summary: bool, plan: &mut Pla
     } else {
         (Action::Drop, -bytes)
     };
-    plan.note(
-        session,
-        e,
-        action,
-        ChangeKind::Summary,
-        bytes,
-        shown,
-        words,
-    );
+    plan.note(session, e, action, ChangeKind::Summary, bytes, shown, words);
     plan.drop_line(e.line);
     if keep_summary {
         plan.insert_line(InsertAt::Before(0), without_parent(session.text(e)));

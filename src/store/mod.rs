@@ -20,8 +20,8 @@ pub use journal::{
 };
 pub use publish::{
     BroughtFile, ChangedSubagent, CommitError, CopyPlan, CopySource, CopyTarget, GraftPair,
-    GraftSource, NewSidecars, PlannedAction, PlannedFile, Provenance, Published, Sessions, SubagentError, SubagentWork, changed_subagents, write_file,
-    write_stream,
+    GraftSource, NewSidecars, PlannedAction, PlannedFile, Provenance, Published, Sessions,
+    SubagentError, SubagentWork, changed_subagents, write_file, write_stream,
 };
 pub use sessions::{
     Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, SessionFiles,

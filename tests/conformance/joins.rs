@@ -1,6 +1,6 @@
 //! Operations that need another session first, or the id of a message: what is done before, and what is expected.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::case::Case;
@@ -81,11 +81,23 @@ pub(crate) fn inserted(case: &Case) -> Result<Vec<PayloadBlock>> {
     Ok([&shown[..at], &last_turn(case)?, &shown[at..]].concat())
 }
 
+/// The last turn as it is inserted: its calls get new ids, so the thinking of their messages is removed.
 fn last_turn(case: &Case) -> Result<Vec<PayloadBlock>> {
     let shown = &case.untouched.shown;
     let from = case.turn_at(shown, case.prompts.len());
     let from = from.context("the last turn is not shown")?;
-    Ok(shown[from..Case::probe_at(shown)].to_vec())
+    let turn = &shown[from..Case::probe_at(shown)];
+    let mut out = Vec::new();
+    for message in turn.chunk_by(|a, b| a.role == b.role) {
+        let has_call = message.iter().any(|s| s.is("tool_use"));
+        let kept = message.iter().filter(|s| !(has_call && is_thinking(s)));
+        out.extend(kept.cloned());
+    }
+    Ok(out)
+}
+
+fn is_thinking(shown: &PayloadBlock) -> bool {
+    shown.is("thinking") || shown.is("redacted_thinking")
 }
 
 /// Gives calls of an inserted turn the ids that they had: the session has them already, so they got new ones.
@@ -99,7 +111,11 @@ pub(crate) fn unify(case: &Case, shown: &mut [PayloadBlock]) -> Result<()> {
     let mut new: Vec<String> = new.map(str::to_owned).collect();
     new.retain(|id| !known.contains(&id));
     for s in shown {
-        let field = if s.is("tool_use") { "id" } else { "tool_use_id" };
+        let field = if s.is("tool_use") {
+            "id"
+        } else {
+            "tool_use_id"
+        };
         let place = new.iter().position(|id| s.block[field] == id.as_str());
         if let Some(id) = place.and_then(|n| old.get(n)) {
             s.block[field] = json!(id);
@@ -162,7 +178,6 @@ pub(crate) fn with_edited_answer(case: &Case) -> Result<Vec<PayloadBlock>> {
     shown[at].block["text"] = json!(EDITED);
     let before = shown[..at].iter().rposition(|s| s.role != "assistant");
     let first = before.map_or(0, |at| at + 1);
-    let is_thinking = |s: &PayloadBlock| s.is("thinking") || s.is("redacted_thinking");
     let mut place = 0..;
     shown.retain(|s| {
         let in_message = place.next().is_some_and(|n| (first..=at).contains(&n));
@@ -171,16 +186,31 @@ pub(crate) fn with_edited_answer(case: &Case) -> Result<Vec<PayloadBlock>> {
     Ok(shown)
 }
 
-/// What was there when the compaction was asked for, and what came after it.
+/// What was there when the last prompt before the compaction was asked, and what came after the compaction. What answers
+/// that prompt is in no request of the recording.
 pub(crate) fn uncompacted(case: &Case) -> Result<Vec<PayloadBlock>> {
-    let mut history = case.recording.shown_at("/compact")?;
-    // The request for a summary comes last.
-    let ends = history.iter().rposition(|s| s.role == "assistant");
-    history.truncate(ends.map_or(0, |at| at + 1));
-    let shown = &case.untouched.shown;
-    let from = case.turn_at(shown, case.compacted + 1);
-    let from = from.unwrap_or_else(|| Case::probe_at(shown));
-    Ok([&history, &shown[from..]].concat())
+    let prompt = &case.prompts[case.compacted - 1];
+    let mut shown = case.recording.shown_at(prompt)?;
+    let asked = case.turn_at(&shown, case.compacted);
+    shown.truncate(asked.context("the prompt is not shown")? + 1);
+    let after = &case.untouched.shown;
+    let from = case.turn_at(after, case.compacted + 1);
+    let from = from.unwrap_or_else(|| Case::probe_at(after));
+    shown.extend_from_slice(&after[from..]);
+    Ok(shown)
+}
+
+/// Leaves out what answers the last prompt before the compaction; it must be there.
+pub(crate) fn without_answer(case: &Case, shown: &mut Vec<PayloadBlock>) -> Result<()> {
+    let from = case.turn_at(shown, case.compacted);
+    let from = from.context("the prompt is not shown")? + 1;
+    let to = case.turn_at(shown, case.compacted + 1);
+    let to = to.unwrap_or_else(|| Case::probe_at(shown));
+    ensure!(from < to, "the answer before the compaction is not shown");
+    let answer: Vec<PayloadBlock> = shown.drain(from..to).collect();
+    let is_text = |s: &PayloadBlock| s.role == "assistant" && s.is("text");
+    ensure!(answer.iter().any(is_text), "the answer has no text");
+    Ok(())
 }
 
 /// The command line that restores the branch of a session that was rewound.
@@ -198,7 +228,9 @@ const LEFT: &str = "question 2";
 /// As it was when the prompt was asked that was left later; what answers it is not compared.
 pub(crate) fn left(case: &Case) -> Result<Vec<PayloadBlock>> {
     let mut shown = case.recording.shown_at(LEFT)?;
-    let prompt = shown.iter().position(|s| s.text().map(str::trim) == Some(LEFT));
+    let prompt = shown
+        .iter()
+        .position(|s| s.text().map(str::trim) == Some(LEFT));
     shown.truncate(prompt.context("the prompt is not shown")? + 1);
     Ok(shown)
 }

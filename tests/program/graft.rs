@@ -161,14 +161,19 @@ fn home_with_files() -> Home {
     };
     let first = target.id(1);
     home.add(&target.line(snapshot(&first, 1)));
-    home.write(home.config().join("file-history").join(SESSION).join("aaaa@v1"), "target's");
+    home.write(
+        home.config()
+            .join("file-history")
+            .join(SESSION)
+            .join("aaaa@v1"),
+        "target's",
+    );
     let own = home.folder().join(DONOR);
     let output = own.join("tool-results/big.txt");
-    let donor = home.start(DONOR).prompt("red prompt").call(
-        "toolu_1",
-        "Task",
-        &json!({"prompt": "look"}),
-    );
+    let donor =
+        home.start(DONOR)
+            .prompt("red prompt")
+            .call("toolu_1", "Task", &json!({"prompt": "look"}));
     let mut donor = donor
         .result("toolu_1", &format!("saved to {}", output.display()))
         .answer("red answer");
@@ -181,7 +186,13 @@ fn home_with_files() -> Home {
     home.write(own.join("subagents/agent-a123456.meta.json"), "{}");
     home.write(own.join("subagents/agent-b999999.jsonl"), agent.text());
     home.write(&output, "a large output");
-    home.write(home.config().join("file-history").join(DONOR).join("aaaa@v1"), "donor's");
+    home.write(
+        home.config()
+            .join("file-history")
+            .join(DONOR)
+            .join("aaaa@v1"),
+        "donor's",
+    );
     home
 }
 
@@ -198,10 +209,19 @@ fn graft_brings_subagents_outputs_and_file_versions_along() {
     assert!(agent.iter().all(|e| e["sessionId"] == SESSION), "{agent:?}");
     assert!(!own.join("subagents/agent-b999999.jsonl").exists());
     let history = home.config().join("file-history").join(SESSION);
-    assert_eq!(fs_err::read_to_string(history.join("aaaa@v1")).unwrap(), "target's");
-    assert_eq!(fs_err::read_to_string(history.join("aaaa@v2")).unwrap(), "donor's");
+    assert_eq!(
+        fs_err::read_to_string(history.join("aaaa@v1")).unwrap(),
+        "target's"
+    );
+    assert_eq!(
+        fs_err::read_to_string(history.join("aaaa@v2")).unwrap(),
+        "donor's"
+    );
     let text = fs_err::read_to_string(home.transcript(SESSION)).unwrap();
-    assert!(text.contains(r#""backupFileName":"aaaa@v2","version":2"#), "{text}");
+    assert!(
+        text.contains(r#""backupFileName":"aaaa@v2","version":2"#),
+        "{text}"
+    );
     assert!(text.contains(&format!("{}/tool-results/big.txt", own.display())));
     done(&home, &["undo", "--yes"]);
     let after = home.everything();
@@ -226,11 +246,20 @@ fn graft_into_a_new_session_brings_the_files_along_too() {
     let agent = records(&own.join("subagents/agent-a123456.jsonl"));
     assert!(agent.iter().all(|e| e["sessionId"] == copy), "{agent:?}");
     let text = fs_err::read_to_string(home.transcript(copy)).unwrap();
-    assert!(text.contains(&format!("{copy}/tool-results/big.txt")), "{text}");
+    assert!(
+        text.contains(&format!("{copy}/tool-results/big.txt")),
+        "{text}"
+    );
     assert!(!text.contains(&format!("{DONOR}/tool-results")), "{text}");
     let history = home.config().join("file-history").join(copy);
-    assert_eq!(fs_err::read_to_string(history.join("aaaa@v1")).unwrap(), "target's");
-    assert_eq!(fs_err::read_to_string(history.join("aaaa@v1002")).unwrap(), "donor's");
+    assert_eq!(
+        fs_err::read_to_string(history.join("aaaa@v1")).unwrap(),
+        "target's"
+    );
+    assert_eq!(
+        fs_err::read_to_string(history.join("aaaa@v1002")).unwrap(),
+        "donor's"
+    );
 }
 
 #[test]
@@ -239,7 +268,9 @@ fn graft_gives_a_subagent_that_both_have_a_name_of_its_own() {
     in_place(&home, &["--from", DONOR]);
     in_place(&home, &["--from", DONOR]);
     let names = home.names();
-    let agents = names.iter().filter(|n| n.contains(SESSION) && n.contains("agent-"));
+    let agents = names
+        .iter()
+        .filter(|n| n.contains(SESSION) && n.contains("agent-"));
     let transcripts = agents.clone().filter(|n| n.ends_with(".jsonl")).count();
     assert_eq!((transcripts, agents.count()), (2, 4), "{names:?}");
 }
@@ -270,14 +301,20 @@ fn graft_inserts_the_turns_of_an_abandoned_branch() {
 fn graft_moves_turns_of_another_project() {
     let home = home_of_two();
     let elsewhere = home.path("elsewhere");
-    let donor = Transcript::new(DONOR, &elsewhere).prompt("far prompt").answer("far answer");
+    let donor = Transcript::new(DONOR, &elsewhere)
+        .prompt("far prompt")
+        .answer("far answer");
     fs_err::remove_file(home.transcript(DONOR)).unwrap();
     let path = home.folder_of(&elsewhere).join(format!("{DONOR}.jsonl"));
     home.write(&path, donor.text());
     in_place(&home, &["--from", &path.to_string_lossy()]);
     let entries = records(&home.transcript(SESSION));
     let folders = entries.iter().filter_map(|e| e["cwd"].as_str());
-    assert!(folders.clone().all(|cwd| cwd == home.project().to_string_lossy()));
+    assert!(
+        folders
+            .clone()
+            .all(|cwd| cwd == home.project().to_string_lossy())
+    );
     assert_eq!(folders.count(), 6);
 }
 
@@ -309,7 +346,11 @@ fn graft_refuses_places_that_the_model_is_not_shown() {
     let run = home.run(&["graft", SESSION, "--from", DONOR]);
     assert_eq!(run.code, 3, "{run:?}");
     assert!(run.stderr.contains("unfinished"), "{run:?}");
-    for wrong in [&["--from", DONOR, "--turns", "9"][..], &["--from", "-"], &[]] {
+    for wrong in [
+        &["--from", DONOR, "--turns", "9"][..],
+        &["--from", "-"],
+        &[],
+    ] {
         let run = home.run(&[&["graft", SESSION], wrong].concat());
         assert_eq!(run.code, 2, "{run:?}");
     }

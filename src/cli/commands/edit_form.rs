@@ -99,7 +99,11 @@ mod tests {
             what: "prompt",
             text: text.to_owned(),
         };
-        vec![text("a", "one\n"), text("b", ""), text("c", "three\nlines\n\n")]
+        vec![
+            text("a", "one\n"),
+            text("b", ""),
+            text("c", "three\nlines\n\n"),
+        ]
     }
 
     #[test]

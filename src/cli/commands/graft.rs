@@ -91,11 +91,7 @@ fn find_donor(context: &mut Context, name: String) -> Result<Located, CliError> 
 }
 
 /// Returns the folder that each session was held in, if they differ.
-fn moved_project(
-    donor: &Session,
-    from: &Located,
-    job: &Job<'_>,
-) -> Option<(PathBuf, PathBuf)> {
+fn moved_project(donor: &Session, from: &Located, job: &Job<'_>) -> Option<(PathBuf, PathBuf)> {
     let old = names::project_of(donor, from.folder())?;
     let new = names::project_of(&job.session, job.found.folder())?;
     (old != new).then_some((old, new))

@@ -7,8 +7,7 @@ use crate::store::fs::atomic::{create_private_dirs, link_or_copy, sync_folder};
 use crate::store::fs::swap::{Swap, SwapError, Swaps};
 use crate::store::fs::{FileState, Stamp, disk};
 use crate::store::journal::{
-    Journal, Operation, Replaced, State, before_name, is_as, remove_folders,
-    remove_resume_cache,
+    Journal, Operation, Replaced, State, before_name, is_as, remove_folders, remove_resume_cache,
 };
 use crate::surgery::Verified;
 

@@ -64,13 +64,17 @@ fn shown(text: &str) -> Vec<Value> {
 
 /// Tries a property on made-up sessions, and returns how often it was tried. The function returns `None` where a session
 /// gives no occasion, else two transcripts that must show the same.
+///
+/// A prompt that was queued while the model worked is an attachment of the turn before it, so it cannot begin a session:
+/// sessions with one are left out.
 fn try_all(same: impl Fn(&str, u32) -> Result<Option<(String, String)>, String>) -> u32 {
     let mut tried = 0;
     for seed in 0..SESSIONS {
         let text = writer::write(&Recipe::new(seed));
         let conversation = Conversation::new(&text);
         let turns = u32::try_from(conversation.turns()).expect("few turns");
-        if conversation.has_unclear_turns() || turns != count(&text) {
+        let is_queued = text.contains("queued_command");
+        if is_queued || conversation.has_unclear_turns() || turns != count(&text) {
             continue;
         }
         match same(&text, turns) {
@@ -109,7 +113,8 @@ fn graft_of_two_extracted_halves_is_the_conversation() {
         let first = some!(extracted(text, (1, middle)));
         let second = some!(extracted(text, (middle + 1, turns)));
         let joined = some!(grafted(&first, &second, None));
-        Ok(Some((joined, text.to_owned())))
+        let all = some!(extracted(text, (1, turns)));
+        Ok(Some((joined, all)))
     });
     assert!(tried >= 20, "{tried}");
 }
@@ -137,9 +142,15 @@ fn graft_of_a_turn_back_into_its_place_is_the_conversation() {
 fn graft_of_turns_that_the_session_has_already_shows_them_twice() {
     let tried = try_all(|text, turns| {
         let twice = some!(grafted(text, text, None));
-        let (once, both) = (shown(text).len(), shown(&twice).len());
-        if both != 2 * once {
-            return Err(format!("{both} blocks instead of twice {once}"));
+        let words = |text: &str| {
+            let texts = shown(text).into_iter();
+            texts.filter_map(|b| b["text"].as_str().map(str::to_owned))
+        };
+        let all = some!(extracted(text, (1, turns)));
+        let expected: Vec<String> = words(text).chain(words(&all)).collect();
+        let found: Vec<String> = words(&twice).collect();
+        if found != expected {
+            return Err(format!("{found:?} instead of {expected:?}"));
         }
         let first = some!(applied(&twice, Truncate { at: turns.into() }));
         Ok(Some((first, text.to_owned())))
@@ -178,6 +189,10 @@ fn uncompact_of_compact_is_the_conversation() {
 fn delete_of_the_last_turns_equals_truncate() {
     let tried = try_all(|text, turns| {
         if turns < 2 {
+            return Ok(None);
+        }
+        // A compaction stays, and what it hides stays hidden.
+        if text.contains("compact_boundary") {
             return Ok(None);
         }
         let at = turns / 2;
