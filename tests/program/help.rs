@@ -10,6 +10,7 @@ const COMMANDS: [&str; 28] = [
     "diff",
     "clone",
     "extract",
+    "graft",
     "trim",
     "strip-thinking",
     "drop-tools",
