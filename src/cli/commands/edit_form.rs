@@ -76,11 +76,15 @@ impl<'a> Form<'a> {
                     "keep the lines with dashes. Delete a message with: ccsurgery delete --message ID",
                 ));
             };
+            // Some editors end every line with a carriage return too.
+            if !text.text.contains('\r') {
+                new = new.replace("\r\n", "\n");
+            }
             // The form ends each text with a newline.
             if new.ends_with('\n') {
                 new.pop();
             }
-            if new != text.text && new.replace("\r\n", "\n") != text.text {
+            if new != text.text {
                 changes.push((text.message.clone(), new));
             }
         }
