@@ -110,9 +110,9 @@ impl Excised {
         }
         let turns = self.verified.session();
         let mut ids = FreshIds::for_copy(&self.names, turns);
-        transcripts
-            .iter()
-            .for_each(|(_, agent)| ids.entries(agent.session()));
+        for (_, agent) in &transcripts {
+            ids.entries(agent.session());
+        }
         let written = |session: &Session| {
             let mut bytes = Vec::new();
             emit(session, Some(&ids), &mut bytes)?;

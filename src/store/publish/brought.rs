@@ -181,7 +181,7 @@ impl<'a> GraftSource<'a> {
             }
             (SidecarKind::Plan, _) => {
                 let renamed = self.names.slugs.iter().find(|(old, _)| *old == file.owner);
-                owner = renamed?.1.clone();
+                owner.clone_from(&renamed?.1);
                 if !donor.names_file(&owner) {
                     return None;
                 }
