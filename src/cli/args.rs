@@ -154,6 +154,7 @@ pub(super) enum Command {
     Delete(commands::delete::DeleteArgs),
     Edit(commands::edit::EditArgs),
     Extract(commands::extract::ExtractArgs),
+    Graft(commands::graft::GraftArgs),
     Uncompact(commands::uncompact::UncompactArgs),
     RestoreBranch(commands::restore_branch::RestoreBranchArgs),
     Title(commands::title::TitleArgs),

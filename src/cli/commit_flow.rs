@@ -11,8 +11,8 @@ use crate::ops::ChosenStep;
 use crate::render::{YELLOW, clean, fit, paint};
 use crate::session::Session;
 use crate::store::{
-    self, ChangedSubagent, CopyPlan, CopySource, CopyTarget, Located, Provenance, Published,
-    Sessions, Stamp, SubagentWork, changed_subagents,
+    self, BroughtFile, ChangedSubagent, CopyPlan, CopySource, CopyTarget, Located, NewSidecars,
+    Provenance, Published, Sessions, Stamp, SubagentWork, changed_subagents,
 };
 use crate::surgery::{
     CopyNames, Detail, FreshIds, Surgery, Transform, Verified, emitted_len, title_for,
@@ -46,6 +46,8 @@ pub(super) struct Job<'a> {
     pub(super) in_place: InPlaceArgs,
     /// Another project for the result.
     pub(super) to_project: Option<PathBuf>,
+    /// Files that come along with inserted turns.
+    pub(super) brought: Vec<BroughtFile>,
     /// How the transforms were chosen, if the program chose them.
     pub(super) steps: Vec<ChosenStep>,
     /// Why there may be nothing to do, if the command knows.
@@ -76,6 +78,7 @@ impl<'a> Job<'a> {
             write,
             in_place,
             to_project: None,
+            brought: Vec::new(),
             steps: Vec::new(),
             idle: None,
             stamp,
@@ -131,13 +134,14 @@ pub(super) struct Task<'a> {
 }
 
 /// Runs a job to its end.
-pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliError> {
+pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, CliError> {
+    let brought = std::mem::take(&mut job.brought);
     let progress = Progress::start(context.progress, "planning");
     let (task, surgery, copy) = prepare(context, job)?;
     let operated = surgery.operate()?;
     progress.phase("checking");
     let verified = operated.verify()?;
-    let outcome = Outcome::new(context, &task, &verified, copy)?;
+    let outcome = Outcome::new(context, &task, &verified, copy, brought)?;
     progress.done();
     if outcome.is_idle(&task) {
         return nothing_to_do(context, &task, &verified);
@@ -331,6 +335,8 @@ pub(super) struct Outcome<'v> {
     subagents: Vec<ChangedSubagent>,
     /// Links and other special files beside a transcript that is rewritten in place.
     skipped: Vec<PathBuf>,
+    /// Files that are made beside a session that is rewritten.
+    beside: NewSidecars,
     transformed: bool,
 }
 
@@ -340,25 +346,31 @@ impl<'v> Outcome<'v> {
         task: &Task<'_>,
         verified: &'v Verified,
         copying: Option<Copying>,
+        brought: Vec<BroughtFile>,
     ) -> Result<Self, CliError> {
         let mut outcome = Self {
             copy: None,
             ids: None,
             subagents: Vec::new(),
             skipped: Vec::new(),
+            beside: NewSidecars::default(),
             transformed: verified.operated().is_transformed(),
         };
         match (copying, &task.subagents) {
             (Some(Copying::Session(source)), work) => {
-                outcome.copy = Some(source.plan(&context.config, verified, work.as_ref())?);
+                outcome.copy =
+                    Some(source.plan_with(&context.config, verified, work.as_ref(), brought)?);
             }
             (Some(Copying::Transcript(names)), _) => {
                 outcome.ids = Some(FreshIds::for_copy(&names, verified.session()));
             }
-            (None, Some(work)) if task.destination == Destination::InPlace => {
-                let (changed, skipped) = changed_subagents(&context.config, &task.found, work)?;
-                outcome.subagents = changed;
-                outcome.skipped = skipped;
+            (None, work) if task.destination == Destination::InPlace => {
+                outcome.beside = NewSidecars::new(brought)?;
+                if let Some(work) = work {
+                    let (changed, skipped) = changed_subagents(&context.config, &task.found, work)?;
+                    outcome.subagents = changed;
+                    outcome.skipped = skipped;
+                }
             }
             (None, _) => {}
         }
@@ -399,6 +411,11 @@ impl<'v> Outcome<'v> {
     /// The copy, if the result is a session of its own.
     pub(super) fn copy(&self) -> Option<&CopyPlan<'v>> {
         self.copy.as_ref()
+    }
+
+    /// The files that are made beside a session that is rewritten.
+    pub(super) fn beside(&self) -> &NewSidecars {
+        &self.beside
     }
 
     /// The size of the transcript that will be written.
@@ -468,11 +485,12 @@ fn publish(
                 &provenance,
             )?))
         }
-        (Destination::InPlace | Destination::New(_), _) => Ok(Some(sessions.replace(
+        (Destination::InPlace | Destination::New(_), _) => Ok(Some(sessions.replace_with(
             &task.found,
             task.stamp,
             verified,
             &outcome.subagents,
+            &outcome.beside,
             &provenance,
         )?)),
     }

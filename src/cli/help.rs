@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Look",
         &["ls", "show", "grep", "inspect", "payload", "diff", "export"],
     ),
-    ("Copy", &["clone", "extract"]),
+    ("Copy", &["clone", "extract", "graft"]),
     (
         "Make room",
         &[

@@ -52,7 +52,10 @@ impl<'a> Report<'a> {
                 len: figures.1.bytes,
                 what: "transcript",
             }],
-            (None, _) => Vec::new(),
+            (None, _) => {
+                let beside = outcome.beside().planned_files();
+                beside.into_iter().map(file_row).collect()
+            }
         };
         Self {
             task,

@@ -88,7 +88,7 @@ impl Transform for EditText {
 
 /// What part of a message a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     /// What a person or the model wrote.
     Words,
     /// The input of a call, as JSON.
@@ -98,16 +98,16 @@ enum Part {
 }
 
 /// The text of a message that can be edited.
-struct Target<'s> {
+pub(super) struct Target<'s> {
     index: usize,
-    part: Part,
+    pub(super) part: Part,
     block: Option<&'s Block>,
     /// Where its JSON value is in the line.
     span: Span,
 }
 
 impl<'s> Target<'s> {
-    fn of(session: &'s Session, index: usize) -> Result<Self, Refusal> {
+    pub(super) fn of(session: &'s Session, index: usize) -> Result<Self, Refusal> {
         let e = &session.entries()[index];
         if e.flags.string_content() {
             return Ok(Self {
@@ -141,7 +141,7 @@ impl<'s> Target<'s> {
         })
     }
 
-    fn text(&self, session: &Session) -> String {
+    pub(super) fn text(&self, session: &Session) -> String {
         let raw = self.span.of(session.text(&session.entries()[self.index]));
         match self.part {
             Part::Input => String::from_utf8_lossy(raw).into_owned(),

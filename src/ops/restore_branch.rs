@@ -66,6 +66,26 @@ impl Transform for RestoreBranch {
     }
 }
 
+/// Returns how many turns of the present conversation the branch with this entry begins with. Refuses an entry that is
+/// not on a branch.
+pub(super) fn shared_turns(session: &Session, entry: &str) -> Result<u32, Refusal> {
+    let named = find_entry(session, entry)?;
+    let graph = session.graph();
+    if matches!(graph.place(named), Standing::Path(_) | Standing::Beside(_)) {
+        return Err(Refusal::new(
+            "not-a-branch",
+            format!("`{entry}` is part of the conversation, not of an abandoned branch"),
+            "see the branches with: ccsurgery show --branches",
+        ));
+    }
+    let top = above(session, named);
+    let parent = top.last().and_then(|&i| graph.parent(i));
+    Ok(match parent.map(|i| graph.place(i)) {
+        Some(Standing::Path(position)) => session.turns().at_position(position),
+        _ => 0,
+    })
+}
+
 /// Returns the last message in the file at or below an entry.
 fn end_of_branch(session: &Session, entry: usize) -> Option<usize> {
     let (heads, graph) = (session.heads(), session.graph());

@@ -12,6 +12,7 @@ use crate::session::{At, Call, Session, TurnRange};
 use crate::surgery::{Refusal, RefusalKind, Remedy};
 use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
+use super::removals::holds_copies;
 use super::turn_filter::TurnFilter;
 
 /// Criteria for content. All that are given must match.
@@ -81,7 +82,11 @@ impl Selector {
                     Some(call) => {
                         if calls.insert(call.id) {
                             out.calls.push(call.id);
-                            out.blocks.extend(call.uses.iter().chain(&call.results));
+                            let both = call.uses.iter().chain(&call.results);
+                            // Copies that the client keeps for itself are removed apart.
+                            let is_own =
+                                |at: &&At| !holds_copies(&session.entries()[at.entry as usize]);
+                            out.blocks.extend(both.filter(is_own));
                         }
                     }
                     None => out.blocks.push(At {

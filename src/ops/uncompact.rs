@@ -2,15 +2,15 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::human::tokens;
+use crate::json::{Edit, apply_edits, lookup};
 use crate::session::{Session, Standing};
-use crate::surgery::{Action, ChangeKind, Detail, Plan, Reach, Refusal, RefusalKind, Transform};
+use crate::surgery::{
+    Action, ChangeKind, Detail, InsertAt, Plan, Reach, Refusal, RefusalKind, Transform,
+};
 use crate::transcript::Entry;
 use crate::view::prompt_text;
-use crate::window::Calibration;
 
-/// The context window of most models, and of those with a long one, in tokens.
-const LIMITS: [u64; 2] = [200_000, 1_000_000];
+use super::window_limit::warn_of_window;
 
 /// Shows the turns before a compaction again, together with those after it. The boundary and the summary are removed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,6 +18,8 @@ pub struct Uncompact {
     /// The compaction to take back, counted from 1, or from the end if negative; the last one if `None`. Later ones
     /// are taken back too: they hide the same turns.
     pub boundary: Option<i64>,
+    /// Whether summaries stay in the file, apart from the conversation.
+    pub keep_summary: bool,
 }
 
 impl Transform for Uncompact {
@@ -35,7 +37,7 @@ impl Transform for Uncompact {
         let mut plan = Plan::with_detail(detail);
         let lifted = Lifted::new(session, from);
         for &i in &lifted.entries {
-            drop_part(session, i, &mut plan);
+            drop_part(session, i, self.keep_summary, &mut plan);
         }
         lifted.relink(session, &mut plan);
         note_revealed(session, from, &mut plan);
@@ -188,7 +190,10 @@ fn before_boundary(session: &Session, boundary: usize) -> Option<usize> {
 }
 
 /// Removes a boundary or a summary.
-fn drop_part(session: &Session, index: usize, plan: &mut Plan) {
+///
+/// A summary that is kept becomes the first line of the file, without a parent: no client takes the first entry for the end
+/// of the conversation, and nothing follows it.
+fn drop_part(session: &Session, index: usize, keep_summary: bool, plan: &mut Plan) {
     let e = &session.entries()[index];
     if e.is_boundary() {
         plan.drop_entry(session, e, ChangeKind::Boundary);
@@ -201,16 +206,23 @@ fn drop_part(session: &Session, index: usize, plan: &mut Plan) {
         0
     };
     let words = prompt_text(session, e).unwrap_or_default();
-    plan.note(
-        session,
-        e,
-        Action::Drop,
-        ChangeKind::Summary,
-        -bytes,
-        shown,
-        words,
-    );
+    let (action, bytes) = if keep_summary {
+        (Action::Edit, 0)
+    } else {
+        (Action::Drop, -bytes)
+    };
+    plan.note(session, e, action, ChangeKind::Summary, bytes, shown, words);
     plan.drop_line(e.line);
+    if keep_summary {
+        plan.insert_line(InsertAt::Before(0), without_parent(session.text(e)));
+    }
+}
+
+/// Returns a line whose entry has no parent.
+fn without_parent(line: &[u8]) -> Vec<u8> {
+    let edits = lookup(line, &["parentUuid"]).map(|span| Edit::new(span, "null"));
+    let edits: Vec<Edit> = edits.into_iter().collect();
+    apply_edits(line, &edits).unwrap_or_else(|_| line.to_vec())
 }
 
 /// Records what the model is shown again, turn by turn.
@@ -250,26 +262,5 @@ fn note_revealed(session: &Session, from: u32, plan: &mut Plan) {
                 words,
             );
         }
-    }
-}
-
-/// Reports how large the context window will be, and what to do if a model cannot hold it.
-fn warn_of_window(session: &Session, plan: &mut Plan) {
-    let Ok((document, lines)) = plan.clone().apply(session) else {
-        return;
-    };
-    let before = Calibration::of(session);
-    let after = Calibration::of(&session.derived(document, &lines));
-    let window = before.window_of(&after);
-    if window > LIMITS[0] {
-        let size = tokens(window);
-        let holds = if window > LIMITS[1] {
-            "no model holds that much"
-        } else {
-            "most models hold only 200k"
-        };
-        plan.warnings.push(format!(
-            "the context window will be about {size}: {holds}. Make it smaller with: ccsurgery trim"
-        ));
     }
 }

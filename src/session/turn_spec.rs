@@ -88,6 +88,13 @@ impl TurnRange {
     }
 }
 
+impl TurnRange {
+    /// All turns from this one on.
+    pub fn from_first(first: u32) -> Self {
+        Self(format!("{first}.."))
+    }
+}
+
 impl From<(u32, u32)> for TurnRange {
     fn from((first, last): (u32, u32)) -> Self {
         Self(format!("{first}..{last}"))

@@ -20,9 +20,9 @@ pub use journal::{
     UnusableRecord, check_redo, check_undo, redo, undo,
 };
 pub use publish::{
-    ChangedSubagent, CommitError, CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile,
-    Provenance, Published, Sessions, SubagentError, SubagentWork, changed_subagents, write_file,
-    write_stream,
+    BroughtFile, ChangedSubagent, CommitError, CopyPlan, CopySource, CopyTarget, GraftPair,
+    GraftSource, NewSidecars, PlannedAction, PlannedFile, Provenance, Published, Sessions,
+    SubagentError, SubagentWork, changed_subagents, write_file, write_stream,
 };
 pub use sessions::{
     Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, SessionFiles,

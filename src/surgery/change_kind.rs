@@ -50,6 +50,8 @@ pub enum ChangeKind {
     LastPrompt,
     /// An entry from before a compaction.
     History,
+    /// A turn of another session or branch.
+    Turn,
     /// A turn that stays in the file, but is no longer shown to the model.
     HiddenFromModel,
     /// A turn or message that was hidden, and that the model is shown again.
@@ -115,6 +117,7 @@ impl ChangeKind {
             ChangeKind::Boundary => "boundary",
             ChangeKind::LastPrompt => "last-prompt",
             ChangeKind::History => "history",
+            ChangeKind::Turn => "turn",
             ChangeKind::HiddenFromModel => "hidden-from-model",
             ChangeKind::ShownAgain => "shown-again",
             ChangeKind::AbandonedBranch => "abandoned-branch",
@@ -162,6 +165,7 @@ impl ChangeKind {
             ChangeKind::Boundary => ("compaction boundary", "compaction boundaries"),
             ChangeKind::LastPrompt => ("leaf record", "leaf records"),
             ChangeKind::History => ("earlier entry", "earlier entries"),
+            ChangeKind::Turn => ("turn", "turns"),
             ChangeKind::HiddenFromModel => ("hidden from the model", "turns hidden from the model"),
             ChangeKind::ShownAgain => ("shown to the model again", "shown to the model again"),
             ChangeKind::AbandonedBranch => (

@@ -2,14 +2,15 @@
 //!
 //! A conversation is the list of entries that the model is shown, in order. Each entry is known by the line
 //! of the original file that it stands on, so no text is compared that no edit touched. Every step of an
-//! operation narrows the expected conversation by exactly what its plan removes or hides; the result must
-//! show the rest, all of it, in the same order, and nothing else.
+//! operation narrows the expected conversation by exactly what its plan removes or hides, and adds the inserted
+//! entries that the plan states will be shown, which are known by their uuids. The result must show all of that, in
+//! the same order, and nothing else.
 
 use rustc_hash::FxHashSet;
 use std::hash::BuildHasher as _;
 
 use crate::session::{Session, Standing};
-use crate::transcript::{BlockKind, Entry, EntryHead, Kind};
+use crate::transcript::{BlockKind, Entry, EntryHead, Id, Kind};
 use crate::window::shown_entries;
 
 use super::plan::{Fate, Plan, Reach};
@@ -37,6 +38,12 @@ pub enum BrokenPromise {
         /// The line in the original file, counted from 1.
         line: u32,
     },
+    /// An inserted entry is not shown, or in another place than stated.
+    #[error("inserted message {uuid} would not be shown to the model in its place")]
+    Inserted {
+        /// Its uuid; empty if it is not a UUID.
+        uuid: String,
+    },
     /// An edit changed a content block that it was not meant for.
     #[error("line {line} would lose or change a content block that nothing named")]
     Block {
@@ -48,9 +55,11 @@ pub enum BrokenPromise {
 /// The conversation that a result must show.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Expected {
-    /// The entries of the original file, in the order in which the model is shown them. Entries that an operation
-    /// inserted are not listed: a plan names them by inserting them.
+    /// The entries in the order in which the model is shown them: those of the original file, and inserted ones that a
+    /// plan stated will be shown. Other inserted entries are not listed.
     lines: Vec<Shown>,
+    /// The uuids of the inserted entries among them, and of those that later steps removed.
+    inserted: FxHashSet<Id>,
     /// The first step that changed a block without naming it.
     broken: Option<BrokenPromise>,
 }
@@ -58,21 +67,57 @@ pub(super) struct Expected {
 /// An entry that the model is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shown {
-    /// Its line in the original file.
-    line: u32,
+    /// What it is known by.
+    key: Key,
     /// Whether its place is fixed: the model wrote it, or it is a boundary or a summary, which preserved messages
     /// follow although they stand before it in the file.
     is_fixed: bool,
 }
 
+/// What an entry is known by while lines come and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Key {
+    /// Its line in the original file.
+    Line(u32),
+    /// The uuid of an inserted entry.
+    Inserted(Id),
+}
+
+impl Key {
+    fn of(session: &Session, entry: &Entry) -> Option<Self> {
+        let origin = session.document().origin(entry.line as usize);
+        let inserted = || entry.uuid.some().map(Key::Inserted);
+        origin.map(|line| Key::Line(line as u32)).or_else(inserted)
+    }
+
+    /// Returns the promise that is broken if this entry is not where it should be.
+    fn broken(self, how: impl FnOnce(u32) -> BrokenPromise) -> BrokenPromise {
+        match self {
+            Key::Line(line) => how(line + 1),
+            Key::Inserted(id) => BrokenPromise::Inserted {
+                uuid: id.text().unwrap_or_default(),
+            },
+        }
+    }
+}
+
+/// Inserted entries that will be shown together.
+struct Arrival {
+    /// The entry that they are shown before; the end if `None`.
+    before: Option<Key>,
+    uuids: Vec<Id>,
+}
+
 /// What a step is about to do to the conversation, taken down before the session changes.
 pub(super) struct Intent {
-    /// Lines of the original file that the step removes or hides.
-    leaving: FxHashSet<u32>,
+    /// Entries that the step removes or hides.
+    leaving: FxHashSet<Key>,
+    /// Inserted entries that the model will be shown.
+    arriving: Vec<Arrival>,
     /// Whether the step removes a compaction boundary of the live path, so that history before it is shown again.
     lifts_boundary: bool,
     /// Lines of the live path, for a step that lifts a boundary: only these may come to light.
-    live: FxHashSet<u32>,
+    live: FxHashSet<Key>,
     /// For each entry whose content is edited: its line, and its blocks that no edit touches.
     untouched: Vec<(u32, Vec<BlockPrint>)>,
 }
@@ -88,25 +133,29 @@ impl Expected {
     /// Expects the conversation that a session has now.
     pub(super) fn of(session: &Session) -> Self {
         Self {
-            lines: shown(session),
+            lines: shown(session, &FxHashSet::default()),
+            inserted: FxHashSet::default(),
             broken: None,
         }
     }
 
     /// Narrows the expected conversation by a step that was carried out: `after` is the session it made.
     pub(super) fn follow(&mut self, intent: Intent, after: &Session, reach: Reach) {
-        self.lines.retain(|s| !intent.leaving.contains(&s.line));
+        self.lines.retain(|s| !intent.leaving.contains(&s.key));
+        self.receive(&intent.arriving, after);
         if reach != Reach::Narrows || intent.lifts_boundary {
-            let now = shown(after);
+            let now = shown(after, &self.inserted);
             if reach != Reach::Rearranges {
                 let broken = self.lost_among(&now, after);
                 self.break_with(broken);
             }
             if reach == Reach::Narrows {
-                let known: FxHashSet<u32> = self.lines.iter().map(|s| s.line).collect();
-                let mut strange = now.iter().map(|s| s.line);
+                let known: FxHashSet<Key> = self.lines.iter().map(|s| s.key).collect();
+                let mut strange = now.iter().map(|s| s.key);
                 let strange = strange.find(|l| !known.contains(l) && !intent.live.contains(l));
-                self.break_with(strange.map(|line| BrokenPromise::Revealed { line: line + 1 }));
+                self.break_with(
+                    strange.map(|key| key.broken(|line| BrokenPromise::Revealed { line })),
+                );
             }
             self.lines = now;
         }
@@ -119,37 +168,59 @@ impl Expected {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
         }
-        let (wanted, found) = (comparable(self.lines.clone()), comparable(shown(after)));
+        let found = comparable(shown(after, &self.inserted));
+        let wanted = comparable(self.lines.clone());
         if wanted == found {
             return Ok(());
         }
-        let expected: FxHashSet<u32> = wanted.iter().copied().collect();
-        let actual: FxHashSet<u32> = found.iter().copied().collect();
-        if let Some(line) = wanted.iter().find(|line| !actual.contains(line)) {
-            return Err(BrokenPromise::Lost { line: line + 1 });
+        let expected: FxHashSet<Key> = wanted.iter().copied().collect();
+        let actual: FxHashSet<Key> = found.iter().copied().collect();
+        if let Some(key) = wanted.iter().find(|key| !actual.contains(key)) {
+            return Err(key.broken(|line| BrokenPromise::Lost { line }));
         }
-        if let Some(line) = found.iter().find(|line| !expected.contains(line)) {
-            return Err(BrokenPromise::Revealed { line: line + 1 });
+        if let Some(key) = found.iter().find(|key| !expected.contains(key)) {
+            return Err(key.broken(|line| BrokenPromise::Revealed { line }));
         }
         let moved = wanted.iter().zip(&found).find(|(a, b)| a != b);
-        let line = moved.map_or(0, |(line, _)| *line);
-        Err(BrokenPromise::Moved { line: line + 1 })
+        let key = moved.map_or(Key::Line(0), |(key, _)| *key);
+        Err(key.broken(|line| BrokenPromise::Moved { line }))
+    }
+
+    /// Adds the inserted entries that a step stated will be shown, where it stated them.
+    fn receive(&mut self, arriving: &[Arrival], after: &Session) {
+        for Arrival { before, uuids } in arriving {
+            let place = before.and_then(|key| self.lines.iter().position(|s| s.key == key));
+            let place = place.unwrap_or(self.lines.len());
+            let mut entries = Vec::with_capacity(uuids.len());
+            for &uuid in uuids {
+                let key = Key::Inserted(uuid);
+                match after.find(uuid) {
+                    Some(i) => entries.push(Shown {
+                        key,
+                        is_fixed: is_fixed(after.heads()[i]),
+                    }),
+                    None => self.break_with(Some(key.broken(|line| BrokenPromise::Lost { line }))),
+                }
+            }
+            self.lines.splice(place..place, entries);
+            self.inserted.extend(uuids);
+        }
     }
 
     /// The first expected entry that is neither shown nor history before a boundary: a step that brings entries
     /// to light may find a boundary among them, and what stands before it is then hidden by right.
     fn lost_among(&self, now: &[Shown], after: &Session) -> Option<BrokenPromise> {
-        let shown: FxHashSet<u32> = now.iter().map(|s| s.line).collect();
+        let shown: FxHashSet<Key> = now.iter().map(|s| s.key).collect();
         let mut missing = self
             .lines
             .iter()
-            .map(|s| s.line)
-            .filter(|line| !shown.contains(line))
+            .map(|s| s.key)
+            .filter(|key| !shown.contains(key))
             .peekable();
         missing.peek()?;
-        let live = live_lines(after);
-        let line = missing.find(|line| !live.contains(line))?;
-        Some(BrokenPromise::Lost { line: line + 1 })
+        let live = live_entries(after);
+        let key = missing.find(|key| !live.contains(key))?;
+        Some(key.broken(|line| BrokenPromise::Lost { line }))
     }
 
     fn break_with(&mut self, broken: Option<BrokenPromise>) {
@@ -164,14 +235,19 @@ impl Intent {
     pub(super) fn of(session: &Session, plan: &Plan) -> Self {
         let document = session.document();
         let origin = |line: u32| document.origin(line as usize).map(|line| line as u32);
-        let leaving = plan.dropped().chain(plan.hidden()).filter_map(origin);
-        let leaving: FxHashSet<u32> = leaving.collect();
+        let entry = |line: u32| Some(&session.entries()[session.lines()[line as usize].entry()?]);
+        let leaving = plan.dropped().chain(plan.hidden());
+        let leaving = leaving.filter_map(|line| match origin(line) {
+            Some(line) => Some(Key::Line(line)),
+            None => Key::of(session, entry(line)?),
+        });
+        let leaving: FxHashSet<Key> = leaving.collect();
         let graph = session.graph();
         let lifts_boundary = session.boundaries().any(|(i, e)| {
             plan.drops(e.line) && matches!(graph.place(i), Standing::Path(_) | Standing::Beside(_))
         });
         let live = if lifts_boundary {
-            live_lines(session)
+            live_entries(session)
         } else {
             FxHashSet::default()
         };
@@ -180,7 +256,7 @@ impl Intent {
             Fate::Drop => None,
         });
         let untouched = edited.filter_map(|(line, edits)| {
-            let entry = &session.entries()[session.lines()[line as usize].entry()?];
+            let entry = entry(line)?;
             let in_content = |span: crate::json::Span| {
                 span.start < entry.content.end && entry.content.start < span.end
             };
@@ -194,6 +270,7 @@ impl Intent {
         });
         Self {
             leaving,
+            arriving: arriving(session, plan),
             lifts_boundary,
             live,
             untouched: untouched.collect(),
@@ -238,44 +315,66 @@ fn prints(
     blocks.map(print).collect()
 }
 
-/// The lines of the original file whose entries are on the live path or beside it, shown or not.
-fn live_lines(session: &Session) -> FxHashSet<u32> {
-    let (document, graph) = (session.document(), session.graph());
+/// The inserted entries that a plan states will be shown, each with the entry that follows them.
+fn arriving(session: &Session, plan: &Plan) -> Vec<Arrival> {
+    let mut stated = plan.arrivals().peekable();
+    if stated.peek().is_none() {
+        return Vec::new();
+    }
+    let graph = session.graph();
+    let shown = shown_entries(session);
+    let is_after = |i: u32, position: u32| matches!(graph.place(i as usize), Standing::Path(p) | Standing::Beside(p) if p >= position);
+    let arrival = |(position, uuids): (u32, &[Id])| {
+        let next = shown.iter().find(|&&i| is_after(i, position));
+        Arrival {
+            before: next.and_then(|&i| Key::of(session, &session.entries()[i as usize])),
+            uuids: uuids.to_vec(),
+        }
+    };
+    stated.map(arrival).collect()
+}
+
+/// The entries that are on the live path or beside it, shown or not.
+fn live_entries(session: &Session) -> FxHashSet<Key> {
+    let graph = session.graph();
     let entries = session.entries().iter().enumerate();
     let live =
         entries.filter(|(i, _)| matches!(graph.place(*i), Standing::Path(_) | Standing::Beside(_)));
-    let lines = live.filter_map(|(_, e)| document.origin(e.line as usize));
-    lines.map(|line| line as u32).collect()
+    live.filter_map(|(_, e)| Key::of(session, e)).collect()
 }
 
-/// The entries of the original file that the model is shown, in order.
-fn shown(session: &Session) -> Vec<Shown> {
-    let (document, heads) = (session.document(), session.heads());
-    let is_fixed = |head: EntryHead| {
-        head.kind == Kind::Assistant || head.is_boundary() || head.flags.compact_summary()
-    };
+/// Whether the place of an entry is fixed; see [`Shown`].
+fn is_fixed(head: EntryHead) -> bool {
+    head.kind == Kind::Assistant || head.is_boundary() || head.flags.compact_summary()
+}
+
+/// The entries of the original file, and the inserted ones that were stated, that the model is shown, in order.
+fn shown(session: &Session, inserted: &FxHashSet<Id>) -> Vec<Shown> {
+    let heads = session.heads();
     let entry = |i: u32| {
-        let line = session.entries()[i as usize].line as usize;
-        document.origin(line).map(|line| Shown {
-            line: line as u32,
-            is_fixed: is_fixed(heads[i as usize]),
-        })
+        let key = Key::of(session, &session.entries()[i as usize])?;
+        let is_stated = |id: Id| inserted.contains(&id);
+        if matches!(key, Key::Inserted(id) if !is_stated(id)) {
+            return None;
+        }
+        let is_fixed = is_fixed(heads[i as usize]);
+        Some(Shown { key, is_fixed })
     };
     let shown = shown_entries(session).into_iter();
     shown.filter_map(entry).collect()
 }
 
-/// The lines of a conversation, as they are compared.
+/// The keys of a conversation, as they are compared.
 ///
 /// Entries between two answers become one message of the user, in which the client puts results first. A
 /// result that loses its block but keeps its text may change places there, so these entries are listed in the
 /// order of the file. That must wait until all steps are done: where a step removes an answer, the entries around
 /// it become one message.
-fn comparable(mut shown: Vec<Shown>) -> Vec<u32> {
+fn comparable(mut shown: Vec<Shown>) -> Vec<Key> {
     for run in shown.chunk_by_mut(|a, b| a.is_fixed == b.is_fixed) {
         if !run[0].is_fixed {
-            run.sort_unstable_by_key(|s| s.line);
+            run.sort_unstable_by_key(|s| s.key);
         }
     }
-    shown.into_iter().map(|s| s.line).collect()
+    shown.into_iter().map(|s| s.key).collect()
 }

@@ -8,12 +8,13 @@ use uuid::Uuid;
 use crate::document::{Document, LineMap};
 use crate::json::{Edit, Edits, OverlapError, Span};
 use crate::session::Session;
-use crate::transcript::{Entry, LineState};
+use crate::transcript::{Entry, Id, LineState};
 
 use super::change_kind::ChangeKind;
 use super::excerpt::Excerpt;
 use super::refusal::Refusal;
 use super::reparent::reparent;
+use super::verify::Faults;
 
 /// An operation: it looks at a session and makes a plan.
 pub trait Transform {
@@ -233,6 +234,10 @@ pub struct Plan {
     say: Detail,
     inserts: BTreeMap<InsertAt, Vec<Vec<u8>>>,
     hidden: Vec<u32>,
+    /// Inserted entries that the model will be shown, with the position of the live path that they are shown before.
+    arrivals: Vec<(u32, Vec<Id>)>,
+    /// The faults that inserted lines have already.
+    brought: Faults,
     /// Parents that were requested, by entry.
     parents: BTreeMap<u32, Option<String>>,
     /// Every change, described.
@@ -300,6 +305,27 @@ impl Plan {
     /// The lines that stay in the file without being shown any longer.
     pub fn hidden(&self) -> impl Iterator<Item = u32> + '_ {
         self.hidden.iter().copied()
+    }
+
+    /// States that the model will be shown inserted entries, in this order, before what is now at a position of the live
+    /// path. The verifier rejects a result that does not show them there.
+    pub fn expect_shown(&mut self, position: u32, uuids: Vec<Id>) {
+        self.arrivals.push((position, uuids));
+    }
+
+    /// The inserted entries that the model will be shown; see [`Plan::expect_shown`].
+    pub(super) fn arrivals(&self) -> impl Iterator<Item = (u32, &[Id])> {
+        self.arrivals.iter().map(|(at, uuids)| (*at, &uuids[..]))
+    }
+
+    /// States that inserted lines come from a session with these faults, which the result may have too.
+    pub fn bring_faults(&mut self, faults: Faults) {
+        self.brought = faults;
+    }
+
+    /// Hands over the faults that inserted lines have already.
+    pub(super) fn take_brought(&mut self) -> Faults {
+        std::mem::take(&mut self.brought)
     }
 
     /// Removes an entry that the model is not shown, and records that.

@@ -134,6 +134,7 @@ impl<'a> Surgery<'a> {
         let mut step = first?;
         while let Some(made) = step {
             let next = held.advance(made.document, &made.lines);
+            baseline = baseline.with_brought(made.brought);
             let lifted = next.graph().window_start() < made.window_start;
             if made.reach != Reach::Narrows || lifted {
                 baseline = baseline.with_revealed(next);
@@ -235,6 +236,8 @@ struct Step {
     lines: LineMap,
     intent: Intent,
     reach: Reach,
+    /// The faults that inserted lines have already.
+    brought: Faults,
     /// The position of the live path from which on the model was shown it before.
     window_start: u32,
 }
@@ -262,6 +265,7 @@ fn next_step<'t>(
             lines,
             intent,
             reach: transform.reach(),
+            brought: plan.take_brought(),
             window_start: session.graph().window_start(),
         }));
     }

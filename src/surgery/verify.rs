@@ -59,6 +59,15 @@ impl Faults {
         self
     }
 
+    /// Adds faults that inserted lines had where they come from.
+    #[must_use]
+    pub(super) fn with_brought(mut self, brought: Self) -> Self {
+        for (check, (n, example)) in brought.0 {
+            self.0.entry(check).or_insert((0, example)).0 += n;
+        }
+        self
+    }
+
     /// Fails if a session has a fault that these do not contain.
     fn judge(&self, after: &Session) -> Result<(), Fault> {
         for (check, (after, example)) in Self::of(after).0 {

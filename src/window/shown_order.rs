@@ -43,6 +43,12 @@ pub(crate) fn shown_entries(session: &Session) -> Vec<u32> {
     shown_order(session, None)
 }
 
+/// Returns the entry that the next prompt follows: the leaf, or the last entry after it that is not a message.
+pub(crate) fn end_of_conversation(session: &Session) -> Option<usize> {
+    let last = tail(session).last().map(|&i| i as usize);
+    last.or_else(|| session.graph().leaf())
+}
+
 /// What follows the leaf without being a message: the client shows it with the next prompt.
 fn tail(session: &Session) -> Vec<u32> {
     let (entries, graph) = (session.entries(), session.graph());

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::case::{Case, Seen};
 use crate::operations::{Operation, TITLE, plan, takes, turns_for_sdk};
 use crate::view::{self, PayloadBlock};
-use crate::{agents, expect, folders, sdk};
+use crate::{agents, expect, folders, joins, sdk};
 
 /// In which form an operation is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,10 @@ pub(crate) enum Verdict {
 
 /// The forms that an operation has.
 pub(crate) fn forms(operation: &Operation) -> &'static [Form] {
-    if operation.in_place {
+    if operation.name == "title" {
+        // It only ever changes the session itself.
+        &[Form::InPlace, Form::Undo]
+    } else if operation.in_place {
         Form::ALL
     } else {
         &[Form::New]
@@ -94,8 +97,10 @@ fn attempt(
     }
     if !args.is_empty() {
         fs_err::write(case.plan_path(), plan(case))?;
-        args.push(session.clone());
-        if form != Form::New {
+        let (ready, target) = joins::prepare(case, operation.name, args)?;
+        args = ready;
+        args.push(target);
+        if form != Form::New && operation.name != "title" {
             args.extend(["--in-place", "--yes"].map(str::to_owned));
         }
         let report = ccsurgery(case, &args)?;
@@ -276,15 +281,16 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         operation.reminders.forget(shown);
     }
     match operation.name {
+        "graft-again" | "graft-at" => joins::unify(case, &mut seen.shown)?,
+        "uncompact" => {
+            joins::without_answer(case, &mut seen.shown)?;
+            forget_untold(case, &expected, &mut seen.shown);
+        }
+        "restore-branch" => seen.shown.truncate(expected.len()),
         "drop-tools-stub" => expect::notes(&mut seen.shown),
         "compact" | "compact-drop-history" => expect::summaries(&mut seen.shown),
         "payload" => expected.retain(|s| !case.is_awaited(s) || seen.shown.contains(s)),
-        // The recording shows what its own client made of it then, which may have lost some.
-        "truncate-early" if case.by != case.recording.version => {
-            let told: Vec<_> = expected.iter().filter_map(PayloadBlock::call).collect();
-            seen.shown
-                .retain(|s| s.call().is_none_or(|id| told.contains(&id)));
-        }
+        "truncate-early" => forget_untold(case, &expected, &mut seen.shown),
         name if name.starts_with("drop-tools") || name == "run" => {
             let back = may_come_back(case, name);
             seen.shown
@@ -309,6 +315,14 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         "the model is shown something else:\n{}",
         difference(&expected, &seen.shown)
     )
+}
+
+/// Leaves out calls that the recording does not show: its own client may have lost some, and another finds them.
+fn forget_untold(case: &Case, expected: &[PayloadBlock], shown: &mut Vec<PayloadBlock>) {
+    if case.by != case.recording.version {
+        let told: Vec<_> = expected.iter().filter_map(PayloadBlock::call).collect();
+        shown.retain(|s| s.call().is_none_or(|id| told.contains(&id)));
+    }
 }
 
 /// Whether a text is told by a reminder: of what older clients attached, the phrases around it are the client's affair.

@@ -25,6 +25,7 @@ mod folders;
 mod images;
 mod interactive;
 mod job;
+mod joins;
 mod ledger;
 mod matrix;
 mod operations;

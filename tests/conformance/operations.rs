@@ -5,6 +5,7 @@ use anyhow::Result;
 use crate::case::Case;
 use crate::client::VERSIONS;
 use crate::expect;
+use crate::joins;
 use crate::view::PayloadBlock;
 
 /// The summary that the suite gives to `compact`.
@@ -160,6 +161,82 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         expect: expect::truncated,
         reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
+        name: "extract",
+        args: |case| {
+            let (_, last) = joins::turns(case)?;
+            words(&["extract", "--turns", &last.to_string()])
+        },
+        expect: joins::extracted,
+        reminders: Reminders::Vary,
+        in_place: false,
+    },
+    Operation {
+        name: "graft",
+        args: |case| joins::turns(case).and_then(|_| words(&["graft"])),
+        expect: joins::joined,
+        reminders: Reminders::Vary,
+        in_place: false,
+    },
+    Operation {
+        name: "graft-again",
+        args: |case| joins::turns(case).and_then(|_| words(&["graft"])),
+        expect: joins::repeated,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
+        name: "graft-at",
+        args: |case| {
+            let (first, _) = joins::turns(case)?;
+            words(&["graft", "--at", &first.to_string()])
+        },
+        expect: joins::inserted,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
+        name: "edit",
+        args: joins::edit_prompt,
+        expect: joins::with_edited_prompt,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
+        name: "edit-answer",
+        args: joins::edit_answer,
+        expect: joins::with_edited_answer,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
+        name: "uncompact",
+        args: |case| (case.compacted > 0).then(|| words(&["uncompact"]))?,
+        expect: joins::uncompacted,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
+        name: "uncompact-own",
+        args: |case| joins::turns(case).and_then(|_| words(&["uncompact"])),
+        expect: expect::same,
+        reminders: Reminders::Vary,
+        in_place: false,
+    },
+    Operation {
+        name: "restore-branch",
+        args: joins::restore_branch,
+        expect: joins::left,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
+        name: "title",
+        args: |_| words(&["title", TITLE]),
+        expect: expect::same,
+        reminders: Reminders::Same,
         in_place: true,
     },
     Operation {

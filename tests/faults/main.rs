@@ -18,6 +18,7 @@ mod cases;
 #[cfg(target_os = "linux")]
 mod device;
 mod disk;
+mod graft;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod kills;

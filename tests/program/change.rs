@@ -640,3 +640,49 @@ fn extract_shows_turns_from_before_a_compaction() {
     let run = home.run(&["extract", "--turns", "1..3", SESSION]);
     assert_eq!(run.code, 3, "{run:?}");
 }
+
+#[test]
+fn edit_of_turns_opens_all_their_texts_in_one_form() {
+    let home = home_of_three();
+    let before = bytes(&home);
+    let edit = |editor: &str, turns: &str| {
+        let arguments = ["edit", "--turns", turns, SESSION, "--in-place", "--yes"];
+        home.command(&arguments).env("EDITOR", editor).run()
+    };
+    let run = edit("true", "1..3");
+    assert!(run.stdout.contains("Nothing to do"), "{run:?}");
+    assert_eq!(bytes(&home), before);
+    let run = edit("sed -i 's/second /2nd /; s/a.txt/b.txt/'", "2..3");
+    assert_eq!(run.code, 0, "{run:?}");
+    let shown = texts(&home);
+    assert_eq!(shown[2..4], ["2nd prompt", "2nd answer"]);
+    let text = String::from_utf8(bytes(&home)).expect("UTF-8");
+    assert!(text.contains("b.txt") && !text.contains("a.txt"), "{text}");
+    assert_eq!(home.run(&["doctor", SESSION]).code, 0);
+    done(&home, &["undo", "--yes"]);
+    assert_eq!(bytes(&home), before);
+    let run = edit("sed -i '/^----/d'", "1");
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.stderr.contains("delete --message"), "{run:?}");
+    assert_eq!(edit("false", "1").code, 1);
+    assert_eq!(edit("true", "9").code, 2);
+    assert_eq!(bytes(&home), before);
+}
+
+#[test]
+fn uncompact_keeps_the_summary_apart_from_the_conversation() {
+    for keep in ["0", "1"] {
+        let home = home_of_three();
+        let before = payload(&home, SESSION);
+        in_place(
+            &home,
+            &["compact", "--keep-last", keep, "--summary", "in short"],
+        );
+        in_place(&home, &["uncompact", "--keep-summary"]);
+        assert_eq!(payload(&home, SESSION), before, "{keep}");
+        let text = String::from_utf8(bytes(&home)).expect("UTF-8");
+        assert!(text.contains("in short") && !text.contains("compact_boundary"));
+        let findings = home.run(&["doctor", SESSION]);
+        assert_eq!(findings.code, 0, "{findings:?}");
+    }
+}

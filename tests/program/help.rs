@@ -11,6 +11,7 @@ const COMMANDS: [&str; 29] = [
     "diff",
     "clone",
     "extract",
+    "graft",
     "trim",
     "strip-thinking",
     "drop-tools",

@@ -18,6 +18,7 @@ mod every_command;
 mod export;
 mod file_types;
 mod fixtures;
+mod graft;
 mod help;
 mod hostile;
 mod in_place;

@@ -4,29 +4,34 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 
-use crate::ops::EditText;
+use crate::ops::{EditText, EditableText};
+use crate::session::TurnRange;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::plan_file::{PlanStep, StepOptions};
+use super::edit_form::Form;
 
 /// Change the text of a prompt, an answer, a call or a result
 ///
-/// Without --text or --text-file, your editor ($VISUAL or $EDITOR) opens with the present text. The input of a call
-/// is edited as JSON. If you change an answer, the thinking of that message is removed, because its signature does
-/// not fit the new text.
+/// Without --text or --text-file, your editor ($VISUAL or $EDITOR) opens with the present text; with --turns, it opens
+/// with all texts of these turns. The input of a call is edited as JSON. If you change an answer, the thinking of that
+/// message is removed, because its signature does not fit the new text.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery show --turns 3                            see the ids of the messages\n  ccsurgery edit 1f2e3d4c                             in your editor\n  ccsurgery edit 1f2e3d4c --text \"Use tabs.\" -n       preview"
+    after_help = "Examples:\n  ccsurgery show --turns 3                            see the ids of the messages\n  ccsurgery edit 1f2e3d4c                             in your editor\n  ccsurgery edit --turns 3..5                         all texts of these turns\n  ccsurgery edit 1f2e3d4c --text \"Use tabs.\" -n       preview"
 )]
 pub(crate) struct EditArgs {
-    /// The id of the message, or the beginning of it
-    #[arg(value_name = "MESSAGE")]
-    message: String,
+    /// The id of the message, or the beginning of it; with --turns, the session
+    #[arg(value_name = "MESSAGE", required_unless_present = "turns")]
+    message: Option<String>,
     #[command(flatten)]
     session: SessionArg,
+    /// Edit all texts of these turns at once: 7, 3..7, ..7, -3..
+    #[arg(long, value_name = "TURNS", allow_hyphen_values = true, conflicts_with_all = ["text", "text_file"])]
+    turns: Option<TurnRange>,
     /// The new text
     #[arg(long, value_name = "TEXT", conflicts_with = "text_file")]
     text: Option<String>,
@@ -59,17 +64,55 @@ impl StepOptions for EditOptions {
     }
 }
 
-pub(crate) fn run(args: EditArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+pub(crate) fn run(mut args: EditArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    if let Some(turns) = args.turns.take() {
+        return edit_turns(args, &turns, context);
+    }
+    let message = args.message.unwrap_or_default();
     let mut job = Job::new(context, &args.session, "edit", args.write, args.in_place)?;
-    let present = EditText::current(&job.session, &args.message)?;
+    let present = EditText::current(&job.session, &message)?;
     let text = match (args.text, &args.text_file) {
         (Some(text), _) => text,
         (None, Some(path)) => like(&present, read(path)?),
-        (None, None) => like(&present, edited(context, &present)?),
+        (None, None) => like(&present, edited(&present)?),
     };
     job.idle = Some("the text stays the same".to_owned());
-    let message = args.message;
     EditOptions { message, text }.step().add_to(&mut job)?;
+    commit_flow::run(context, job)
+}
+
+/// Edits all texts of some turns in one form.
+fn edit_turns(
+    args: EditArgs,
+    turns: &TurnRange,
+    context: &mut Context,
+) -> Result<ExitCode, CliError> {
+    // The only word is the session: no message is named.
+    let named = match (args.session.session, args.message) {
+        (Some(_), Some(_)) => {
+            return Err(CliError::usage(
+                ErrorKind::Usage,
+                "name either a message or turns, not both",
+                "leave out the message's id, or --turns",
+            ));
+        }
+        (session, message) => session.or(message),
+    };
+    let session = SessionArg { session: named };
+    let mut job = Job::new(context, &session, "edit", args.write, args.in_place)?;
+    let texts = EditableText::all_in(&job.session, turns)?;
+    if texts.is_empty() {
+        return Err(CliError::refused(
+            "not-editable",
+            "these turns have no text that can be edited",
+            "see what is in them with: ccsurgery show --turns N",
+        ));
+    }
+    let form = Form::new(&texts);
+    for (message, text) in form.changes(&edited(&form.text())?)? {
+        EditOptions { message, text }.step().add_to(&mut job)?;
+    }
+    job.idle = Some("the texts stay the same".to_owned());
     commit_flow::run(context, job)
 }
 
@@ -94,16 +137,16 @@ fn read(path: &Path) -> Result<String, CliError> {
 }
 
 /// Returns a text after a person edited it.
-fn edited(context: &Context, text: &str) -> Result<String, CliError> {
+fn edited(text: &str) -> Result<String, CliError> {
     let editor = ["VISUAL", "EDITOR"]
         .iter()
         .filter_map(|name| std::env::var(name).ok())
         .find(|editor| !editor.trim().is_empty());
-    let (Some(editor), true) = (editor, context.interactive) else {
+    let Some(editor) = editor else {
         return Err(CliError::usage(
             ErrorKind::Usage,
-            "there is no editor to open: $EDITOR is not set, or this is not a terminal",
-            "give the new text with --text or --text-file",
+            "there is no editor to open: $EDITOR is not set",
+            "set it, e.g. EDITOR=nano, or give the new text of a message with --text or --text-file",
         ));
     };
     let mut file = tempfile::Builder::new()
@@ -112,10 +155,7 @@ fn edited(context: &Context, text: &str) -> Result<String, CliError> {
         .tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or_default();
-    let status = Command::new(program).args(words).arg(file.path()).status();
-    match status {
+    match editor_command(&editor).arg(file.path()).status() {
         Ok(status) if status.success() => read(file.path()),
         Ok(_) => Err(CliError::failed(
             "editor",
@@ -128,4 +168,20 @@ fn edited(context: &Context, text: &str) -> Result<String, CliError> {
             "set $EDITOR, or give the new text with --text or --text-file",
         )),
     }
+}
+
+/// Returns the command that opens an editor. A shell reads it, because it may have options and quotes.
+#[cfg(unix)]
+fn editor_command(editor: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("{editor} \"$@\"")).arg("sh");
+    command
+}
+
+#[cfg(not(unix))]
+fn editor_command(editor: &str) -> Command {
+    let mut words = editor.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    command
 }

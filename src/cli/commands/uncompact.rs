@@ -35,12 +35,16 @@ pub(crate) struct UncompactOptions {
     /// The compaction, counted from 1, or from the end if negative; later ones are taken back too [default: -1]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     boundary: Option<i64>,
+    /// Keep the summary in the file, where the model is not shown it
+    #[arg(long)]
+    keep_summary: bool,
 }
 
 impl StepOptions for UncompactOptions {
     fn step(self) -> PlanStep {
         PlanStep::of(Uncompact {
             boundary: self.boundary,
+            keep_summary: self.keep_summary,
         })
     }
 }

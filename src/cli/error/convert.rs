@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::cli::remedy;
+use crate::ops::DonorError;
 use crate::session::TurnError;
 use crate::store::{CommitError, JournalError, PublishError, RecordFault, SubagentError};
 use crate::surgery::{Fault, PlanError, Refusal, SurgeryError, Why};
@@ -97,6 +98,16 @@ impl From<SubagentError> for CliError {
             }
             SubagentError::Surgery(error) => error.into(),
             SubagentError::Fault(fault) => fault.into(),
+        }
+    }
+}
+
+impl From<DonorError> for CliError {
+    fn from(error: DonorError) -> Self {
+        match error {
+            DonorError::Surgery(error) => error.into(),
+            DonorError::Fault(fault) => fault.into(),
+            error => Self::bug(error, "both sessions are untouched; please report this"),
         }
     }
 }

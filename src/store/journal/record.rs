@@ -137,6 +137,11 @@ impl Operation {
         self.id.rsplit('-').next().unwrap_or(&self.id)
     }
 
+    /// Returns whether its result is a new session. Otherwise the files that it created are beside one that it rewrote.
+    pub(crate) fn makes_session(&self) -> bool {
+        !self.created.is_empty() && self.replaced.is_empty()
+    }
+
     /// Notes the running process as the one that works on the operation.
     pub(crate) fn claim(&mut self) {
         self.pid = std::process::id();

@@ -85,8 +85,8 @@ impl Journal {
         let unknown = now.iter().any(is_unknown);
         let all_new = now.iter().all(|n| matches!(n, Now::New(_)));
         let in_place = match operation.created.last() {
-            Some(transcript) => transcript.try_exists()?,
-            None => !now.is_empty() && all_new,
+            Some(transcript) if now.is_empty() => transcript.try_exists()?,
+            _ => !now.is_empty() && all_new && are_there(&operation.created)?,
         };
         if in_place || unknown {
             let was = operation.state;
@@ -191,6 +191,15 @@ impl Journal {
     }
 }
 
+fn are_there(paths: &[std::path::PathBuf]) -> io::Result<bool> {
+    for path in paths {
+        if !disk::is_there(path)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Drops created files from a record that somebody removed since.
 fn forget_missing(operation: &mut Operation) {
     let states = std::mem::take(&mut operation.created_states);
@@ -226,7 +235,7 @@ pub(crate) fn remove_folders(operation: &Operation) -> bool {
         }
     }
     if let Some(folder) = operation.target.parent()
-        && !operation.created.is_empty()
+        && operation.makes_session()
     {
         // Clients remove missing sessions by themselves, so a list that cannot be written is not a failure.
         let _ = remove_from_index(folder, &operation.target_id);

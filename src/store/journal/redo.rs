@@ -159,7 +159,7 @@ fn create_again(
 /// Enters a session in the client's list again. A client that keeps such a list also finds the session by itself, so a
 /// failure does not matter.
 fn enter_in_index(operation: &Operation) {
-    let (false, Some(folder)) = (operation.created.is_empty(), operation.target.parent()) else {
+    let (true, Some(folder)) = (operation.makes_session(), operation.target.parent()) else {
         return;
     };
     if index_file(folder).is_none() {

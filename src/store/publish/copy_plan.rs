@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::session::Session;
-use crate::surgery::{Change, CopyNames, FreshIds, Verified, emitted_len, fresh_slug};
+use crate::surgery::{Change, CopyNames, FreshIds, Surgery, Verified, emitted_len, fresh_slug};
 
 use crate::store::sessions::{
     Config, CopyRule, Located, SessionFiles, SessionPlaces, Sidecar, SidecarKind, index_file,
 };
 
+use super::brought::{BroughtContent, BroughtFile};
 use super::create::{Make, NewFile};
 use super::subagents::{SubagentError, SubagentWork, operate_on};
 
@@ -107,6 +108,17 @@ impl CopySource {
         transcript: &'a Verified,
         work: Option<&SubagentWork<'_>>,
     ) -> Result<CopyPlan<'a>, SubagentError> {
+        self.plan_with(config, transcript, work, Vec::new())
+    }
+
+    /// Plans the files of a copy like [`CopySource::plan`], together with files that came along with inserted turns.
+    pub fn plan_with<'a>(
+        self,
+        config: &Config,
+        transcript: &'a Verified,
+        work: Option<&SubagentWork<'_>>,
+        brought: Vec<BroughtFile>,
+    ) -> Result<CopyPlan<'a>, SubagentError> {
         let mut plan = CopyPlan {
             ids: FreshIds::for_copy(&self.names, transcript.session()),
             transcript,
@@ -148,6 +160,28 @@ impl CopySource {
                 plan.others.push((sidecar, target));
             }
         }
+        for BroughtFile { sidecar, content } in brought {
+            // Names that are not the session's are new already.
+            let owner = match sidecar.kind {
+                SidecarKind::OldSubagent | SidecarKind::Plan => &sidecar.owner,
+                _ => &new_id,
+            };
+            let Some(target) = from.moved(&sidecar, &to, owner) else {
+                continue;
+            };
+            match content {
+                BroughtContent::Transcript(bytes) => {
+                    let surgery = Surgery::on(Session::from_bytes(bytes));
+                    let operated = surgery.as_copy(self.names.clone()).operate()?;
+                    let verified = operated.verify()?;
+                    plan.ids.entries(verified.session());
+                    plan.subagents.push((sidecar, target, verified));
+                }
+                BroughtContent::File(path) => {
+                    plan.others.push((Sidecar { path, ..sidecar }, target));
+                }
+            }
+        }
         Ok(plan)
     }
 }
@@ -175,6 +209,24 @@ pub struct PlannedFile {
     pub len: u64,
     /// What it is.
     pub what: &'static str,
+}
+
+impl PlannedFile {
+    /// A copy of a file that is not a transcript.
+    pub(super) fn copy_of(sidecar: &Sidecar, target: &Path) -> Self {
+        let (action, what) = match sidecar.kind {
+            SidecarKind::FileHistory => (PlannedAction::Link, "file history"),
+            SidecarKind::Plan => (PlannedAction::Copy, "plan"),
+            SidecarKind::State => (PlannedAction::Copy, "tasks and todos"),
+            _ => (PlannedAction::Copy, "sidecar"),
+        };
+        Self {
+            path: target.to_owned(),
+            action,
+            len: sidecar.len,
+            what,
+        }
+    }
 }
 
 /// How a file of a copy is made.
@@ -233,20 +285,8 @@ impl CopyPlan<'_> {
             len: s.len,
             what: "subagent",
         }));
-        files.extend(self.others.iter().map(|(sidecar, target)| {
-            let (action, what) = match sidecar.kind {
-                SidecarKind::FileHistory => (PlannedAction::Link, "file history"),
-                SidecarKind::Plan => (PlannedAction::Copy, "plan"),
-                SidecarKind::State => (PlannedAction::Copy, "tasks and todos"),
-                _ => (PlannedAction::Copy, "sidecar"),
-            };
-            PlannedFile {
-                path: target.clone(),
-                action,
-                len: sidecar.len,
-                what,
-            }
-        }));
+        let others = self.others.iter();
+        files.extend(others.map(|(sidecar, target)| PlannedFile::copy_of(sidecar, target)));
         if let Some(path) = index_file(&self.target.folder) {
             files.push(PlannedFile {
                 len: fs_err::metadata(&path).map_or(0, |m| m.len()),
@@ -264,13 +304,8 @@ impl CopyPlan<'_> {
             target: target.clone(),
             make: Make::Transcript(verified),
         });
-        let others = self.others.iter().map(|(sidecar, target)| NewFile {
-            target: target.clone(),
-            make: match sidecar.copy {
-                CopyRule::Link => Make::Link(sidecar.path.clone()),
-                _ => Make::Copy(sidecar.path.clone()),
-            },
-        });
+        let others = self.others.iter();
+        let others = others.map(|(sidecar, target)| NewFile::copy_of(sidecar, target));
         let transcript = NewFile {
             target: self.target.transcript(),
             make: Make::Transcript(self.transcript),
@@ -290,17 +325,17 @@ fn owner_in_copy<'n>(names: &'n CopyNames, file: &Sidecar, new_id: &'n str) -> &
     of_file.map_or(new_id, |(_, new)| new)
 }
 
-fn file_name(path: &Path) -> String {
+pub(super) fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
-fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
 /// The slugs that name a session's plans, in order.
-fn slugs(session: &Session) -> Vec<String> {
+pub(super) fn slugs(session: &Session) -> Vec<String> {
     let mut all = session.distinct("slug");
     all.retain(|s| !s.is_empty() && !s.contains(['/', '\\', '.']));
     all

@@ -13,6 +13,7 @@ use crate::store::fs::atomic::{
 use crate::store::fs::disk;
 use crate::store::journal::remove_folders;
 use crate::store::journal::{Journal, Operation, State};
+use crate::store::sessions::{CopyRule, Sidecar};
 
 use super::error::CommitError;
 use super::write::write_transcript;
@@ -37,6 +38,20 @@ pub(crate) struct NewFile<'a> {
     pub make: Make<'a>,
 }
 
+impl NewFile<'_> {
+    /// A copy of a file that is not a transcript.
+    pub(super) fn copy_of(sidecar: &Sidecar, target: &Path) -> Self {
+        let from = sidecar.path.clone();
+        Self {
+            target: target.to_owned(),
+            make: match sidecar.copy {
+                CopyRule::Link => Make::Link(from),
+                _ => Make::Copy(from),
+            },
+        }
+    }
+}
+
 /// The parts of a new session.
 #[derive(Debug)]
 pub(crate) struct NewSession<'a> {
@@ -57,15 +72,7 @@ pub(crate) fn create(
     published: impl FnOnce(),
 ) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
-    let files = new.files;
-    for file in files {
-        if disk::is_there(&file.target)? {
-            let path = file.target.clone();
-            return Err(PublishError::Exists { path }.into());
-        }
-    }
-    operation.created = files.iter().map(|f| f.target.clone()).collect();
-    operation.created_dirs = missing_folders(files)?;
+    announce(&mut operation, new.files)?;
     operation.claim();
     let mut made = Vec::new();
     let outcome = make_all(journal, &mut operation, new, &mut made).and_then(|()| {
@@ -80,6 +87,22 @@ pub(crate) fn create(
             Err(error)
         }
     }
+}
+
+/// Records the files that an operation is about to make. None of them may be there.
+pub(super) fn announce(
+    operation: &mut Operation,
+    files: &[NewFile<'_>],
+) -> Result<(), CommitError> {
+    for file in files {
+        if disk::is_there(&file.target)? {
+            let path = file.target.clone();
+            return Err(PublishError::Exists { path }.into());
+        }
+    }
+    operation.created = files.iter().map(|f| f.target.clone()).collect();
+    operation.created_dirs = missing_folders(files)?;
+    Ok(())
 }
 
 /// Removes what a failed run made. If something cannot be removed, the record stays and the next run tries again.
@@ -115,27 +138,7 @@ fn make_all<'a>(
         return Err(io::Error::other("the last file of a new session is its transcript").into());
     };
     let (candidate, state) = write_transcript(&transcript.target, session, Some(new.ids), None)?;
-    for file in sidecars {
-        let outcome = match &file.make {
-            Make::Transcript(session) => {
-                write_transcript(&file.target, session, Some(new.ids), None)
-                    .and_then(|(candidate, _)| Ok(candidate.create()?))
-            }
-            Make::Copy(from) => copy_private(from, &file.target).map_err(CommitError::from),
-            Make::Link(from) => Ok(link_or_copy(from, &file.target).map(drop)?),
-        };
-        if !matches!(
-            outcome,
-            Err(CommitError::Publish(PublishError::Exists { .. }))
-        ) {
-            made.push(&file.target);
-        }
-        outcome?;
-    }
-    let mut states = Vec::with_capacity(new.files.len());
-    for file in sidecars {
-        states.push(FileState::of(&file.target)?);
-    }
+    let mut states = make_files(sidecars, Some(new.ids), made)?;
     states.push(state);
     for dir in &operation.created_dirs {
         sync_folder(dir)?;
@@ -147,6 +150,31 @@ fn make_all<'a>(
         made.push(&transcript.target);
     }
     Ok(outcome?)
+}
+
+/// Makes files, and returns what they became. `made` gets those that may have to be removed again.
+pub(super) fn make_files<'a>(
+    files: &'a [NewFile<'a>],
+    ids: Option<&FreshIds<'_>>,
+    made: &mut Vec<&'a Path>,
+) -> Result<Vec<FileState>, CommitError> {
+    for file in files {
+        let outcome = match &file.make {
+            Make::Transcript(session) => write_transcript(&file.target, session, ids, None)
+                .and_then(|(candidate, _)| Ok(candidate.create()?)),
+            Make::Copy(from) => copy_private(from, &file.target).map_err(CommitError::from),
+            Make::Link(from) => Ok(link_or_copy(from, &file.target).map(drop)?),
+        };
+        if !matches!(
+            outcome,
+            Err(CommitError::Publish(PublishError::Exists { .. }))
+        ) {
+            made.push(&file.target);
+        }
+        outcome?;
+    }
+    let states = files.iter().map(|file| FileState::of(&file.target));
+    Ok(states.collect::<io::Result<_>>()?)
 }
 
 /// Returns the folders that have to be created, outermost first.

@@ -3,6 +3,7 @@
 //! The only part of the program that creates or replaces transcripts. The old bytes are durable in the journal before the
 //! new ones are visible. Knows nothing of how a result came about.
 
+mod brought;
 mod copy_plan;
 mod create;
 mod error;
@@ -13,6 +14,7 @@ mod replace;
 mod subagents;
 mod write;
 
+pub use brought::{BroughtFile, GraftPair, GraftSource, NewSidecars};
 pub use copy_plan::{CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile};
 pub use error::CommitError;
 pub use publisher::{Provenance, Published, Sessions, write_file, write_stream};

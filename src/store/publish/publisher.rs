@@ -12,6 +12,7 @@ use crate::store::fs::Stamp;
 use crate::store::journal::{Journal, Operation};
 use crate::store::sessions::{IndexEntry, Located, add_to_index, index_file};
 
+use super::brought::NewSidecars;
 use super::copy_plan::CopyPlan;
 use super::create::{NewSession, create};
 use super::error::CommitError;
@@ -92,6 +93,20 @@ impl<'a> Sessions<'a> {
         subagents: &[ChangedSubagent],
         provenance: &Provenance,
     ) -> Result<Published, CommitError> {
+        let sidecars = NewSidecars::default();
+        self.replace_with(source, stamp, after, subagents, &sidecars, provenance)
+    }
+
+    /// Rewrites `source` in place like [`Sessions::replace`], and makes files beside it.
+    pub fn replace_with(
+        &self,
+        source: &Located,
+        stamp: Stamp,
+        after: &Verified,
+        subagents: &[ChangedSubagent],
+        sidecars: &NewSidecars,
+        provenance: &Provenance,
+    ) -> Result<Published, CommitError> {
         let main = Replacement {
             path: &source.path,
             stamp,
@@ -105,7 +120,13 @@ impl<'a> Sessions<'a> {
         let files: Vec<Replacement<'_>> = agents.chain([main]).collect();
         let quarantine = &after.operated().record().quarantine;
         let operation = record(provenance, source, &source.path, &source.id);
-        let operation = replace(self.journal, operation, &files, quarantine)?;
+        let operation = replace(
+            self.journal,
+            operation,
+            &files,
+            &sidecars.files(),
+            quarantine,
+        )?;
         Ok(self.published(operation, quarantine.is_empty(), None))
     }
 

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use crate::document::Source;
-use crate::store::fs::atomic::{link_or_copy, sync_folder};
+use crate::store::fs::atomic::{create_private_dirs, link_or_copy, sync_folder};
 use crate::store::fs::swap::{Swap, SwapError, Swaps};
 use crate::store::fs::{FileState, Stamp, disk};
 use crate::store::journal::{
-    Journal, Operation, Replaced, State, before_name, is_as, remove_resume_cache,
+    Journal, Operation, Replaced, State, before_name, is_as, remove_folders, remove_resume_cache,
 };
 use crate::surgery::Verified;
 
+use super::create::{NewFile, announce, make_files};
 use super::error::CommitError;
 use super::quarantine::quarantine;
 use super::write::write_transcript;
@@ -26,7 +27,8 @@ pub(crate) struct Replacement<'a> {
     pub after: &'a Verified,
 }
 
-/// Replaces transcripts by results, as one operation. `kept` are removed lines that could not be read, by their number.
+/// Replaces transcripts by results, as one operation, and makes files beside them. `kept` are removed lines that could not
+/// be read, by their number.
 ///
 /// What a client appends meanwhile is not lost: if a file changes before its result has its name, all files are put back,
 /// and nothing was done.
@@ -34,12 +36,18 @@ pub(crate) fn replace(
     journal: &Journal,
     mut operation: Operation,
     files: &[Replacement<'_>],
+    beside: &[NewFile<'_>],
     kept: &[(u32, Vec<u8>)],
 ) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
+    announce(&mut operation, beside)?;
     operation.claim();
     let mut swaps = Swaps::default();
-    match replace_all(journal, &mut operation, files, kept, &mut swaps) {
+    let mut made = Vec::new();
+    let outcome = prepare(journal, &mut operation, files, kept)
+        .and_then(|()| make_beside(&mut operation, beside, &mut made))
+        .and_then(|()| replace_all(journal, &mut operation, files, &mut swaps));
+    match outcome {
         Ok(()) => {
             swaps.finish();
             Ok(operation)
@@ -48,6 +56,10 @@ pub(crate) fn replace(
             swaps.put_back();
             // Without a second name for the old file, its bytes are only in the journal.
             journal.put_all_old(&operation);
+            for path in made.iter().rev() {
+                let _ = disk::remove_file(path);
+            }
+            remove_folders(&operation);
             // If something cannot be put back or removed, the record stays and the next run tries again.
             if is_as(&operation, false).unwrap_or(false) && journal.sweep(&operation) {
                 let _ = journal.discard(&operation.id);
@@ -57,14 +69,13 @@ pub(crate) fn replace(
     }
 }
 
-fn replace_all(
+/// Records what the files are now.
+fn prepare(
     journal: &Journal,
     operation: &mut Operation,
     files: &[Replacement<'_>],
     kept: &[(u32, Vec<u8>)],
-    swaps: &mut Swaps,
 ) -> Result<(), CommitError> {
-    let folder = journal.folder(&operation.id);
     for (n, file) in files.iter().enumerate() {
         let path = real(file)?;
         let before = FileState::of(&path)?;
@@ -77,6 +88,32 @@ fn replace_all(
     }
     journal.record(operation)?;
     quarantine(journal, &operation.id, kept)?;
+    Ok(())
+}
+
+/// Makes the files beside the transcript. They are there before it names them.
+fn make_beside<'a>(
+    operation: &mut Operation,
+    files: &'a [NewFile<'a>],
+    made: &mut Vec<&'a Path>,
+) -> Result<(), CommitError> {
+    for dir in &operation.created_dirs {
+        create_private_dirs(dir)?;
+    }
+    operation.created_states = make_files(files, None, made)?;
+    for dir in &operation.created_dirs {
+        sync_folder(dir)?;
+    }
+    Ok(())
+}
+
+fn replace_all(
+    journal: &Journal,
+    operation: &mut Operation,
+    files: &[Replacement<'_>],
+    swaps: &mut Swaps,
+) -> Result<(), CommitError> {
+    let folder = journal.folder(&operation.id);
     let mut candidates = Vec::new();
     for (n, (file, replaced)) in files.iter().zip(&mut operation.replaced).enumerate() {
         back_up(replaced, &folder.join(before_name(n)))?;

@@ -8,6 +8,7 @@ mod choose;
 mod compare;
 mod conversation;
 mod entry;
+mod joins;
 mod judge;
 mod known;
 mod library;
