@@ -76,6 +76,8 @@ pub enum ChangeKind {
     Metadata,
     /// The transcript of a subagent.
     Subagent,
+    /// A secret, which a placeholder replaces.
+    Secret,
     /// A repair, named by what it repaired.
     Repaired(&'static str),
     /// A repair whose name contains a number.
@@ -128,6 +130,7 @@ impl ChangeKind {
             ChangeKind::Attachment => "attachment",
             ChangeKind::Metadata => "metadata",
             ChangeKind::Subagent => "subagent",
+            ChangeKind::Secret => "secret",
             ChangeKind::Repaired(words) => words,
             ChangeKind::RepairedSome(words) => words,
         }
@@ -178,6 +181,7 @@ impl ChangeKind {
             ChangeKind::Attachment => ("attachment", "attachments"),
             ChangeKind::Metadata => ("metadata", "metadata entries"),
             ChangeKind::Subagent => ("subagent", "subagents"),
+            ChangeKind::Secret => ("secret", "secrets"),
         };
         Nouns::Fixed(one, many)
     }

@@ -1,0 +1,115 @@
+//! The secrets of one run: each has one placeholder, wherever it occurs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+
+use super::placeholder::{placeholder, placeholders_in};
+use super::scan::{Finding, Source};
+
+/// A secret that is to be redacted. Its value is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KnownSecret {
+    /// The rule that found it, or where it was given.
+    pub kind: String,
+    /// Its number among those of its kind.
+    pub number: u32,
+    /// How it was found first.
+    pub source: Source,
+    /// How many of its first bytes tell its kind.
+    pub prefix: usize,
+    pub(super) value: Vec<u8>,
+}
+
+impl KnownSecret {
+    /// Returns what stands in its place.
+    pub fn placeholder(&self) -> String {
+        placeholder(&self.kind, self.number)
+    }
+
+    /// Returns how many bytes it has.
+    pub fn len(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Whether it has no bytes, which never happens.
+    pub fn is_empty(&self) -> bool {
+        self.value.is_empty()
+    }
+
+    /// Returns its first characters: what tells its kind, and no more than three of the rest, if that is long.
+    pub fn beginning(&self) -> String {
+        let rest = self.value.len().saturating_sub(self.prefix);
+        let shown = self.prefix.min(24) + if rest >= 20 { 3 } else { 0 };
+        let shown = &self.value[..shown.min(self.value.len() / 2)];
+        let is_plain = |b: &&u8| b.is_ascii_graphic();
+        let shown = shown.iter().take_while(is_plain);
+        shown.map(|b| char::from(*b)).collect()
+    }
+
+    /// Returns a hash of the value that only a holder of the key can compute, to compare reports.
+    pub fn fingerprint(&self, key: &[u8; 32]) -> String {
+        let hash = blake3::keyed_hash(key, &self.value).to_hex();
+        hash[..12].to_owned()
+    }
+}
+
+impl fmt::Debug for KnownSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.placeholder())
+    }
+}
+
+/// The secrets that were found or given, in the order in which they were.
+#[derive(Debug, Clone, Default)]
+pub struct Vault {
+    secrets: Vec<KnownSecret>,
+    by_value: FxHashMap<Vec<u8>, usize>,
+    /// The highest number of each kind.
+    numbers: BTreeMap<String, u32>,
+}
+
+impl Vault {
+    /// Returns all secrets.
+    pub fn secrets(&self) -> &[KnownSecret] {
+        &self.secrets
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
+    }
+
+    /// Notes the placeholders that a text has from an earlier run, so that their numbers are not used again.
+    pub fn note_placeholders(&mut self, text: &[u8]) {
+        placeholders_in(text, |kind, number| {
+            let highest = self.numbers.entry(kind.to_owned()).or_default();
+            *highest = number.max(*highest);
+        });
+    }
+
+    /// Returns the position of a found secret, which is added if it is new.
+    pub fn add(&mut self, finding: &Finding) -> usize {
+        if let Some(&known) = self.by_value.get(&finding.value[..]) {
+            return known;
+        }
+        let number = self.numbers.entry(finding.kind.clone()).or_default();
+        *number += 1;
+        self.by_value
+            .insert(finding.value.clone(), self.secrets.len());
+        self.secrets.push(KnownSecret {
+            kind: finding.kind.clone(),
+            number: *number,
+            source: finding.source,
+            prefix: finding.prefix,
+            value: finding.value.clone(),
+        });
+        self.secrets.len() - 1
+    }
+
+    /// Returns the position of a found secret, if it is known.
+    pub fn position(&self, finding: &Finding) -> Option<usize> {
+        self.by_value.get(&finding.value[..]).copied()
+    }
+}
