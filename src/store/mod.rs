@@ -25,6 +25,6 @@ pub use publish::{
 };
 pub use sessions::{
     Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, SessionFiles,
-    SessionPlaces, Sidecar, SidecarKind, add_to_index, glance, index_file, list, live,
+    SessionPlaces, Sidecar, SidecarKind, add_to_index, glance, index_file, list, live, memory,
     remove_from_index, running, sidecars, slug,
 };

@@ -9,6 +9,7 @@ mod list;
 mod live;
 mod locate;
 mod places;
+mod shared;
 mod sidecars;
 
 pub use config::{Config, slug};
@@ -19,4 +20,5 @@ pub use live::{Live, live, running};
 pub use locate::{LocateError, Located, Locator};
 pub use places::CopyRule;
 pub(crate) use places::{is_place, resume_cache};
+pub use shared::memory;
 pub use sidecars::{SessionFiles, SessionPlaces, Sidecar, SidecarKind, sidecars};
