@@ -130,6 +130,7 @@ pub(super) enum Command {
     Delete(commands::delete::DeleteArgs),
     Edit(commands::edit::EditArgs),
     Extract(commands::extract::ExtractArgs),
+    Redact(commands::redact::RedactArgs),
     Uncompact(commands::uncompact::UncompactArgs),
     RestoreBranch(commands::restore_branch::RestoreBranchArgs),
     Title(commands::title::TitleArgs),

@@ -66,7 +66,10 @@ impl Transform for Redact<'_> {
             head.flags.thinking() && changed_answers.contains(&session.entries()[i].message_id)
         };
         if session.heads().iter().enumerate().any(has_thinking) {
-            plan.warnings.push("answers with thinking have changed: the API may leave out that thinking".to_owned());
+            plan.warnings.push(
+                "answers with thinking have changed: the API may leave out that thinking"
+                    .to_owned(),
+            );
         }
         Ok(plan)
     }
@@ -109,7 +112,15 @@ impl Redact<'_> {
             let growth = words.len() as i64 - finding.range.len() as i64;
             let shown = is_in_content(e, finding) && session.graph().is_shown(i);
             let shown = if shown { growth } else { 0 };
-            plan.note(session, e, Action::Edit, ChangeKind::Secret, growth, shown, words);
+            plan.note(
+                session,
+                e,
+                Action::Edit,
+                ChangeKind::Secret,
+                growth,
+                shown,
+                words,
+            );
         }
         removed.extend(self.edits(&found));
         plan.edit_line(e.line, removed);

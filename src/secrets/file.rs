@@ -79,7 +79,10 @@ impl Ledger {
 
     /// Returns the secret of a finding, with its placeholder.
     pub fn secret(&self, finding: &Finding) -> KnownSecret {
-        let mut vault = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut vault = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let at = vault.add(finding);
         vault.secrets()[at].clone()
     }
@@ -99,11 +102,16 @@ impl Ledger {
 
     /// Returns the secrets.
     pub fn into_vault(self) -> Vault {
-        self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Returns a copy of the secrets.
     pub fn vault(&self) -> Vault {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clone()
     }
 }

@@ -31,7 +31,7 @@ pub use file::{Form, Ledger};
 pub use find::{Secret, find};
 pub use json::mask_json;
 pub use mask::mask;
-pub use placeholder::placeholder;
+pub use placeholder::{placeholder, placeholders};
 pub use rotate::rotation;
 pub use scan::{Finding, Scanner, Source, UserRules};
 pub use user_rules::{RulesError, dotenv_values};

@@ -42,18 +42,17 @@ pub(super) fn between_placeholders(text: &[u8]) -> Vec<Range<usize>> {
     out
 }
 
-/// Calls `each` with the kind and number of every placeholder in a text.
-pub(super) fn placeholders_in(text: &[u8], mut each: impl FnMut(&str, u32)) {
+/// Returns the kind and number of every placeholder in a text.
+pub fn placeholders(text: &[u8]) -> Vec<(String, u32)> {
     let (Some(regex), Some(_)) = (
         PLACEHOLDER.as_ref(),
         memchr::memmem::find(text, b"[redacted:"),
     ) else {
-        return;
+        return Vec::new();
     };
-    for captures in regex.captures_iter(text) {
+    let all = regex.captures_iter(text).filter_map(|captures| {
         let word = |n: usize| std::str::from_utf8(captures.get(n)?.as_bytes()).ok();
-        if let (Some(kind), Some(number)) = (word(1), word(2).and_then(|n| n.parse().ok())) {
-            each(kind, number);
-        }
-    }
+        Some((word(1)?.to_owned(), word(2)?.parse().ok()?))
+    });
+    all.collect()
 }

@@ -49,6 +49,36 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Returns whether two findings are of the same value.
+    pub fn is_same_secret(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+
+    /// Returns how many bytes the value has.
+    pub fn value_len(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Returns the first characters, never enough to use the secret.
+    pub fn beginning(&self) -> String {
+        beginning(&self.value, self.prefix)
+    }
+
+    /// Returns enough for a person who knows the value to recognise it: its ends and its length.
+    pub fn preview(&self) -> String {
+        let value = String::from_utf8_lossy(&self.value);
+        let letters: Vec<char> = value.chars().collect();
+        let shown = (letters.len() / 5).min(3);
+        let (first, last) = (&letters[..shown], &letters[letters.len() - shown..]);
+        let text = |part: &[char]| part.iter().collect::<String>();
+        format!(
+            "{}…{} ({} characters)",
+            text(first),
+            text(last),
+            letters.len()
+        )
+    }
+
     /// Whether it is only a suggestion.
     pub fn is_suggestion(&self) -> bool {
         self.source == Source::Guess
@@ -111,6 +141,16 @@ impl Scanner {
         self
     }
 
+    /// Finds only what was found before, wherever it occurs.
+    pub fn of_known(vault: &Vault) -> Self {
+        let mut scanner = Self {
+            own: Some(Rules::new(Vec::new())),
+            ..Self::default()
+        };
+        scanner.learn(vault);
+        scanner
+    }
+
     /// Also finds what was found before, wherever it occurs and if only its beginning does.
     pub fn learn(&mut self, vault: &Vault) {
         let all: Vec<KnownSecret> = self.given.iter().chain(vault.secrets()).cloned().collect();
@@ -149,7 +189,11 @@ impl Scanner {
         self.base64
             || self.rules().may_match(raw)
             || self.known.as_ref().is_some_and(|k| k.may_match(raw))
-            || memchr::memmem::find(raw, b"\\u").is_some()
+            || memchr::memmem::find(raw, b"\\u").is_some() && !self.finds_nothing()
+    }
+
+    fn finds_nothing(&self) -> bool {
+        self.known.is_none() && self.rules().all.is_empty()
     }
 
     /// Returns whether the bytes contain a known value as it is, whole or its telling beginning.
@@ -345,6 +389,15 @@ impl Scanner {
     }
 }
 
+/// Returns the first characters of a secret: what tells its kind, and no more than three of the rest if that is long.
+pub(super) fn beginning(value: &[u8], prefix: usize) -> String {
+    let rest = value.len().saturating_sub(prefix);
+    let shown = prefix.min(24) + if rest >= 20 { 3 } else { 0 };
+    let shown = &value[..shown.min(value.len() / 2)];
+    let plain = shown.iter().take_while(|b| b.is_ascii_graphic());
+    plain.map(|b| char::from(*b)).collect()
+}
+
 /// Rules of the user's own.
 #[derive(Debug, Default)]
 pub struct UserRules(pub(super) Vec<Rule>);
@@ -394,11 +447,11 @@ fn shift(range: &Range<usize>, by: usize) -> Range<usize> {
 
 /// Sorts findings and joins those that overlap. A suggestion that overlaps a sure finding is left out.
 fn merged(found: Vec<Finding>) -> Vec<Finding> {
-    let (guesses, sure): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|f| f.is_suggestion());
+    let (guesses, sure): (Vec<_>, Vec<_>) = found.into_iter().partition(|f| f.is_suggestion());
     let mut out = joined(sure);
     for guess in joined(guesses) {
-        let is_apart = |f: &Finding| guess.range.end <= f.range.start || f.range.end <= guess.range.start;
+        let is_apart =
+            |f: &Finding| guess.range.end <= f.range.start || f.range.end <= guess.range.start;
         if out.iter().all(is_apart) {
             out.push(guess);
         }

@@ -89,7 +89,11 @@ fn redact_finds_samples_of_every_rule_in_every_encoding() {
     let mut runner = runner();
     let (mut wanted, mut found) = (0, 0);
     let mut missed = Vec::new();
-    for rule in rules().all.iter().filter(|r| r.certainty != Certainty::Guess) {
+    for rule in rules()
+        .all
+        .iter()
+        .filter(|r| r.certainty != Certainty::Guess)
+    {
         let samples = samples(rule, &mut runner);
         assert!(!samples.is_empty(), "no sample for {}", rule.id);
         for (text, value) in samples {
@@ -103,21 +107,44 @@ fn redact_finds_samples_of_every_rule_in_every_encoding() {
                 ("text", Form::Text, format!("see {text} there")),
                 ("line", Form::Text, format!("one\n{text}\ntwo")),
                 ("json", Form::Json, format!(r#"{{"a":[{}]}}"#, json(&text))),
-                ("key", Form::Json, format!(r#"{{"a":{{{}:1}}}}"#, json(&text))),
-                ("escaped", Form::Json, format!(r#"{{"a":{}}}"#, all_escaped(&text))),
-                ("nested", Form::Json, json(&format!(r#"{{"b":{}}}"#, json(&text)))),
-                ("nested in text", Form::Text, format!(r#"{{"b":{}}}"#, json(&format!(" {text} ")))),
+                (
+                    "key",
+                    Form::Json,
+                    format!(r#"{{"a":{{{}:1}}}}"#, json(&text)),
+                ),
+                (
+                    "escaped",
+                    Form::Json,
+                    format!(r#"{{"a":{}}}"#, all_escaped(&text)),
+                ),
+                (
+                    "nested",
+                    Form::Json,
+                    json(&format!(r#"{{"b":{}}}"#, json(&text))),
+                ),
+                (
+                    "nested in text",
+                    Form::Text,
+                    format!(r#"{{"b":{}}}"#, json(&format!(" {text} "))),
+                ),
                 ("colours", Form::Text, coloured.clone()),
-                ("colours in json", Form::Json, format!("[{}]", json(&coloured))),
-                ("lines", Form::JsonLines, format!("{{}}\n[{}]\n{{\"torn\": {text}\n", json(&text))),
+                (
+                    "colours in json",
+                    Form::Json,
+                    format!("[{}]", json(&coloured)),
+                ),
+                (
+                    "lines",
+                    Form::JsonLines,
+                    format!("{{}}\n[{}]\n{{\"torn\": {text}\n", json(&text)),
+                ),
             ];
             for (name, form, case) in cases {
                 wanted += 1;
                 let out = resolved(&redacted(&scanner, form, case.as_bytes()));
-                let out = memchr::memmem::find_iter(&out, b"\x1b[1m").next().map_or_else(
-                    || out.clone(),
-                    |at| [&out[..at], &out[at + 4..]].concat(),
-                );
+                let out = memchr::memmem::find_iter(&out, b"\x1b[1m")
+                    .next()
+                    .map_or_else(|| out.clone(), |at| [&out[..at], &out[at + 4..]].concat());
                 if holds(&out, &value) {
                     missed.push(format!("{} in {name}", rule.id));
                 } else {
@@ -137,7 +164,10 @@ fn redact_looks_into_base64_on_request() {
         &base64::engine::general_purpose::STANDARD,
         &base64::engine::general_purpose::URL_SAFE_NO_PAD,
     ] {
-        let text = format!("data: {} end", engine.encode(format!("export TOKEN={token}\n")));
+        let text = format!(
+            "data: {} end",
+            engine.encode(format!("export TOKEN={token}\n"))
+        );
         let plain = redacted(&Scanner::new(), Form::Text, text.as_bytes());
         assert_eq!(plain, text.as_bytes());
         let scanner = Scanner::new().with_base64(true);
@@ -149,7 +179,12 @@ fn redact_looks_into_base64_on_request() {
 #[test]
 fn redact_finds_a_secret_that_was_cut_off() {
     let token = format!("ghp_{}", "Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6");
-    let text = format!("{token}\n{}… and {}zz {}", &token[..19], &token[..13], &token[..7]);
+    let text = format!(
+        "{token}\n{}… and {}zz {}",
+        &token[..19],
+        &token[..13],
+        &token[..7]
+    );
     let mut scanner = Scanner::new();
     let mut vault = Vault::default();
     for finding in scanner.scan(text.as_bytes()) {
@@ -159,7 +194,10 @@ fn redact_finds_a_secret_that_was_cut_off() {
     let out = redacted(&scanner, Form::Text, text.as_bytes());
     let out = String::from_utf8(out).unwrap();
     let mark = "[redacted:github-token:1]";
-    assert_eq!(out, format!("{mark}\n{mark}… and {}zz {}", &token[..13], &token[..7]));
+    assert_eq!(
+        out,
+        format!("{mark}\n{mark}… and {}zz {}", &token[..13], &token[..7])
+    );
 }
 
 #[test]
@@ -167,7 +205,9 @@ fn redact_gives_a_secret_one_placeholder_everywhere() {
     let mut scanner = Scanner::new();
     let text = "DB_PASSWORD=k4Tz9qLm2x\nthe password k4Tz9qLm2x works; STRIPE_KEY=Zq8vB1nM4p";
     let mut vault = Vault::default();
-    vault.note_placeholders(b"earlier [redacted:env-assignment:3]");
+    for (kind, number) in placeholders(b"earlier [redacted:env-assignment:3]") {
+        vault.reserve(&kind, number);
+    }
     for finding in scanner.scan(text.as_bytes()) {
         vault.add(&finding);
     }
@@ -199,7 +239,10 @@ fn redact_takes_given_values_and_patterns() {
     let scanner = Scanner::new()
         .with_rules(rules)
         .with_values("literal", ["swordfish".to_owned(), " ".to_owned()])
-        .with_values("env-file", dotenv_values("# a=b\nAPI_KEY=\"quite secret\"\nPORT=8080\nURL=https://a.example/1"));
+        .with_values(
+            "env-file",
+            dotenv_values("# a=b\nAPI_KEY=\"quite secret\"\nPORT=8080\nURL=https://a.example/1"),
+        );
     let text = r#"{"a":"tok-1234 tok-0000 zebra7 sword\u0066ish","b":"quite secret 8080 https://a.example/1"}"#;
     let out = redacted(&scanner, Form::Json, text.as_bytes());
     assert_eq!(
@@ -213,23 +256,68 @@ fn redact_takes_given_values_and_patterns() {
 fn ordinary() -> Vec<(&'static str, String)> {
     let mut random = fastrand::Rng::with_seed(11);
     let mut letters = |n: usize, of: &[u8]| -> String {
-        (0..n).map(|_| char::from(of[random.usize(..of.len())])).collect()
+        (0..n)
+            .map(|_| char::from(of[random.usize(..of.len())]))
+            .collect()
     };
     let hex = b"0123456789abcdef";
     let base = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let uuid = |l: &mut dyn FnMut(usize, &[u8]) -> String| {
-        format!("{}-{}-4{}-8{}-{}", l(8, hex), l(4, hex), l(3, hex), l(3, hex), l(12, hex))
+        format!(
+            "{}-{}-4{}-8{}-{}",
+            l(8, hex),
+            l(4, hex),
+            l(3, hex),
+            l(3, hex),
+            l(12, hex)
+        )
     };
     let mut out = Vec::new();
     for _ in 0..200 {
-        out.push(("uuid", format!("session {} of {}", uuid(&mut letters), uuid(&mut letters))));
-        out.push(("git hash", format!("commit {}\nAuthor: A <a@b.example>", letters(40, hex))));
-        out.push(("sha256", format!("sha256:{}  file.tar.gz", letters(64, hex))));
-        out.push(("signature", format!(r#"{{"type":"thinking","thinking":"","signature":"{}=="}}"#, letters(600, base))));
+        out.push((
+            "uuid",
+            format!("session {} of {}", uuid(&mut letters), uuid(&mut letters)),
+        ));
+        out.push((
+            "git hash",
+            format!("commit {}\nAuthor: A <a@b.example>", letters(40, hex)),
+        ));
+        out.push((
+            "sha256",
+            format!("sha256:{}  file.tar.gz", letters(64, hex)),
+        ));
+        out.push((
+            "signature",
+            format!(
+                r#"{{"type":"thinking","thinking":"","signature":"{}=="}}"#,
+                letters(600, base)
+            ),
+        ));
         out.push(("image", format!(r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo{}"}}}}"#, letters(3000, base))));
-        out.push(("lock file", format!("\"integrity\": \"sha512-{}==\",\n[[package]]\nchecksum = \"{}\"\n", letters(86, base), letters(64, hex))));
-        out.push(("minified", format!("!function(e,t){{var n=e.token,r=t.key||\"{}\";return n?r:void 0}}(a,b);", letters(6, b"abcdefgh"))));
-        out.push(("ids", format!("toolu_01{} msg_01{} req_011{}", letters(22, base), letters(22, base), letters(21, base))));
+        out.push((
+            "lock file",
+            format!(
+                "\"integrity\": \"sha512-{}==\",\n[[package]]\nchecksum = \"{}\"\n",
+                letters(86, base),
+                letters(64, hex)
+            ),
+        ));
+        out.push((
+            "minified",
+            format!(
+                "!function(e,t){{var n=e.token,r=t.key||\"{}\";return n?r:void 0}}(a,b);",
+                letters(6, b"abcdefgh")
+            ),
+        ));
+        out.push((
+            "ids",
+            format!(
+                "toolu_01{} msg_01{} req_011{}",
+                letters(22, base),
+                letters(22, base),
+                letters(21, base)
+            ),
+        ));
     }
     for prose in [
         "The password must have at least 12 characters, and the token expires after one hour.",
@@ -256,7 +344,11 @@ fn redact_leaves_ordinary_text_alone() {
     let texts = ordinary();
     let (mut wrong, mut suggested) = (Vec::new(), 0);
     for (kind, text) in &texts {
-        let form = if text.starts_with('{') { Form::Json } else { Form::Text };
+        let form = if text.starts_with('{') {
+            Form::Json
+        } else {
+            Form::Text
+        };
         for finding in scanner.scan_file(form, text.as_bytes()) {
             if finding.is_suggestion() {
                 suggested += 1;
@@ -265,7 +357,11 @@ fn redact_leaves_ordinary_text_alone() {
             }
         }
     }
-    eprintln!("precision: {} wrong and {suggested} suggested in {} ordinary texts", wrong.len(), texts.len());
+    eprintln!(
+        "precision: {} wrong and {suggested} suggested in {} ordinary texts",
+        wrong.len(),
+        texts.len()
+    );
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

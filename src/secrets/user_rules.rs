@@ -165,7 +165,17 @@ pub fn dotenv_values(text: &str) -> Vec<String> {
 
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let words = ["KEY", "SECRET", "TOKEN", "PASS", "PWD", "CREDENTIAL", "AUTH", "DSN", "SALT"];
+    let words = [
+        "KEY",
+        "SECRET",
+        "TOKEN",
+        "PASS",
+        "PWD",
+        "CREDENTIAL",
+        "AUTH",
+        "DSN",
+        "SALT",
+    ];
     words.iter().any(|word| name.contains(word))
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use super::placeholder::{placeholder, placeholders_in};
-use super::scan::{Finding, Source};
+use super::placeholder::placeholder;
+use super::scan::{Finding, Source, beginning};
 
 /// A secret that is to be redacted. Its value is never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,14 +38,9 @@ impl KnownSecret {
         self.value.is_empty()
     }
 
-    /// Returns its first characters: what tells its kind, and no more than three of the rest, if that is long.
+    /// Returns its first characters, never enough to use it.
     pub fn beginning(&self) -> String {
-        let rest = self.value.len().saturating_sub(self.prefix);
-        let shown = self.prefix.min(24) + if rest >= 20 { 3 } else { 0 };
-        let shown = &self.value[..shown.min(self.value.len() / 2)];
-        let is_plain = |b: &&u8| b.is_ascii_graphic();
-        let shown = shown.iter().take_while(is_plain);
-        shown.map(|b| char::from(*b)).collect()
+        beginning(&self.value, self.prefix)
     }
 
     /// Returns a hash of the value that only a holder of the key can compute, to compare reports.
@@ -81,12 +76,10 @@ impl Vault {
         self.secrets.is_empty()
     }
 
-    /// Notes the placeholders that a text has from an earlier run, so that their numbers are not used again.
-    pub fn note_placeholders(&mut self, text: &[u8]) {
-        placeholders_in(text, |kind, number| {
-            let highest = self.numbers.entry(kind.to_owned()).or_default();
-            *highest = number.max(*highest);
-        });
+    /// Notes that a text has this placeholder from an earlier run, so that its number is not used again.
+    pub fn reserve(&mut self, kind: &str, number: u32) {
+        let highest = self.numbers.entry(kind.to_owned()).or_default();
+        *highest = number.max(*highest);
     }
 
     /// Returns the position of a found secret, which is added if it is new.

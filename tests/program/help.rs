@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "ls",
     "show",
     "inspect",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 28] = [
     "truncate",
     "delete",
     "edit",
+    "redact",
     "uncompact",
     "restore-branch",
     "title",

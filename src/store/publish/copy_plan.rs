@@ -1,10 +1,13 @@
 //! The files of a copy: which of the original's it needs, and what each is called in the copy.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
+use crate::document::Source;
+use crate::secrets::Form;
 use crate::session::Session;
 use crate::surgery::{Change, CopyNames, FreshIds, Verified, emitted_len, fresh_slug};
 
@@ -117,6 +120,7 @@ impl CopySource {
             transcript,
             subagents: Vec::new(),
             others: Vec::new(),
+            redacted: BTreeMap::new(),
             subagent_changes: Vec::new(),
             target: self.target,
         };
@@ -149,6 +153,9 @@ impl CopySource {
                 plan.subagent_changes.extend(change);
                 plan.subagents.push((sidecar, target, verified));
             } else {
+                if let Some(bytes) = redacted(&sidecar.path, work)? {
+                    plan.redacted.insert(target.clone(), bytes);
+                }
                 plan.others.push((sidecar, target));
             }
         }
@@ -163,6 +170,8 @@ pub struct CopyPlan<'a> {
     ids: FreshIds<'a>,
     subagents: Vec<(Sidecar, PathBuf, Verified)>,
     others: Vec<(Sidecar, PathBuf)>,
+    /// Files of the copy that differ from the original's because secrets in them are replaced.
+    redacted: BTreeMap<PathBuf, Vec<u8>>,
     subagent_changes: Vec<Change>,
     target: CopyTarget,
 }
@@ -233,6 +242,7 @@ impl CopyPlan<'_> {
         }));
         files.extend(self.others.iter().map(|(sidecar, target)| {
             let (action, what) = match sidecar.kind {
+                _ if self.redacted.contains_key(target) => (PlannedAction::Write, "sidecar"),
                 SidecarKind::FileHistory => (PlannedAction::Link, "file history"),
                 SidecarKind::Plan => (PlannedAction::Copy, "plan"),
                 SidecarKind::State => (PlannedAction::Copy, "tasks and todos"),
@@ -265,6 +275,7 @@ impl CopyPlan<'_> {
         let others = self.others.iter().map(|(sidecar, target)| NewFile {
             target: target.clone(),
             make: match sidecar.copy {
+                _ if self.redacted.contains_key(target) => Make::Bytes(&self.redacted[target]),
                 CopyRule::Link => Make::Link(sidecar.path.clone()),
                 _ => Make::Copy(sidecar.path.clone()),
             },
@@ -275,6 +286,23 @@ impl CopyPlan<'_> {
         };
         subagents.chain(others).chain([transcript]).collect()
     }
+}
+
+/// Returns the bytes of a file with its secrets replaced, if it has any and that is wanted.
+fn redacted(
+    path: &Path,
+    work: Option<&SubagentWork<'_>>,
+) -> Result<Option<Vec<u8>>, SubagentError> {
+    let Some((scanner, ledger)) = work.and_then(|work| work.redact) else {
+        return Ok(None);
+    };
+    let source = Source::open(path).map_err(|source| SubagentError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let found = scanner.scan_file(Form::of(path), source.bytes());
+    let any = found.iter().any(|f| !f.is_suggestion());
+    Ok(any.then(|| ledger.replaced(source.bytes(), &found)))
 }
 
 /// The name that a file's owner has in the copy.

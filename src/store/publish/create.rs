@@ -8,7 +8,7 @@ use crate::surgery::{FreshIds, Verified};
 use super::quarantine::quarantine;
 use crate::store::fs::FileState;
 use crate::store::fs::atomic::{
-    PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
+    Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
 };
 use crate::store::fs::disk;
 use crate::store::journal::remove_folders;
@@ -24,6 +24,8 @@ pub(crate) enum Make<'a> {
     Transcript(&'a Verified),
     /// A copy of a file.
     Copy(PathBuf),
+    /// A file with these bytes.
+    Bytes(&'a [u8]),
     /// A hard link if possible, else a copy: for files that nobody rewrites.
     Link(PathBuf),
 }
@@ -122,6 +124,7 @@ fn make_all<'a>(
                     .and_then(|(candidate, _)| Ok(candidate.create()?))
             }
             Make::Copy(from) => copy_private(from, &file.target).map_err(CommitError::from),
+            Make::Bytes(bytes) => write_new(&file.target, bytes),
             Make::Link(from) => Ok(link_or_copy(from, &file.target).map(drop)?),
         };
         if !matches!(
@@ -147,6 +150,12 @@ fn make_all<'a>(
         made.push(&transcript.target);
     }
     Ok(outcome?)
+}
+
+fn write_new(target: &Path, bytes: &[u8]) -> Result<(), CommitError> {
+    use std::io::Write as _;
+    let candidate = Candidate::write(target, |out, _| out.write_all(bytes))?;
+    Ok(candidate.create()?)
 }
 
 /// Returns the folders that have to be created, outermost first.
