@@ -1,6 +1,7 @@
 //! Searches text and JSON for secrets that are to be redacted: by rules, and by values that are known.
 
 use std::fmt;
+use std::hash::BuildHasher as _;
 use std::ops::Range;
 
 use super::ansi::readings;
@@ -49,9 +50,9 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns whether two findings are of the same value.
-    pub fn is_same_secret(&self, other: &Self) -> bool {
-        self.value == other.value
+    /// Returns a number that is the same for findings of the same value.
+    pub fn value_hash(&self) -> u64 {
+        rustc_hash::FxBuildHasher.hash_one(&self.value)
     }
 
     /// Returns how many bytes the value has.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::placeholder::placeholder;
 use super::scan::{Finding, Source, beginning};
@@ -56,6 +56,9 @@ impl fmt::Debug for KnownSecret {
     }
 }
 
+/// The shortest value that is taken for the beginning of a longer one.
+const LEAST_CUT: usize = 12;
+
 /// The secrets that were found or given, in the order in which they were.
 #[derive(Debug, Clone, Default)]
 pub struct Vault {
@@ -82,10 +85,35 @@ impl Vault {
         *highest = number.max(*highest);
     }
 
-    /// Returns the position of a found secret, which is added if it is new.
+    /// Adds found secrets, in order. A value that only begins another one is that one, cut off.
+    pub fn add_all<'f>(&mut self, findings: impl Iterator<Item = &'f Finding> + Clone) {
+        let mut values: Vec<&[u8]> = findings.clone().map(|f| &f.value[..]).collect();
+        values.sort_unstable();
+        values.dedup();
+        // A value stands right before those that begin with it.
+        let pairs = values
+            .windows(2)
+            .filter(|pair| pair[1].starts_with(pair[0]));
+        let cut: FxHashSet<&[u8]> = pairs.map(|pair| pair[0]).collect();
+        let whole = findings.clone().filter(|f| !cut.contains(&f.value[..]));
+        for finding in whole.chain(findings.filter(|f| cut.contains(&f.value[..]))) {
+            self.add(finding);
+        }
+    }
+
+    /// Returns the position of a found secret, which is added if it is new and does not begin one of its kind.
     pub fn add(&mut self, finding: &Finding) -> usize {
         if let Some(&known) = self.by_value.get(&finding.value[..]) {
             return known;
+        }
+        let is_cut = |s: &KnownSecret| {
+            s.kind == finding.kind
+                && finding.value.len() >= LEAST_CUT
+                && s.value.starts_with(&finding.value)
+        };
+        if let Some(whole) = self.secrets.iter().position(is_cut) {
+            self.by_value.insert(finding.value.clone(), whole);
+            return whole;
         }
         let number = self.numbers.entry(finding.kind.clone()).or_default();
         *number += 1;

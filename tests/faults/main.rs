@@ -21,5 +21,6 @@ mod disk;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod kills;
+mod redact;
 mod world;
 mod writer;

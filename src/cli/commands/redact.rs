@@ -2,6 +2,7 @@ mod in_place;
 mod report;
 mod sources;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU64;
@@ -69,7 +70,7 @@ pub(crate) struct RedactArgs {
     #[arg(long)]
     base64: bool,
     /// Keep the old bytes, secrets included, so that `ccsurgery undo` can restore them
-    #[arg(long, requires = "in_place")]
+    #[arg(long)]
     keep_undo: bool,
     #[command(flatten)]
     write: WriteArgs,
@@ -153,35 +154,41 @@ fn hunt(context: &mut Context, args: &RedactArgs, scanner: Scanner) -> Result<Hu
 
 impl Hunt {
     fn search(&mut self, done: &AtomicU64) {
-        let all = self.is_all.then_some(&self.scanner);
-        let first = store::search(&self.targets, &self.scanner, all, done);
+        let (is_all, scanner) = (self.is_all, &self.scanner);
+        let own =
+            |_: usize, target: &RedactTarget| (is_all || !target.is_shared).then_some(scanner);
+        let first = store::search(&self.targets, own, done);
         for (kind, number) in &first.placeholders {
             self.vault.reserve(kind, *number);
         }
-        for found in first.found.iter().filter(|f| !f.finding.is_suggestion()) {
-            self.vault.add(&found.finding);
-        }
-        self.searched = first;
-        if !self.vault.is_empty() {
-            self.scanner.learn(&self.vault);
+        let findings = first.found.iter().map(|f| &f.finding);
+        self.vault.add_all(findings.filter(|f| !f.is_suggestion()));
+        if self.vault.is_empty() {
+            self.searched = first;
+        } else {
+            // Where the rules found nothing, only what is known can be found.
+            let with_rules: BTreeSet<usize> = first.found.iter().map(|f| f.target).collect();
             let known = Scanner::of_known(&self.vault);
-            let shared = if self.is_all { &self.scanner } else { &known };
-            self.searched = store::search(&self.targets, &self.scanner, Some(shared), done);
+            self.scanner.learn(&self.vault);
+            let scanner = &self.scanner;
+            let learned = |n: usize, _: &RedactTarget| {
+                Some(if with_rules.contains(&n) {
+                    scanner
+                } else {
+                    &known
+                })
+            };
+            self.searched = store::search(&self.targets, learned, done);
         }
-        let mut seen = Vec::new();
-        self.suggestions = Vec::new();
+        let mut seen = BTreeSet::new();
+        self.suggestions.clear();
         for found in &self.searched.found {
-            let finding = &found.finding;
-            if !finding.is_suggestion() {
-                self.vault.add(finding);
-            } else if !seen
-                .iter()
-                .any(|s: &&Found| s.finding.is_same_secret(finding))
-            {
-                seen.push(found);
+            if !found.finding.is_suggestion() {
+                self.vault.add(&found.finding);
+            } else if seen.insert(found.finding.value_hash()) {
+                self.suggestions.push(found.clone());
             }
         }
-        self.suggestions.extend(seen.into_iter().cloned());
     }
 }
 

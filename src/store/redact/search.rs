@@ -49,16 +49,15 @@ struct OneFile {
     bytes: u64,
 }
 
-/// Searches files. `shared` is used instead of `own` for what several sessions share; `done` counts the bytes.
-pub fn search(
+/// Searches files. `choose` returns the scanner for a file, by its number, if it is searched at all; `done` counts the
+/// bytes.
+pub fn search<'s>(
     targets: &[RedactTarget],
-    own: &Scanner,
-    shared: Option<&Scanner>,
+    choose: impl Fn(usize, &RedactTarget) -> Option<&'s Scanner> + Sync,
     done: &AtomicU64,
 ) -> Searched {
     let one = |(n, target): (usize, &RedactTarget)| {
-        let scanner = if target.is_shared { shared } else { Some(own) };
-        let result = scanner.map_or_else(
+        let result = choose(n, target).map_or_else(
             || Ok(None),
             |scanner| search_one(n, target, scanner).map(Some),
         );

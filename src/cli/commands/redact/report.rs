@@ -1,9 +1,9 @@
 //! What is reported of a redaction: kinds, places and numbers, never a value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -122,7 +122,7 @@ pub(super) struct Report {
     dry_run: bool,
     is_all: bool,
     /// The files that were searched.
-    searched: Vec<std::path::PathBuf>,
+    searched: BTreeSet<PathBuf>,
     name: String,
 }
 
@@ -248,7 +248,7 @@ impl Report {
     /// Returns the files that have secrets; before anything is written, those that are not about to change.
     fn held_files<'e>(&self, elsewhere: &'e Elsewhere, done: bool) -> Vec<(&'e Path, usize)> {
         let left = elsewhere.sweep.left.iter();
-        let is_listed = |path: &Path| !done && self.searched.iter().any(|s| s == path);
+        let is_listed = |path: &Path| !done && self.searched.contains(path);
         left.filter(|place| !is_listed(&place.path))
             .map(|place| (place.path.as_path(), place.count))
             .collect()
