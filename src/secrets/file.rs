@@ -1,5 +1,6 @@
 //! Searches the bytes of a file, in the form that it has, and replaces what was found.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -35,19 +36,36 @@ impl Scanner {
             Form::Text if self.may_hold(bytes) => self.scan(bytes),
             Form::Json if self.may_hold(bytes) => self.scan_record(bytes),
             Form::Text | Form::Json => Vec::new(),
-            Form::JsonLines => {
-                let mut found = Vec::new();
-                let mut start = 0;
-                for line in bytes.split_inclusive(|b| *b == b'\n') {
-                    if self.may_hold(line) {
-                        let here = self.scan_record(line).into_iter();
-                        found.extend(here.map(|f| f.shift(start)));
-                    }
-                    start += line.len();
-                }
-                found
-            }
+            Form::JsonLines => self.scan_lines(bytes),
         }
+    }
+
+    /// Searches lines of JSON. Lines that are not JSON are searched together, because a key can have several lines.
+    fn scan_lines(&self, bytes: &[u8]) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let (mut start, mut text) = (0, 0);
+        let mut add = |range: Range<usize>, is_record: bool| {
+            let part = &bytes[range.clone()];
+            if self.may_hold(part) {
+                let here = if is_record {
+                    self.scan_record(part)
+                } else {
+                    self.scan(part)
+                };
+                found.extend(here.into_iter().map(|f| f.shift(range.start)));
+            }
+        };
+        for line in bytes.split_inclusive(|b| *b == b'\n') {
+            let end = start + line.len();
+            if is_record(line) {
+                add(text..start, false);
+                add(start..end, true);
+                text = end;
+            }
+            start = end;
+        }
+        add(text..start, false);
+        found
     }
 
     /// Returns the secrets in JSON text; in text that is not JSON, those of the text.
@@ -59,6 +77,15 @@ impl Scanner {
             self.scan(raw)
         }
     }
+}
+
+/// Returns whether a line looks like a JSON record.
+fn is_record(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    matches!(
+        (line.first(), line.last()),
+        (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')) | (Some(b'"'), Some(b'"'))
+    )
 }
 
 /// Returns whether text is JSON as clients read it: with bytes that are not UTF-8, and halves of surrogate pairs.

@@ -361,7 +361,8 @@ impl Scanner {
             return None;
         }
         let value = unescaped(inner).map_or_else(|| inner.to_vec(), |r| r.text);
-        if between_placeholders(&value) != [0..value.len()] {
+        let pieces = between_placeholders(&value);
+        if pieces.first().is_none_or(|first| first.len() < value.len()) {
             return None;
         }
         let head = [key, b": \""].concat();
@@ -448,7 +449,7 @@ fn shift(range: &Range<usize>, by: usize) -> Range<usize> {
 
 /// Sorts findings and joins those that overlap. A suggestion that overlaps a sure finding is left out.
 fn merged(found: Vec<Finding>) -> Vec<Finding> {
-    let (guesses, sure): (Vec<_>, Vec<_>) = found.into_iter().partition(|f| f.is_suggestion());
+    let (guesses, sure): (Vec<_>, Vec<_>) = found.into_iter().partition(Finding::is_suggestion);
     let mut out = joined(sure);
     for guess in joined(guesses) {
         let is_apart =

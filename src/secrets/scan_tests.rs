@@ -102,7 +102,11 @@ fn redact_finds_samples_of_every_rule_in_every_encoding() {
             if !rule.is_sure_of(&value) {
                 continue;
             }
-            let text = String::from_utf8(text).unwrap();
+            let mut text = String::from_utf8(text).unwrap();
+            let has_keyword = |k: &String| text.to_ascii_lowercase().contains(k.as_str());
+            if !rule.keywords.iter().any(has_keyword) {
+                text = format!("{} {text}", rule.keywords[0]);
+            }
             let half = text.find(std::str::from_utf8(&value).unwrap()).unwrap() + value.len() / 2;
             let coloured = format!("{}\x1b[1m{}", &text[..half], &text[half..]);
             let cases = [

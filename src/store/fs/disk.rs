@@ -171,7 +171,7 @@ pub(crate) fn shred(path: &Path) -> io::Result<()> {
         && has_one_name(&metadata)
         && let Ok(mut file) = File::options().write(true).open(path)
     {
-        let zeros = [0; 1 << 16];
+        let zeros = [0; 1 << 12];
         let mut left = metadata.len();
         while left > 0 {
             let len = left.min(zeros.len() as u64);

@@ -59,10 +59,10 @@ impl<'a> Redaction<'a> {
         operation.operation.clone_from(&provenance.operation);
         operation.command.clone_from(&provenance.command);
         let (path, id) = session.unwrap_or((journal.config().root(), ""));
-        operation.source = path.to_owned();
-        operation.target = path.to_owned();
-        operation.source_id = id.to_owned();
-        operation.target_id = id.to_owned();
+        path.clone_into(&mut operation.source);
+        path.clone_into(&mut operation.target);
+        id.clone_into(&mut operation.source_id);
+        id.clone_into(&mut operation.target_id);
         operation.forgets = !keep_undo;
         operation.claim();
         let folder = redactions(journal).join(&operation.id);

@@ -102,7 +102,7 @@ fn shared(config: &Config) -> io::Result<Vec<RedactTarget>> {
 
 fn target(path: PathBuf, what: &'static str) -> Option<RedactTarget> {
     let metadata = std::fs::symlink_metadata(&path).ok()?;
-    metadata.is_file().then(|| RedactTarget {
+    metadata.is_file().then_some(RedactTarget {
         path,
         is_transcript: false,
         is_shared: true,
@@ -116,8 +116,7 @@ fn classified(config: &Config, path: PathBuf, len: u64) -> RedactTarget {
     let rest = path.strip_prefix(config.root()).unwrap_or(&path);
     let in_projects = rest.starts_with("projects");
     let is_lines = path.extension().is_some_and(|x| x == "jsonl");
-    let mut parts = rest.iter().map(|part| part.to_string_lossy());
-    let session = parts.find_map(|part| id_in(&part));
+    let session = session_of(rest);
     let depth = rest.components().count();
     let is_agent = path
         .file_name()
@@ -153,6 +152,19 @@ fn name_of(kind: SidecarKind) -> &'static str {
         SidecarKind::Attachment => "attachment",
         _ => "log",
     }
+}
+
+/// Returns the session that a file of the config folder is named after.
+fn session_of(rest: &Path) -> Option<String> {
+    if rest.starts_with("projects") {
+        let mut parts = rest.iter().map(|part| part.to_string_lossy());
+        return parts.find_map(|part| id_in(&part));
+    }
+    PLACES.iter().find_map(|place| {
+        let below = rest.strip_prefix(place.shape.folder()?).ok()?;
+        let name = below.iter().next()?.to_str()?;
+        place.shape.id_in(name).map(str::to_owned)
+    })
 }
 
 /// Returns the session id that a file's or folder's name begins with.

@@ -1,5 +1,6 @@
 //! Replaces secrets in the sessions themselves.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use uuid::Uuid;
@@ -148,7 +149,8 @@ fn confirm(
     };
     let mut question = format!("Replace secrets in {} files? {way_back}", count(files));
     if hunt.is_all && !records.is_empty() {
-        question += &format!(
+        let _ = write!(
+            question,
             " {} earlier operations hold secrets, and can no longer be undone then.",
             count(records.len() as u64)
         );

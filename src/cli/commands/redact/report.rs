@@ -266,7 +266,7 @@ impl Report {
         } else {
             let all = self.secrets.len() as u64;
             let noun = if all == 1 { "secret" } else { "secrets" };
-            let head = paint(BOLD, &format!("{} {noun}", count(all)));
+            let head = paint(BOLD, format!("{} {noun}", count(all)));
             let _ = writeln!(out, "{head} ({extent})");
         }
         for secret in &self.secrets {
@@ -324,7 +324,7 @@ impl Report {
         let _ = writeln!(
             out,
             "    {}",
-            paint(DIM, &format!("replace it: {}", secret.rotate))
+            paint(DIM, format!("replace it: {}", secret.rotate))
         );
     }
 
@@ -333,7 +333,7 @@ impl Report {
             return;
         }
         let all = self.suggestions.len() as u64;
-        let note = paint(YELLOW, &format!("{} might be secrets", count(all)));
+        let note = paint(YELLOW, format!("{} might be secrets", count(all)));
         let _ = writeln!(
             out,
             "\n{note}; they are replaced only if you confirm each on a terminal, or name them with --literal"
