@@ -155,6 +155,7 @@ pub(super) enum Command {
     Edit(commands::edit::EditArgs),
     Extract(commands::extract::ExtractArgs),
     Graft(commands::graft::GraftArgs),
+    Redact(commands::redact::RedactArgs),
     Uncompact(commands::uncompact::UncompactArgs),
     RestoreBranch(commands::restore_branch::RestoreBranchArgs),
     Title(commands::title::TitleArgs),

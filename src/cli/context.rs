@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use crate::doctor::Version;
 use crate::render::{Presenter, Screen, Untrusted, YELLOW, json_text, paint};
-use crate::store::{Config, Journal, Locator, plain_path};
+use crate::store::{Config, Journal, Locator, finish_redactions, plain_path};
 
 use super::args::{Color, Global};
 use super::error::{CliError, ErrorKind};
@@ -185,7 +185,8 @@ impl Context {
 
     /// Cleans up after runs that were killed, and reports what was done.
     pub(super) fn recover(&mut self) -> Result<(), CliError> {
-        for told in self.journal.recover()? {
+        let finished = finish_redactions(&self.journal)?;
+        for told in finished.into_iter().chain(self.journal.recover()?) {
             self.tell(&format!("{} {told}", paint(YELLOW, "recovered:")));
         }
         Ok(())

@@ -30,6 +30,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "truncate",
             "delete",
             "edit",
+            "redact",
             "uncompact",
             "restore-branch",
             "title",

@@ -91,6 +91,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Edit(args) => commands::edit::run(args, context),
         Command::Extract(args) => commands::extract::run(args, context),
         Command::Graft(args) => commands::graft::run(args, context),
+        Command::Redact(args) => commands::redact::run(args, context),
         Command::Uncompact(args) => commands::uncompact::run(args, context),
         Command::RestoreBranch(args) => commands::restore_branch::run(args, context),
         Command::Title(args) => commands::title::run(args, context),

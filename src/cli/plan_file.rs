@@ -64,6 +64,7 @@ impl PlanStep {
                     (Some(Some(before)), Some(only)) => Some([before, only].concat()),
                     (Some(_), _) => None,
                 },
+                redact: None,
             });
         }
         job.transforms.push(self.transform);

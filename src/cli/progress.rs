@@ -1,10 +1,15 @@
 //! A sign of life on long runs, and nothing on short ones.
 
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+
+use crate::human::bytes;
 
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -13,22 +18,39 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) struct Progress {
     phases: Option<Sender<&'static str>>,
     thread: Option<JoinHandle<()>>,
+    /// How many bytes are done, and of how many.
+    bytes: Arc<(AtomicU64, AtomicU64)>,
+}
+
+/// Counts what is done.
+pub(super) struct Counter(Arc<(AtomicU64, AtomicU64)>);
+
+impl Deref for Counter {
+    type Target = AtomicU64;
+
+    fn deref(&self) -> &AtomicU64 {
+        &self.0.0
+    }
 }
 
 impl Progress {
     /// Starts with a first phase; shows nothing at all unless `wanted`.
     pub(super) fn start(wanted: bool, phase: &'static str) -> Self {
+        let bytes = Arc::default();
         if !wanted {
             return Self {
                 phases: None,
                 thread: None,
+                bytes,
             };
         }
         let (send, receive) = channel();
-        let thread = std::thread::spawn(move || show(&receive, phase));
+        let counted = Arc::clone(&bytes);
+        let thread = std::thread::spawn(move || show(&receive, phase, &counted));
         Self {
             phases: Some(send),
             thread: Some(thread),
+            bytes,
         }
     }
 
@@ -37,6 +59,13 @@ impl Progress {
         if let Some(phases) = &self.phases {
             let _ = phases.send(phase);
         }
+    }
+
+    /// Returns a counter of bytes that are done, of `total`; the part is shown.
+    pub(super) fn count_to(&self, total: u64) -> Counter {
+        self.bytes.0.store(0, Ordering::Relaxed);
+        self.bytes.1.store(total, Ordering::Relaxed);
+        Counter(Arc::clone(&self.bytes))
     }
 
     /// Clears what was shown.
@@ -58,7 +87,11 @@ impl Drop for Progress {
     }
 }
 
-fn show(phases: &Receiver<&'static str>, mut phase: &'static str) {
+fn show(
+    phases: &Receiver<&'static str>,
+    mut phase: &'static str,
+    counted: &(AtomicU64, AtomicU64),
+) {
     let started = std::time::Instant::now();
     loop {
         match phases.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
@@ -69,9 +102,24 @@ fn show(phases: &Receiver<&'static str>, mut phase: &'static str) {
     }
     let bar = ProgressBar::new_spinner();
     bar.enable_steady_tick(Duration::from_millis(100));
-    bar.set_message(phase);
-    while let Ok(next) = phases.recv() {
-        bar.set_message(next);
+    loop {
+        bar.set_message(message(phase, counted));
+        match phases.recv_timeout(Duration::from_millis(200)) {
+            Ok(next) => phase = next,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
     }
     bar.finish_and_clear();
+}
+
+/// Returns what is being done, and how much of it is.
+fn message(phase: &'static str, counted: &(AtomicU64, AtomicU64)) -> String {
+    let done = counted.0.load(Ordering::Relaxed);
+    let total = counted.1.load(Ordering::Relaxed);
+    match (done, total) {
+        (0, _) => phase.to_owned(),
+        (done, 0) => format!("{phase}: {}", bytes(done)),
+        (done, total) => format!("{phase}: {} of {}", bytes(done.min(total)), bytes(total)),
+    }
 }

@@ -161,7 +161,7 @@ pub(crate) fn remove_copies(session: &Session, plan: &mut Plan, copies: &Copies)
 }
 
 /// Returns every list of blocks in a line: the outermost arrays called `content`, at any depth.
-fn content_lists(text: &[u8]) -> Vec<Span> {
+pub(crate) fn content_lists(text: &[u8]) -> Vec<Span> {
     let mut out = Vec::new();
     let mut stack = vec![Span::new(0, text.len())];
     while let Some(span) = stack.pop() {

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
+use super::reading::Reading;
+
 /// CSI and OSC sequences and two-character escapes, as bytes or spelt with an escape of a string.
 static CODES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -17,30 +19,9 @@ static CODES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Line breaks and tabs that are spelt with an escape.
 static ESCAPES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)\\[nrt]").ok());
 
-/// A text without its terminal codes, and where each byte came from.
-pub(super) struct Plain {
-    pub(super) text: Vec<u8>,
-    origins: Vec<usize>,
-    len: usize,
-}
-
-impl Plain {
-    /// Returns a range of the plain text as a range of the text that it was made of.
-    pub(super) fn origin(&self, range: &Range<usize>) -> Range<usize> {
-        let start = self.origins.get(range.start).copied().unwrap_or(self.len);
-        let end = match range.end.checked_sub(1) {
-            Some(last) if last >= range.start => {
-                self.origins.get(last).map_or(self.len, |at| at + 1)
-            }
-            _ => start,
-        };
-        start..end
-    }
-}
-
 /// Returns up to two readings of a text: one with a blank for every byte of a code or escape, so that a word may
 /// begin after it, and one without the codes, so that a word that is interrupted by them is whole.
-pub(super) fn readings(text: &[u8]) -> (Cow<'_, [u8]>, Option<Plain>) {
+pub(super) fn readings(text: &[u8]) -> (Cow<'_, [u8]>, Option<Reading>) {
     if memchr::memchr2(0x1b, b'\\', text).is_none() {
         return (Cow::Borrowed(text), None);
     }
@@ -62,19 +43,13 @@ pub(super) fn readings(text: &[u8]) -> (Cow<'_, [u8]>, Option<Plain>) {
 }
 
 /// Removes some ranges from a text.
-fn without(text: &[u8], codes: &[Range<usize>]) -> Plain {
-    let mut plain = Plain {
-        text: Vec::with_capacity(text.len()),
-        origins: Vec::with_capacity(text.len()),
-        len: text.len(),
-    };
+fn without(text: &[u8], codes: &[Range<usize>]) -> Reading {
+    let mut plain = Reading::of(text.len());
     let mut from = 0;
     for code in codes {
-        plain.text.extend_from_slice(&text[from..code.start]);
-        plain.origins.extend(from..code.start);
+        plain.copy(&text[from..code.start], from);
         from = code.end;
     }
-    plain.text.extend_from_slice(&text[from..]);
-    plain.origins.extend(from..text.len());
+    plain.copy(&text[from..], from);
     plain
 }

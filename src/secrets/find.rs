@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::ansi::readings;
 use super::glance::is_clean;
-use super::rules::rules;
+use super::rules::{Rule, Rules, rules};
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,15 +29,20 @@ pub fn find(text: &str) -> Vec<Secret> {
 /// [`find`], counting the bytes that are handed to a pattern.
 pub(super) fn find_counting(text: &str, steps: &mut usize) -> Vec<Secret> {
     let mut found = Vec::new();
+    let secret = |hit: Hit<'static>| Secret {
+        range: hit.masked,
+        rule: &hit.rule.id,
+    };
     let (blanked, plain) = readings(text.as_bytes());
-    search(&blanked, &mut found, steps);
+    search(rules(), &blanked, steps, |hit| found.push(secret(hit)));
     if let Some(plain) = plain {
-        let mut joined = Vec::new();
-        search(&plain.text, &mut joined, steps);
-        found.extend(joined.into_iter().map(|s| Secret {
-            range: plain.origin(&s.range),
-            ..s
-        }));
+        search(rules(), &plain.text, steps, |hit| {
+            let secret = secret(hit);
+            found.push(Secret {
+                range: plain.origin(&secret.range),
+                ..secret
+            });
+        });
     }
     for secret in &mut found {
         let (mut start, mut end) = (secret.range.start, secret.range.end);
@@ -52,17 +57,33 @@ pub(super) fn find_counting(text: &str, steps: &mut usize) -> Vec<Secret> {
     merged(found)
 }
 
+/// What a rule found.
+#[derive(Debug)]
+pub(super) struct Hit<'r> {
+    /// What is masked when the text is shown.
+    pub(super) masked: Range<usize>,
+    /// The whole token, with the part that tells its kind.
+    pub(super) token: Range<usize>,
+    pub(super) rule: &'r Rule,
+}
+
 /// Runs every rule whose keyword occurs.
-fn search(text: &[u8], found: &mut Vec<Secret>, steps: &mut usize) {
-    let rules = rules();
-    let Some(keywords) = &rules.keywords else {
-        return;
-    };
+pub(super) fn search<'r>(
+    rules: &'r Rules,
+    text: &[u8],
+    steps: &mut usize,
+    mut each: impl FnMut(Hit<'r>),
+) {
     let mut wanted = vec![false; rules.all.len()];
+    for &always in &rules.always {
+        wanted[always] = true;
+    }
     *steps += text.len();
-    for hit in keywords.find_overlapping_iter(text) {
-        for &owner in &rules.owners[hit.pattern().as_usize()] {
-            wanted[owner] = true;
+    if let Some(keywords) = &rules.keywords {
+        for hit in keywords.find_overlapping_iter(text) {
+            for &owner in &rules.owners[hit.pattern().as_usize()] {
+                wanted[owner] = true;
+            }
         }
     }
     for (rule, _) in rules.all.iter().zip(wanted).filter(|(_, w)| *w) {
@@ -71,17 +92,35 @@ fn search(text: &[u8], found: &mut Vec<Secret>, steps: &mut usize) {
         };
         *steps += text.len();
         for captures in regex.captures_iter(text) {
-            let Some(value) = captures.get(1).or_else(|| captures.get(0)) else {
+            let mut groups = captures.iter().skip(1).flatten();
+            let group = match rule.group {
+                Some(number) => captures.get(number),
+                None => groups.next(),
+            };
+            let (Some(value), Some(whole)) = (group.or_else(|| captures.get(0)), captures.get(0))
+            else {
                 continue;
             };
             if rule.accepts(value.as_bytes()) {
-                found.push(Secret {
-                    range: value.range(),
-                    rule: &rule.id,
+                let prefix = &text[whole.start()..value.start()];
+                let start = if prefix.iter().all(|b| is_token_byte(*b)) {
+                    whole.start()
+                } else {
+                    value.start()
+                };
+                each(Hit {
+                    masked: value.range(),
+                    token: start..value.end(),
+                    rule,
                 });
             }
         }
     }
+}
+
+/// Returns whether a byte can be part of a token's prefix, such as `sk-ant-` or `SG.`.
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~')
 }
 
 /// Sorts secrets and joins those that overlap.

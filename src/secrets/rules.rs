@@ -1,8 +1,8 @@
-//! The table of rules, read from `rules.toml` when it is first needed.
+//! The table of rules: the built-in one, read from `rules.toml` when it is first needed, and those of users.
 
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, StartKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
@@ -14,18 +14,28 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the compiled pattern. The tests compile all of them, so none is ever missing.
-    pub(super) fn regex(&self) -> Option<&Regex> {
-        let compile = || {
-            RegexBuilder::new(&self.source)
-                .unicode(false)
-                .size_limit(8 << 20)
-                .dfa_size_limit(8 << 20)
-                .build()
-                .ok()
-        };
-        self.compiled.get_or_init(compile).as_ref()
+    /// Returns how the pattern is written.
+    #[cfg(test)]
+    pub(super) fn source(&self) -> &str {
+        &self.source
     }
+
+    /// Returns the compiled pattern. The tests compile all built-in ones, and users' are compiled when they are read,
+    /// so none is ever missing.
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        self.compiled
+            .get_or_init(|| compile(&self.source).ok())
+            .as_ref()
+    }
+}
+
+/// Compiles a pattern over bytes.
+pub(super) fn compile(source: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(source)
+        .unicode(false)
+        .size_limit(8 << 20)
+        .dfa_size_limit(8 << 20)
+        .build()
 }
 
 impl From<String> for Pattern {
@@ -43,19 +53,37 @@ impl<'de> Deserialize<'de> for Pattern {
     }
 }
 
+/// How sure it is that what a rule matches is a secret.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Certainty {
+    /// The value has the form of a provider's keys.
+    #[default]
+    Shape,
+    /// The surroundings name it a secret; it must look random as well.
+    Context,
+    /// It may be one.
+    Guess,
+}
+
 /// One kind of secret.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
     pub(super) id: String,
-    #[allow(dead_code, reason = "for readers of the table")]
     pub(super) description: String,
     pub(super) regex: Pattern,
+    /// A text is searched only if it contains one of them; without keywords, always.
     pub(super) keywords: Vec<String>,
     #[serde(default)]
     pub(super) entropy: f64,
     #[serde(default)]
     pub(super) allowlist: Vec<Pattern>,
+    #[serde(default)]
+    pub(super) certainty: Certainty,
+    /// The group that is the secret; the first one that takes part in the match if `None`.
+    #[serde(skip)]
+    pub(super) group: Option<usize>,
 }
 
 impl Rule {
@@ -66,6 +94,15 @@ impl Rule {
             && (self.entropy <= 0.0 || entropy(value) >= self.entropy)
             && !self.allowlist.iter().any(is_allowed)
     }
+
+    /// Returns whether a value that the rule accepted is a secret beyond doubt.
+    pub(super) fn is_sure_of(&self, value: &[u8]) -> bool {
+        match self.certainty {
+            Certainty::Shape => true,
+            Certainty::Context => looks_random(value),
+            Certainty::Guess => false,
+        }
+    }
 }
 
 /// All rules, and one automaton for their keywords.
@@ -75,6 +112,54 @@ pub(super) struct Rules {
     /// Which rules each pattern of `keywords` belongs to.
     pub(super) owners: Vec<Vec<usize>>,
     pub(super) keywords: Option<AhoCorasick>,
+    /// Rules without keywords.
+    pub(super) always: Vec<usize>,
+}
+
+impl Rules {
+    pub(super) fn new(all: Vec<Rule>) -> Self {
+        let mut words: Vec<String> = Vec::new();
+        let mut owners: Vec<Vec<usize>> = Vec::new();
+        let mut always = Vec::new();
+        for (i, rule) in all.iter().enumerate() {
+            if rule.keywords.is_empty() {
+                always.push(i);
+            }
+            for word in &rule.keywords {
+                let word = word.to_ascii_lowercase();
+                match words.iter().position(|w| *w == word) {
+                    Some(known) => owners[known].push(i),
+                    None => {
+                        words.push(word);
+                        owners.push(vec![i]);
+                    }
+                }
+            }
+        }
+        Self {
+            all,
+            owners,
+            keywords: automaton(&words, true),
+            always,
+        }
+    }
+
+    /// Returns whether a text may contain what a rule looks for.
+    pub(super) fn may_match(&self, text: &[u8]) -> bool {
+        !self.always.is_empty() || self.keywords.as_ref().is_some_and(|k| k.is_match(text))
+    }
+}
+
+/// Returns an automaton that finds any of some words. As a table of all states it is four times as fast as what the
+/// crate chooses for so many words.
+pub(super) fn automaton<W: AsRef<[u8]>>(words: &[W], any_case: bool) -> Option<AhoCorasick> {
+    let kind = (words.len() <= 2000).then_some(AhoCorasickKind::DFA);
+    AhoCorasick::builder()
+        .ascii_case_insensitive(any_case)
+        .start_kind(StartKind::Unanchored)
+        .kind(kind)
+        .build(words)
+        .ok()
 }
 
 #[derive(Deserialize)]
@@ -82,40 +167,21 @@ struct File {
     rules: Vec<Rule>,
 }
 
-static RULES: LazyLock<Rules> = LazyLock::new(|| {
-    let file: Option<File> = toml::from_str(include_str!("rules.toml")).ok();
-    let all = file.map(|f| f.rules).unwrap_or_default();
-    let mut words: Vec<&str> = Vec::new();
-    let mut owners: Vec<Vec<usize>> = Vec::new();
-    for (i, rule) in all.iter().enumerate() {
-        for word in &rule.keywords {
-            match words.iter().position(|w| w == word) {
-                Some(known) => owners[known].push(i),
-                None => {
-                    words.push(word);
-                    owners.push(vec![i]);
-                }
-            }
-        }
-    }
-    let keywords = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build(&words)
-        .ok();
-    Rules {
-        all,
-        owners,
-        keywords,
-    }
-});
+static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::new(built_in()));
 
-/// Returns the table.
+/// Reads the built-in rules.
+pub(super) fn built_in() -> Vec<Rule> {
+    let file: Option<File> = toml::from_str(include_str!("rules.toml")).ok();
+    file.map(|f| f.rules).unwrap_or_default()
+}
+
+/// Returns the built-in table.
 pub(super) fn rules() -> &'static Rules {
     &RULES
 }
 
 /// Returns the Shannon entropy of some bytes, in bits per byte.
-fn entropy(bytes: &[u8]) -> f64 {
+pub(super) fn entropy(bytes: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for &b in bytes {
         counts[b as usize] += 1;
@@ -126,4 +192,11 @@ fn entropy(bytes: &[u8]) -> f64 {
         -share * share.log2()
     };
     counts.iter().filter(|&&n| n > 0).map(bits).sum()
+}
+
+/// Returns whether a value looks like a password or a key rather than a word, a name or a placeholder.
+pub(super) fn looks_random(value: &[u8]) -> bool {
+    let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
+    let letters = has(u8::is_ascii_alphabetic);
+    value.len() >= 8 && letters && has(u8::is_ascii_digit) && entropy(value) >= 2.75
 }

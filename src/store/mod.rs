@@ -3,11 +3,13 @@
 //! - `fs` writes files so that they appear whole or not at all. It does not know what is in them.
 //! - `sessions` knows where Claude Code keeps sessions, and reads them. It changes nothing but the session list.
 //! - `journal` keeps what each operation replaced and created, undoes it, redoes it, and cleans up after interrupted runs.
+//! - `redact` replaces secrets in all files of sessions, without keeping the old bytes.
 //! - `publish` writes results: the only part that creates or replaces transcripts.
 
 mod fs;
 mod journal;
 mod publish;
+mod redact;
 mod sessions;
 
 pub use fs::{
@@ -24,8 +26,12 @@ pub use publish::{
     GraftSource, NewSidecars, PlannedAction, PlannedFile, Provenance, Published, Sessions,
     SubagentError, SubagentWork, changed_subagents, write_file, write_stream,
 };
+pub use redact::{
+    FilePlace, Found, HeldRecord, RedactTarget, Redaction, Searched, Sweep, all_targets,
+    clean_records, finish_redactions, held_records, search, search_all, session_targets,
+};
 pub use sessions::{
     Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, SessionFiles,
     SessionPlaces, Sidecar, SidecarKind, SubagentFinder, SubagentTranscript, add_to_index, glance,
-    index_file, list, live, remove_from_index, running, sidecars, slug,
+    index_file, list, live, memory, remove_from_index, running, sidecars, slug,
 };

@@ -78,6 +78,8 @@ pub enum ChangeKind {
     Metadata,
     /// The transcript of a subagent.
     Subagent,
+    /// A secret, which a placeholder replaces.
+    Secret,
     /// A repair, named by what it repaired.
     Repaired(&'static str),
     /// A repair whose name contains a number.
@@ -131,6 +133,7 @@ impl ChangeKind {
             ChangeKind::Attachment => "attachment",
             ChangeKind::Metadata => "metadata",
             ChangeKind::Subagent => "subagent",
+            ChangeKind::Secret => "secret",
             ChangeKind::Repaired(words) => words,
             ChangeKind::RepairedSome(words) => words,
         }
@@ -182,6 +185,7 @@ impl ChangeKind {
             ChangeKind::Attachment => ("attachment", "attachments"),
             ChangeKind::Metadata => ("metadata", "metadata entries"),
             ChangeKind::Subagent => ("subagent", "subagents"),
+            ChangeKind::Secret => ("secret", "secrets"),
         };
         Nouns::Fixed(one, many)
     }

@@ -163,6 +163,32 @@ pub(crate) fn summaries(shown: &mut [PayloadBlock]) {
     }
 }
 
+/// The last prompt replaced wherever it is quoted, and thinking that quotes it gone.
+#[expect(clippy::unnecessary_wraps, reason = "one type for all expectations")]
+pub(crate) fn redacted(case: &Case) -> Result<Vec<PayloadBlock>> {
+    let secret = case.prompts.last().map_or("", String::as_str);
+    let quotes = |s: &PayloadBlock| {
+        s.block["thinking"]
+            .as_str()
+            .is_some_and(|t| t.contains(secret))
+    };
+    let mut shown = case.untouched.shown.clone();
+    shown.retain(|s| !quotes(s));
+    for block in &mut shown {
+        replace(&mut block.block, secret);
+    }
+    Ok(shown)
+}
+
+fn replace(value: &mut serde_json::Value, secret: &str) {
+    match value {
+        serde_json::Value::String(text) => *text = text.replace(secret, "[redacted:literal:1]"),
+        serde_json::Value::Array(list) => list.iter_mut().for_each(|v| replace(v, secret)),
+        serde_json::Value::Object(map) => map.values_mut().for_each(|v| replace(v, secret)),
+        _ => {}
+    }
+}
+
 /// Thinking and one tool's calls gone, and the last turn.
 pub(crate) fn planned(case: &Case) -> Result<Vec<PayloadBlock>> {
     let mut shown = dropped(case, &truncated(case)?, |_, name| name == "Bash");

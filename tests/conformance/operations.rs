@@ -277,6 +277,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         in_place: true,
     },
     Operation {
+        name: "redact",
+        args: |case| {
+            let secret = case.prompts.last()?;
+            words(&["redact", "--literal", secret, "--keep-undo"])
+        },
+        expect: expect::redacted,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
         name: "sdk-clone",
         args: |case| titled(case, words(&["clone"])),
         expect: expect::same,

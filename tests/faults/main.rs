@@ -22,5 +22,6 @@ mod graft;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod kills;
+mod redact;
 mod world;
 mod writer;

@@ -21,6 +21,7 @@ const COMMANDS: [&str; 29] = [
     "truncate",
     "delete",
     "edit",
+    "redact",
     "uncompact",
     "restore-branch",
     "title",

@@ -25,6 +25,7 @@ mod in_place;
 mod journal;
 mod network;
 mod not_utf8;
+mod redact;
 mod regressions;
 mod repair;
 mod see;

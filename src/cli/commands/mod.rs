@@ -21,6 +21,7 @@ pub(super) mod inspect;
 pub(super) mod ls;
 pub(super) mod man;
 pub(super) mod payload;
+pub(super) mod redact;
 pub(super) mod redo;
 pub(super) mod repair;
 pub(super) mod restore_branch;

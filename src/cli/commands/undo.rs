@@ -284,6 +284,11 @@ pub(super) fn explain(error: UndoError, operation: &Operation, wanted: Wanted) -
         UndoError::NotKept { .. } => {
             CliError::refused("not-kept", message, run_again(operation, wanted))
         }
+        UndoError::Forgotten => CliError::refused(
+            "not-kept",
+            message,
+            "name an earlier operation from: ccsurgery history",
+        ),
         UndoError::Gone { .. } => CliError::refused(
             "gone",
             message,

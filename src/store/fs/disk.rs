@@ -129,16 +129,7 @@ pub(crate) fn sweep(folder: &Path) -> bool {
         };
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let Some(rest) = name
-            .strip_prefix(PREFIX)
-            .and_then(|n| n.strip_suffix(SUFFIX))
-        else {
-            continue;
-        };
-        let owner = rest.split_once('-').and_then(|(pid, _)| pid.parse().ok());
-        let is_running =
-            owner.is_some_and(|pid: u32| pid != std::process::id() && process_start(pid).is_some());
-        if !is_running {
+        if is_leftover(&name) {
             clean &= remove_file(&entry.path()).is_ok();
         }
     }
@@ -167,6 +158,48 @@ pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
 pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
     point("remove")?;
     fs_err::remove_file(path)
+}
+
+/// Overwrites a file with zeros, unless another name holds its bytes as well, and removes it.
+///
+/// What a file system or a disk keeps elsewhere is out of reach.
+pub(crate) fn shred(path: &Path) -> io::Result<()> {
+    use std::io::Write as _;
+    point("shred")?;
+    let metadata = fs_err::symlink_metadata(path)?;
+    if metadata.is_file()
+        && has_one_name(&metadata)
+        && let Ok(mut file) = File::options().write(true).open(path)
+    {
+        let zeros = [0; 1 << 12];
+        let mut left = metadata.len();
+        while left > 0 {
+            let len = left.min(zeros.len() as u64);
+            file.write_all(&zeros[..len as usize])?;
+            left -= len;
+        }
+        sync(&file)?;
+    }
+    remove_file(path)
+}
+
+/// Overwrites and removes temp files of processes that have ended.
+pub(crate) fn shred_leftovers(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_leftover(&entry.file_name().to_string_lossy()) {
+            let _ = shred(&entry.path());
+        }
+    }
+}
+
+/// Returns whether a name is that of a temp file whose process has ended, or is this one.
+fn is_leftover(name: &str) -> bool {
+    let rest = name.strip_prefix(PREFIX);
+    let Some(rest) = rest.and_then(|n| n.strip_suffix(SUFFIX)) else {
+        return false;
+    };
+    let owner = rest.split_once('-').and_then(|(pid, _)| pid.parse().ok());
+    !owner.is_some_and(|pid: u32| pid != std::process::id() && process_start(pid).is_some())
 }
 
 /// Removes an empty folder.

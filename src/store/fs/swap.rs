@@ -142,6 +142,15 @@ impl Swap {
         }
     }
 
+    /// Overwrites the old file, unless it has yet another name, and removes its second name.
+    pub(crate) fn finish_shredded(mut self) -> io::Result<()> {
+        self.lease = None;
+        match self.aside.take() {
+            Some(aside) => disk::shred(&aside.keep().map_err(|e| e.error)?),
+            None => Ok(()),
+        }
+    }
+
     /// Puts the old file back, followed by what was appended to the file that replaced it.
     pub(crate) fn put_back(mut self) -> io::Result<()> {
         let Some(aside) = self.aside.take() else {

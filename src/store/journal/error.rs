@@ -33,6 +33,8 @@ pub enum UndoError {
     Exists { path: PathBuf },
     #[error("`{}` is not a regular file any more", path.display())]
     Special { path: PathBuf },
+    #[error("the operation kept no old bytes, on purpose: they contained secrets")]
+    Forgotten,
     #[error("the record does not describe all files that the operation created")]
     Incomplete,
     #[error("the operation created files outside of the config folder `{}`", config.display())]

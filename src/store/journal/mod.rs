@@ -17,6 +17,7 @@ mod validate;
 pub use error::UndoError;
 pub use journal::{Journal, JournalError, Records, UnusableRecord};
 pub(crate) use kept::before_name;
+pub(crate) use now::Now;
 pub use record::{Operation, Replaced, State};
 pub(crate) use recover::{is_as, remove_folders};
 pub use redo::{check_redo, redo};

@@ -89,6 +89,9 @@ pub struct Operation {
     /// Files whose bytes were replaced.
     #[serde(default)]
     pub replaced: Vec<Replaced>,
+    /// Whether it kept no old bytes on purpose, so that it cannot be undone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forgets: bool,
     /// When its state last changed.
     #[serde(default)]
     pub changed: String,
@@ -126,6 +129,7 @@ impl Operation {
             created_dirs: Vec::new(),
             created_states: Vec::new(),
             replaced: Vec::new(),
+            forgets: false,
             changed: String::new(),
             renamed: 0,
             other: Map::new(),

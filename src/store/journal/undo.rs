@@ -104,6 +104,9 @@ pub fn check_undo(
 
 impl Way {
     fn of(journal: &Journal, operation: &Operation, onto: bool) -> Result<Self, UndoError> {
+        if operation.forgets {
+            return Err(UndoError::Forgotten);
+        }
         check_places(journal, operation)?;
         let mut replaced = Vec::new();
         for (n, file) in operation.replaced.iter().enumerate() {

@@ -40,7 +40,8 @@ pub(crate) fn parse(name: &str, text: &[u8]) -> Result<Operation, RecordFault> {
         ));
     }
     let is_transcript = |path: &Path| path.extension().is_some_and(|x| x == "jsonl");
-    if !operation.replaced.iter().all(|r| is_transcript(&r.path)) {
+    let is_redaction = operation.operation == "redact";
+    if !is_redaction && !operation.replaced.iter().all(|r| is_transcript(&r.path)) {
         return Err(RecordFault::Unsafe(
             "it replaces a file that is not a transcript",
         ));

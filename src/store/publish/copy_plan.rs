@@ -1,10 +1,13 @@
 //! The files of a copy: which of the original's it needs, and what each is called in the copy.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
+use crate::document::Source;
+use crate::secrets::Form;
 use crate::session::Session;
 use crate::surgery::{Change, CopyNames, FreshIds, Surgery, Verified, emitted_len, fresh_slug};
 
@@ -124,6 +127,7 @@ impl CopySource {
             transcript,
             subagents: Vec::new(),
             others: Vec::new(),
+            redacted: BTreeMap::new(),
             subagent_changes: Vec::new(),
             skipped: self.files.skipped,
             target: self.target,
@@ -157,6 +161,9 @@ impl CopySource {
                 plan.subagent_changes.extend(change);
                 plan.subagents.push((sidecar, target, verified));
             } else {
+                if let Some(bytes) = redacted(&sidecar.path, work)? {
+                    plan.redacted.insert(target.clone(), bytes);
+                }
                 plan.others.push((sidecar, target));
             }
         }
@@ -193,6 +200,8 @@ pub struct CopyPlan<'a> {
     ids: FreshIds<'a>,
     subagents: Vec<(Sidecar, PathBuf, Verified)>,
     others: Vec<(Sidecar, PathBuf)>,
+    /// Files of the copy that differ from the original's because secrets in them are replaced.
+    redacted: BTreeMap<PathBuf, Vec<u8>>,
     subagent_changes: Vec<Change>,
     skipped: Vec<PathBuf>,
     target: CopyTarget,
@@ -285,8 +294,16 @@ impl CopyPlan<'_> {
             len: s.len,
             what: "subagent",
         }));
-        let others = self.others.iter();
-        files.extend(others.map(|(sidecar, target)| PlannedFile::copy_of(sidecar, target)));
+        files.extend(self.others.iter().map(|(sidecar, target)| {
+            let planned = PlannedFile::copy_of(sidecar, target);
+            match self.redacted.contains_key(target) {
+                true => PlannedFile {
+                    action: PlannedAction::Write,
+                    ..planned
+                },
+                false => planned,
+            }
+        }));
         if let Some(path) = index_file(&self.target.folder) {
             files.push(PlannedFile {
                 len: fs_err::metadata(&path).map_or(0, |m| m.len()),
@@ -304,14 +321,39 @@ impl CopyPlan<'_> {
             target: target.clone(),
             make: Make::Transcript(verified),
         });
-        let others = self.others.iter();
-        let others = others.map(|(sidecar, target)| NewFile::copy_of(sidecar, target));
+        let others = self.others.iter().map(|(sidecar, target)| {
+            let copied = NewFile::copy_of(sidecar, target);
+            match self.redacted.get(target) {
+                Some(bytes) => NewFile {
+                    make: Make::Bytes(bytes),
+                    ..copied
+                },
+                None => copied,
+            }
+        });
         let transcript = NewFile {
             target: self.target.transcript(),
             make: Make::Transcript(self.transcript),
         };
         subagents.chain(others).chain([transcript]).collect()
     }
+}
+
+/// Returns the bytes of a file with its secrets replaced, if it has any and that is wanted.
+fn redacted(
+    path: &Path,
+    work: Option<&SubagentWork<'_>>,
+) -> Result<Option<Vec<u8>>, SubagentError> {
+    let Some((scanner, ledger)) = work.and_then(|work| work.redact) else {
+        return Ok(None);
+    };
+    let source = Source::open(path).map_err(|source| SubagentError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let found = scanner.scan_file(Form::of(path), source.bytes());
+    let any = found.iter().any(|f| !f.is_suggestion());
+    Ok(any.then(|| ledger.replaced(source.bytes(), &found)))
 }
 
 /// The name that a file's owner has in the copy.

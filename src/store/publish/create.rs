@@ -8,7 +8,7 @@ use crate::surgery::{FreshIds, Verified};
 use super::quarantine::quarantine;
 use crate::store::fs::FileState;
 use crate::store::fs::atomic::{
-    PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
+    Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
 };
 use crate::store::fs::disk;
 use crate::store::journal::remove_folders;
@@ -25,6 +25,8 @@ pub(crate) enum Make<'a> {
     Transcript(&'a Verified),
     /// A copy of a file.
     Copy(PathBuf),
+    /// A file with these bytes.
+    Bytes(&'a [u8]),
     /// A hard link if possible, else a copy: for files that nobody rewrites.
     Link(PathBuf),
 }
@@ -163,6 +165,7 @@ pub(super) fn make_files<'a>(
             Make::Transcript(session) => write_transcript(&file.target, session, ids, None)
                 .and_then(|(candidate, _)| Ok(candidate.create()?)),
             Make::Copy(from) => copy_private(from, &file.target).map_err(CommitError::from),
+            Make::Bytes(bytes) => write_new(&file.target, bytes),
             Make::Link(from) => Ok(link_or_copy(from, &file.target).map(drop)?),
         };
         if !matches!(
@@ -175,6 +178,12 @@ pub(super) fn make_files<'a>(
     }
     let states = files.iter().map(|file| FileState::of(&file.target));
     Ok(states.collect::<io::Result<_>>()?)
+}
+
+fn write_new(target: &Path, bytes: &[u8]) -> Result<(), CommitError> {
+    use std::io::Write as _;
+    let candidate = Candidate::write(target, |out, _| out.write_all(bytes))?;
+    Ok(candidate.create()?)
 }
 
 /// Returns the folders that have to be created, outermost first.

@@ -19,3 +19,4 @@ pub use copy_plan::{CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile
 pub use error::CommitError;
 pub use publisher::{Provenance, Published, Sessions, write_file, write_stream};
 pub use subagents::{ChangedSubagent, SubagentError, SubagentWork, changed_subagents};
+pub(crate) use write::write_transcript;

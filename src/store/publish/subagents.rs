@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::secrets::{Ledger, Scanner};
 use crate::session::Session;
 use crate::surgery::{
     Action, Change, CopyNames, Fault, Surgery, SurgeryError, Transform, Verified,
@@ -17,6 +18,8 @@ pub struct SubagentWork<'a> {
     pub transform: Box<dyn Transform + 'a>,
     /// The ids of the subagents it is done to; all if `None`.
     pub only: Option<Vec<String>>,
+    /// What replaces secrets in the other files of a copy, if anything does.
+    pub redact: Option<(&'a Scanner, &'a Ledger)>,
 }
 
 impl SubagentWork<'_> {

@@ -9,6 +9,7 @@ mod list;
 mod live;
 mod locate;
 mod places;
+mod shared;
 mod sidecars;
 mod subagents;
 
@@ -19,6 +20,8 @@ pub use list::{Depth, Listed, list};
 pub use live::{Live, live, running};
 pub use locate::{LocateError, Located, Locator};
 pub use places::CopyRule;
-pub(crate) use places::{is_place, resume_cache};
+pub(crate) use places::{PLACES, is_place, resume_cache};
+pub(crate) use shared::is_shared;
+pub use shared::memory;
 pub use sidecars::{SessionFiles, SessionPlaces, Sidecar, SidecarKind, sidecars};
 pub use subagents::{SubagentFinder, SubagentTranscript};

@@ -1,6 +1,10 @@
 //! One table of all places where Claude Code keeps something of a session.
 //!
-//! Finding, copying and removing a session's files all follow this table, so a new place needs one new row.
+//! Finding, copying, moving, measuring and removing a session's files all follow this table, so a new place needs one new
+//! row. What many sessions or projects share (prompt history, pasted texts, the client's own state) is in `shared`.
+//!
+//! Not in the table, because they belong to a process or to the machine and not to a session: `sessions/` (notes of running
+//! clients), `shell-snapshots/`, `backups/`, `plugins/`, `ide/`, `cache/`.
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +39,8 @@ pub(crate) enum Shape {
     Tree(&'static str),
     /// `C/NAME/S-agent-*`
     Prefixed(&'static str),
+    /// `C/NAME/` and a file whose name is the id between these two
+    Named(&'static str, &'static str, &'static str),
     /// `C/NAME/SLUG.md` and `C/NAME/SLUG-agent-*`
     Slug(&'static str),
 }
@@ -51,11 +57,40 @@ const fn place(shape: Shape, kind: SidecarKind, copy: CopyRule) -> Place {
     Place { shape, kind, copy }
 }
 
+const fn log(shape: Shape, kind: SidecarKind) -> Place {
+    place(shape, kind, CopyRule::LeaveOut)
+}
+
+impl Shape {
+    /// Returns the folder of the config folder that the row is about; `None` if that is the project's.
+    pub(crate) fn folder(self) -> Option<&'static str> {
+        match self {
+            Self::Tree(top) | Self::Prefixed(top) | Self::Slug(top) | Self::Named(top, ..) => {
+                Some(top)
+            }
+            Self::OwnFile(_) | Self::OwnTranscripts(_) | Self::Own | Self::AgentBeside => None,
+        }
+    }
+
+    /// Returns the session id in the name of a file or folder that is directly in the row's folder. Rows that are not
+    /// named after a session return `None`.
+    pub(crate) fn id_in(self, name: &str) -> Option<&str> {
+        let id = match self {
+            Self::Tree(_) => name,
+            Self::Prefixed(_) => name.split_once("-agent-")?.0,
+            Self::Named(_, before, ".") => name.strip_prefix(before)?.split_once('.')?.0,
+            Self::Named(_, before, after) => name.strip_prefix(before)?.strip_suffix(after)?,
+            _ => return None,
+        };
+        is_name(id).then_some(id)
+    }
+}
+
 /// The client's cache of positions in a transcript: useless for any other transcript.
 const RESUME_CACHE: &str = "resume-head.jsonl";
 
 /// All places. For files in `P/S` the first row that fits counts.
-pub(crate) const PLACES: [Place; 10] = [
+pub(crate) const PLACES: [Place; 19] = [
     place(
         Shape::OwnFile(RESUME_CACHE),
         SidecarKind::Own,
@@ -92,6 +127,39 @@ pub(crate) const PLACES: [Place; 10] = [
     ),
     place(Shape::Prefixed("todos"), SidecarKind::State, CopyRule::Copy),
     place(Shape::Slug("plans"), SidecarKind::Plan, CopyRule::Copy),
+    // Pasted images and sent files. The messages contain the images themselves, and clients remove the files of other
+    // sessions whenever they start.
+    place(
+        Shape::Tree("image-cache"),
+        SidecarKind::Attachment,
+        CopyRule::LeaveOut,
+    ),
+    place(
+        Shape::Tree("uploads"),
+        SidecarKind::Attachment,
+        CopyRule::LeaveOut,
+    ),
+    // What the client logs is about the run that wrote it, so a copy has none.
+    log(Shape::Named("debug", "", ".txt"), SidecarKind::Log),
+    log(
+        Shape::Named("dump-prompts", "", ".jsonl"),
+        SidecarKind::RequestLog,
+    ),
+    log(Shape::Named("startup-perf", "", ".txt"), SidecarKind::Log),
+    log(Shape::Named("startup-perf", "", ".json"), SidecarKind::Log),
+    // Followed by a dot, the run's id and `.json`.
+    log(
+        Shape::Named("telemetry", "1p_failed_events.", "."),
+        SidecarKind::Log,
+    ),
+    log(
+        Shape::Named("usage-data/session-meta", "", ".json"),
+        SidecarKind::Statistics,
+    ),
+    log(
+        Shape::Named("usage-data/facets", "", ".json"),
+        SidecarKind::Statistics,
+    ),
 ];
 
 /// Returns whether a session id or a slug can be part of a path without leading anywhere else.
@@ -111,30 +179,23 @@ pub(crate) fn own_place(rest: &Path) -> Option<&'static Place> {
     })
 }
 
-/// Returns whether a path is below a folder of the config folder in which Claude Code keeps sessions.
+/// Returns whether a path is below a folder of the config folder in which Claude Code keeps files of sessions. Files that
+/// sessions share are not meant: they are never created or removed.
 pub(crate) fn is_place(config: &Config, path: &Path) -> bool {
     let root = config.root();
     if root.starts_with(path) {
         // The config folder itself, or one above it; such a folder is only ever removed when it is empty.
         return true;
     }
-    let is_below = |root: &Path, path: &Path| {
-        path.strip_prefix(root)
-            .ok()
-            .and_then(|rest| rest.components().next())
-            .and_then(|first| first.as_os_str().to_str())
-            .is_some_and(is_top_folder)
-    };
+    let is_below = |root: &Path, path: &Path| path.strip_prefix(root).is_ok_and(is_in_table);
     is_below(root, path)
         || fs_err::canonicalize(root).is_ok_and(|root| is_below(&root, &resolved(path)))
 }
 
-fn is_top_folder(name: &str) -> bool {
-    name == "projects"
-        || PLACES.iter().any(|place| match place.shape {
-            Shape::Tree(top) | Shape::Prefixed(top) | Shape::Slug(top) => top == name,
-            _ => false,
-        })
+/// Returns whether a path of the config folder is in a folder of the table.
+fn is_in_table(rest: &Path) -> bool {
+    let mut tops = PLACES.iter().filter_map(|place| place.shape.folder());
+    rest.starts_with("projects") || tops.any(|top| rest.starts_with(top))
 }
 
 /// Returns a path with the links of its existing part resolved.
@@ -179,14 +240,35 @@ mod tests {
             "todos/s-agent-s.json",
             "plans/x.md",
             "file-history/s/a",
+            "usage-data/facets/s.json",
         ] {
             assert!(at(rest), "{rest}");
         }
-        for rest in ["settings.json", "sessions/1.json", "ide/x"] {
+        for rest in [
+            "settings.json",
+            "sessions/1.json",
+            "ide/x",
+            "usage-data/report.html",
+            "history.jsonl",
+            ".claude.json",
+        ] {
             assert!(!at(rest), "{rest}");
         }
         assert!(!is_place(&config, Path::new("/home/u/notes.txt")));
         assert!(!is_place(&config, Path::new("/etc/passwd")));
+    }
+
+    #[test]
+    fn places_know_the_session_in_a_name() {
+        let id = |shape: Shape, name| shape.id_in(name).map(str::to_owned);
+        let some = Some("s1".to_owned());
+        assert_eq!(id(Shape::Tree("tasks"), "s1"), some);
+        assert_eq!(id(Shape::Prefixed("todos"), "s1-agent-s1.json"), some);
+        assert_eq!(id(Shape::Named("debug", "", ".txt"), "s1.txt"), some);
+        let events = Shape::Named("telemetry", "1p_failed_events.", ".");
+        assert_eq!(id(events, "1p_failed_events.s1.run.json"), some);
+        assert_eq!(id(Shape::Named("debug", "", ".txt"), "latest"), None);
+        assert_eq!(id(Shape::Slug("plans"), "shiny.md"), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::store::fs::disk::is_missing;
 use crate::store::fs::open_regular;
 
 use super::config::Config;
@@ -24,6 +25,14 @@ pub enum SidecarKind {
     State,
     /// A plan, named after the session's slug.
     Plan,
+    /// An image that was pasted, or a file that was sent.
+    Attachment,
+    /// The client's log of a run: debug output, start-up times, events that could not be sent.
+    Log,
+    /// The client's log of its requests to the model.
+    RequestLog,
+    /// What the client found out about the session for its reports.
+    Statistics,
 }
 
 /// A file that belongs to a session.
@@ -110,6 +119,9 @@ impl SessionPlaces<'_> {
                 Shape::Slug(top) => found.folder(&self.config.join(top), place, |name, _| {
                     Ok(slug_of(name, slugs).map(str::to_owned))
                 })?,
+                Shape::Named(top, before, after) => {
+                    found.named(self.config, self.id, place, (top, before, after))?;
+                }
             }
         }
         found.files.sort();
@@ -133,7 +145,11 @@ impl SessionPlaces<'_> {
                 let rest = name?.strip_prefix(file.owner.as_str())?;
                 renamed(&to.config.join("plans"), format!("{owner}{rest}"))
             }
-            SidecarKind::FileHistory | SidecarKind::State => {
+            SidecarKind::Log | SidecarKind::RequestLog | SidecarKind::Statistics => {
+                let name = name?.replacen(self.id, to.id, 1);
+                renamed(&to.config.join(self.top_of(file)?), name)
+            }
+            SidecarKind::FileHistory | SidecarKind::State | SidecarKind::Attachment => {
                 let top = self.top_of(file)?;
                 if let Some(path) = below(
                     self.config.join(top).join(self.id),
@@ -154,14 +170,8 @@ impl SessionPlaces<'_> {
 
     /// Returns the folder of the config folder that a file is in.
     fn top_of(&self, file: &Sidecar) -> Option<&'static str> {
-        PLACES.iter().find_map(|place| match place.shape {
-            Shape::Tree(top) | Shape::Prefixed(top)
-                if file.path.starts_with(self.config.join(top)) =>
-            {
-                Some(top)
-            }
-            _ => None,
-        })
+        let mut tops = PLACES.iter().filter_map(|place| place.shape.folder());
+        tops.find(|top| file.path.starts_with(self.config.join(top)))
     }
 }
 
@@ -205,6 +215,33 @@ impl SessionFiles {
                     self.add(path, entry.metadata()?.len(), place, owner.to_owned());
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the file whose name is the id between two parts. Only a name with an open end needs a look at the folder.
+    fn named(
+        &mut self,
+        config: &Config,
+        id: &str,
+        place: &Place,
+        (top, before, after): (&str, &str, &str),
+    ) -> io::Result<()> {
+        let folder = config.join(top);
+        if after == "." {
+            let start = format!("{before}{id}.");
+            return self.folder(&folder, place, |name, _| {
+                Ok(name.starts_with(&start).then(|| id.to_owned()))
+            });
+        }
+        let path = folder.join(format!("{before}{id}{after}"));
+        match std::fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => {
+                self.add(path, metadata.len(), place, id.to_owned());
+            }
+            Ok(metadata) if !metadata.is_dir() => self.skipped.push(path),
+            Err(e) if !is_missing(&e) => return Err(e),
+            _ => {}
         }
         Ok(())
     }
