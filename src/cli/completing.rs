@@ -67,7 +67,11 @@ pub(super) fn answer() -> bool {
         return false;
     };
     let mut words = std::env::args_os();
-    let words: Vec<OsString> = words.by_ref().skip_while(|word| word != "--").skip(1).collect();
+    let words: Vec<OsString> = words
+        .by_ref()
+        .skip_while(|word| word != "--")
+        .skip(1)
+        .collect();
     if !words.is_empty() {
         let text = candidates(&shell.to_string_lossy(), words);
         let _ = std::io::stdout().write_all(&text);
@@ -78,11 +82,20 @@ pub(super) fn answer() -> bool {
 /// Returns the candidates in the form that the script of a shell reads.
 fn candidates(shell: &str, words: Vec<OsString>) -> Vec<u8> {
     let here = std::env::current_dir().ok();
-    let mut program = with_completers(Cli::command(), &words);
+    let index = std::env::var("_CLAP_COMPLETE_INDEX").ok();
+    let index = index
+        .and_then(|i| i.parse().ok())
+        .unwrap_or(words.len() - 1);
+    let current = words.get(index).map(|word| word.to_string_lossy());
+    let wants_option = current.is_some_and(|word| word.starts_with('-'));
+    let program = if wants_option {
+        Cli::command()
+    } else {
+        without_options(Cli::command())
+    };
+    let mut program = with_completers(program, &words);
     let mut text = Vec::new();
     if shell == "bash" {
-        let index = std::env::var("_CLAP_COMPLETE_INDEX").ok();
-        let index = index.and_then(|i| i.parse().ok()).unwrap_or(words.len() - 1);
         for candidate in complete(&mut program, words, index, here.as_deref()).unwrap_or_default() {
             let value = candidate.get_value().to_string_lossy();
             let help = candidate.get_help().map(ToString::to_string);
@@ -126,6 +139,26 @@ impl Named {
             _ => None,
         }
     }
+}
+
+/// Hides all options, so that they are offered only where there is nothing else.
+fn without_options(program: Command) -> Command {
+    let options: Vec<clap::Id> = program
+        .get_arguments()
+        .filter(|arg| !arg.is_positional())
+        .map(|arg| arg.get_id().clone())
+        .collect();
+    let program = options.into_iter().fold(program, |program, id| {
+        program.mut_arg(id, |arg| arg.hide(true))
+    });
+    let program = program.disable_help_flag(true).disable_version_flag(true);
+    let names: Vec<String> = program
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    names.into_iter().fold(program, |program, name| {
+        program.mut_subcommand(name, without_options)
+    })
 }
 
 /// Gives every argument that names something of yours a way to complete it.
@@ -271,7 +304,13 @@ fn tools(words: &[OsString]) -> Option<Vec<CompletionCandidate>> {
         }
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let calls = |n: u32| if n == 1 { "1 call".to_owned() } else { format!("{n} calls") };
+    let calls = |n: u32| {
+        if n == 1 {
+            "1 call".to_owned()
+        } else {
+            format!("{n} calls")
+        }
+    };
     let tools = counts.iter().map(|(name, n)| candidate(name, &calls(*n)));
     Some(tools.collect())
 }
@@ -280,7 +319,9 @@ fn tools(words: &[OsString]) -> Option<Vec<CompletionCandidate>> {
 fn plans(current: &OsStr) -> Vec<CompletionCandidate> {
     let text = current.to_string_lossy();
     let settings = Settings::of_user().unwrap_or_default();
-    let names = settings.plan_names().filter(|name| name.starts_with(&*text));
+    let names = settings
+        .plan_names()
+        .filter(|name| name.starts_with(&*text));
     let mut plans: Vec<CompletionCandidate> = names
         .map(|name| candidate(name, "a plan of your config file"))
         .collect();

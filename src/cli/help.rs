@@ -8,7 +8,10 @@ use crate::render::wrap;
 
 /// The commands by what they are for. Those that are missing here are listed under the last heading.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Look", &["ls", "show", "grep", "inspect", "payload", "diff"]),
+    (
+        "Look",
+        &["ls", "show", "grep", "inspect", "payload", "diff"],
+    ),
     ("Copy", &["clone", "extract"]),
     (
         "Make room",

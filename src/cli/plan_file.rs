@@ -138,7 +138,10 @@ pub(super) fn find(settings: &Settings, plan: &Path) -> Result<Vec<PlanStep>, Cl
         let names: Vec<&str> = settings.plan_names().collect();
         let hint = match &names[..] {
             [] => "name a file, or put the plan into your config file as [[plan.NAME]]".to_owned(),
-            names => format!("your plans are: {}. A file needs its ending", names.join(", ")),
+            names => format!(
+                "your plans are: {}. A file needs its ending",
+                names.join(", ")
+            ),
         };
         let message = format!("there is no plan and no file called `{name}`");
         Err(CliError::usage(ErrorKind::NoSuchPlan, message, hint))

@@ -67,9 +67,7 @@ impl HitList<'_> {
     }
 
     fn heading(&self, found: &FoundSession) -> String {
-        let mut heading = self
-            .screen
-            .session_heading(&found.session_id, &found.title);
+        let mut heading = self.screen.session_heading(&found.session_id, &found.title);
         if let Some(project) = found.project.as_ref().filter(|_| self.with_project) {
             let room = self.screen.table_columns.saturating_sub(10);
             let path = short_path(project.as_ref(), self.screen.home, room);

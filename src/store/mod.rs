@@ -25,6 +25,6 @@ pub use publish::{
 };
 pub use sessions::{
     Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, SessionFiles,
-    SessionPlaces, Sidecar, SidecarKind, SubagentFinder, SubagentTranscript, add_to_index, glance, index_file, list, live,
-    remove_from_index, running, sidecars, slug,
+    SessionPlaces, Sidecar, SidecarKind, SubagentFinder, SubagentTranscript, add_to_index, glance,
+    index_file, list, live, remove_from_index, running, sidecars, slug,
 };

@@ -53,7 +53,13 @@ fn script(shell: Shell) -> Result<String, CliError> {
     let mut script = Vec::new();
     match known.completer(&name) {
         Some(completer) if shell != Shell::Bash => {
-            completer.write_registration(VARIABLE, "ccsurgery", "ccsurgery", "ccsurgery", &mut script)?;
+            completer.write_registration(
+                VARIABLE,
+                "ccsurgery",
+                "ccsurgery",
+                "ccsurgery",
+                &mut script,
+            )?;
         }
         _ => script.extend_from_slice(BASH.as_bytes()),
     }

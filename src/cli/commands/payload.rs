@@ -57,7 +57,10 @@ pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode,
         let head = json_text(&head.to_string()).into_owned();
         let head = &head[1..head.len() - 1];
         let schema = SCHEMA;
-        writeln!(context.out, "{{\"schema\":{schema},{head},\"messages\":[\n{messages}\n]}}")?;
+        writeln!(
+            context.out,
+            "{{\"schema\":{schema},{head},\"messages\":[\n{messages}\n]}}"
+        )?;
     } else {
         write!(context.out, "[\n{messages}\n]\n")?;
     }

@@ -30,7 +30,10 @@ fn value<T: Clone + Send + Sync + 'static>(
 fn settings_may_be_empty() {
     let settings = parse("").expect("settings");
     assert_eq!(settings.pager(), None);
-    assert_eq!(value::<u32>(&settings, "ccsurgery drop-tools", "keep_last"), None);
+    assert_eq!(
+        value::<u32>(&settings, "ccsurgery drop-tools", "keep_last"),
+        None
+    );
 }
 
 #[test]
@@ -39,7 +42,10 @@ fn settings_with_mistakes_are_reported_with_file_line_and_known_keys() {
     insta::assert_snapshot!(message("\n[defaults]\nkeep = 3\n"), @"`/c/config.toml`, line 3: unknown field `keep`, expected `keep-last` or `keep-tokens`");
     insta::assert_snapshot!(message("color = 'blue'\n"), @"`/c/config.toml`, line 1: unknown variant `blue`, expected one of `auto`, `always`, `never`");
     let tokens = message("[defaults]\nkeep-tokens = 'many'\n");
-    assert!(tokens.starts_with("`/c/config.toml`, line 2: `keep-tokens`:"), "{tokens}");
+    assert!(
+        tokens.starts_with("`/c/config.toml`, line 2: `keep-tokens`:"),
+        "{tokens}"
+    );
 }
 
 #[test]
@@ -65,7 +71,10 @@ fn settings_for_tokens_take_precedence_over_turns_where_both_apply() {
     assert_eq!(value::<u32>(&settings, trim, "keep_last"), None);
     let tokens = value::<crate::ops::TokenCount>(&settings, trim, "keep_tokens");
     assert_eq!(tokens, Some("20k".parse().expect("tokens")));
-    assert_eq!(value::<u32>(&settings, "ccsurgery drop-tools", "keep_last"), Some(3));
+    assert_eq!(
+        value::<u32>(&settings, "ccsurgery drop-tools", "keep_last"),
+        Some(3)
+    );
 }
 
 #[test]
@@ -74,11 +83,17 @@ fn settings_have_plans() {
     let settings = parse(text).expect("settings");
     let names: Vec<&str> = settings.plan_names().collect();
     assert_eq!(names, ["broken", "tidy"]);
-    assert_eq!(settings.plan("tidy").expect("a plan").expect("steps").len(), 1);
+    assert_eq!(
+        settings.plan("tidy").expect("a plan").expect("steps").len(),
+        1
+    );
     assert!(settings.plan("other").is_none());
     let error = settings.plan("broken").expect("a plan").err();
     let message = error.expect("a mistake").message;
-    assert!(message.starts_with("`/c/config.toml`, line 5: there is no operation `fly`"), "{message}");
+    assert!(
+        message.starts_with("`/c/config.toml`, line 5: there is no operation `fly`"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -58,7 +58,13 @@ impl SubagentFinder {
 fn transcripts(folder: &Path) -> Vec<SubagentTranscript> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter(|e| e.file_type().is_ok_and(|kind| kind.is_file()));
-    let agent = |name: &str| Some(name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned());
+    let agent = |name: &str| {
+        Some(
+            name.strip_prefix("agent-")?
+                .strip_suffix(".jsonl")?
+                .to_owned(),
+        )
+    };
     let found = files.filter_map(|file| {
         Some(SubagentTranscript {
             agent_id: agent(file.file_name().to_str()?)?,

@@ -110,7 +110,12 @@ fn numbered(c: char) -> Hir {
         Hir::class(Class::Unicode(ClassUnicode::new(both)))
     };
     let start = Hir::literal(&b"\\u00"[..]);
-    Hir::concat([start].into_iter().chain(digits.chars().map(digit)).collect())
+    Hir::concat(
+        [start]
+            .into_iter()
+            .chain(digits.chars().map(digit))
+            .collect(),
+    )
 }
 
 /// Whether the escape `\u....` or `\/` at `at` in some JSON is one that a writer could have left out.

@@ -42,7 +42,14 @@ fn search_finds_text_however_it_is_escaped() {
         r#""\u0073ay \"hi\" t\u006F a\u002fb\tc""#,
     ] {
         let line = prompt(json);
-        for pattern in ["say \"hi\"", "a/b\tc", r"^say", r"hi.* to", r"b\sc$", "(?i)SAY"] {
+        for pattern in [
+            "say \"hi\"",
+            "a/b\tc",
+            r"^say",
+            r"hi.* to",
+            r"b\sc$",
+            "(?i)SAY",
+        ] {
             let expected = [(TextKind::Prompt, "say \"hi\" to a/b\tc".to_owned())];
             assert_eq!(found(pattern, &line), expected, "{pattern} in {json}");
         }
@@ -83,12 +90,31 @@ fn search_options_are_those_of_grep() {
     let none = PatternOptions::default();
     let (ignore_case, fixed, word) = (true, true, true);
     assert_eq!(count("ärger", none), 0);
-    assert_eq!(count("ärger", PatternOptions { ignore_case, ..none }), 1);
+    assert_eq!(
+        count(
+            "ärger",
+            PatternOptions {
+                ignore_case,
+                ..none
+            }
+        ),
+        1
+    );
     assert_eq!(count("(a+b)", none), 0);
     assert_eq!(count("(a+b)", PatternOptions { fixed, ..none }), 1);
     assert_eq!(count("conca", PatternOptions { word, ..none }), 0);
     assert_eq!(count("concat", PatternOptions { word, ..none }), 1);
-    assert_eq!(count("(a+b)", PatternOptions { fixed, word, ..none }), 1);
+    assert_eq!(
+        count(
+            "(a+b)",
+            PatternOptions {
+                fixed,
+                word,
+                ..none
+            }
+        ),
+        1
+    );
 }
 
 #[test]
@@ -226,10 +252,15 @@ fn entry(kind: u8, text: &str, how: u8) -> String {
         0 => ("user", json),
         1 => ("user", format!(r#"[{{"type":"text","text":{json}}}]"#)),
         2 => ("assistant", format!(r#"[{{"type":"text","text":{json}}}]"#)),
-        3 => ("assistant", format!(r#"[{{"type":"thinking","thinking":{json},"signature":"x"}}]"#)),
+        3 => (
+            "assistant",
+            format!(r#"[{{"type":"thinking","thinking":{json},"signature":"x"}}]"#),
+        ),
         4 => (
             "assistant",
-            format!(r#"[{{"type":"tool_use","id":"toolu_1","name":"Bash","input":{{"command":{json},"n":1}}}}]"#),
+            format!(
+                r#"[{{"type":"tool_use","id":"toolu_1","name":"Bash","input":{{"command":{json},"n":1}}}}]"#
+            ),
         ),
         _ => (
             "user",

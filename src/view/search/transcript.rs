@@ -124,9 +124,7 @@ impl Search {
         let replaced = entry.flags.not_utf8() && self.pattern.has_replacement;
         let has = |raw: &[u8], escape: &[u8]| memmem::find(raw, escape).is_some();
         let is_odd = |raw: &[u8]| {
-            replaced
-                || numbered && has(raw, br"\u")
-                || self.pattern.has_slash && has(raw, br"\/")
+            replaced || numbered && has(raw, br"\u") || self.pattern.has_slash && has(raw, br"\/")
         };
         visit_texts(line, &entry, blocks, |text| {
             let wanted = self.kinds.contains(&text.kind);
@@ -137,13 +135,7 @@ impl Search {
     }
 
     /// Searches the lines of one text.
-    fn text(
-        &self,
-        text: EntryText<'_>,
-        offset: usize,
-        blocks: &[Block],
-        found: &mut Vec<Match>,
-    ) {
+    fn text(&self, text: EntryText<'_>, offset: usize, blocks: &[Block], found: &mut Vec<Match>) {
         let words = decode(text.raw);
         let mut secrets = SecretsNear::new(&words);
         let number = |block: &Block| blocks.iter().position(|b| std::ptr::eq(b, block));
@@ -177,7 +169,7 @@ struct SecretsNear<'t> {
 
 impl<'t> SecretsNear<'t> {
     /// How far from a line the rest of its secret may be, unless it is a key of many lines.
-    const NEAR: usize = 1024;
+    const NEAR: usize = 256;
 
     fn new(text: &'t str) -> Self {
         Self {
