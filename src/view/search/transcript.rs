@@ -143,9 +143,10 @@ impl Search {
         for line in words.split('\n') {
             let shown = line.strip_suffix('\r').unwrap_or(line);
             if self.pattern.text.is_match(shown) {
-                let text_of_hit = match self.with_text {
-                    true => HitText::new(shown, secrets.of(start..start + shown.len())),
-                    false => HitText::default(),
+                let text_of_hit = if self.with_text {
+                    HitText::new(shown, secrets.of(start..start + shown.len()))
+                } else {
+                    HitText::default()
                 };
                 found.push(Match {
                     offset,
