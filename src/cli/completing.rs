@@ -82,13 +82,20 @@ pub(super) fn answer() -> bool {
 /// Returns the candidates in the form that the script of a shell reads.
 fn candidates(shell: &str, words: Vec<OsString>) -> Vec<u8> {
     let here = std::env::current_dir().ok();
-    let mut program = with_completers(Cli::command(), &words);
+    let index = std::env::var("_CLAP_COMPLETE_INDEX").ok();
+    let index = index
+        .and_then(|i| i.parse().ok())
+        .unwrap_or(words.len() - 1);
+    let current = words.get(index).map(|word| word.to_string_lossy());
+    let wants_option = current.is_some_and(|word| word.starts_with('-'));
+    let program = if wants_option {
+        Cli::command()
+    } else {
+        without_options(Cli::command())
+    };
+    let mut program = with_completers(program, &words);
     let mut text = Vec::new();
     if shell == "bash" {
-        let index = std::env::var("_CLAP_COMPLETE_INDEX").ok();
-        let index = index
-            .and_then(|i| i.parse().ok())
-            .unwrap_or(words.len() - 1);
         for candidate in complete(&mut program, words, index, here.as_deref()).unwrap_or_default() {
             let value = candidate.get_value().to_string_lossy();
             let help = candidate.get_help().map(ToString::to_string);
@@ -132,6 +139,26 @@ impl Named {
             _ => None,
         }
     }
+}
+
+/// Hides all options, so that they are offered only where there is nothing else.
+fn without_options(program: Command) -> Command {
+    let options: Vec<clap::Id> = program
+        .get_arguments()
+        .filter(|arg| !arg.is_positional())
+        .map(|arg| arg.get_id().clone())
+        .collect();
+    let program = options.into_iter().fold(program, |program, id| {
+        program.mut_arg(id, |arg| arg.hide(true))
+    });
+    let program = program.disable_help_flag(true).disable_version_flag(true);
+    let names: Vec<String> = program
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    names.into_iter().fold(program, |program, name| {
+        program.mut_subcommand(name, without_options)
+    })
 }
 
 /// Gives every argument that names something of yours a way to complete it.

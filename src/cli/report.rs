@@ -332,7 +332,7 @@ pub(super) struct StepDocument {
     what: String,
     tokens: i64,
     bytes: i64,
-    window: u64,
+    window_tokens: u64,
 }
 
 fn files<S: Serializer>(files: &[FileRow], serializer: S) -> Result<S::Ok, S::Error> {
@@ -361,7 +361,7 @@ pub(super) fn step_document(taken: &ChosenStep) -> StepDocument {
         what: taken.step.words(),
         tokens: difference(taken.window),
         bytes: difference(taken.bytes),
-        window: taken.window.1,
+        window_tokens: taken.window.1,
     }
 }
 

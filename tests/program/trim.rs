@@ -427,19 +427,22 @@ fn scripts_get_the_steps() {
     "what": "1 read of a file that was edited or read again later: replaced by a note",
     "tokens": -1074,
     "bytes": -8769,
-    "window": 8589
+    "window_tokens": 8589
   },
   {
     "operation": "drop-tools",
     "what": "1 large output: shortened to the first, last and most important lines",
     "tokens": -2776,
     "bytes": -23170,
-    "window": 5813
+    "window_tokens": 5813
   }
 ]
 "#);
     let steps = document["steps"].as_array().unwrap();
-    assert_eq!(steps.last().unwrap()["window"], document["after"]["tokens"]);
+    assert_eq!(
+        steps.last().unwrap()["window_tokens"],
+        document["after"]["tokens"]
+    );
     // One change, so one undo takes it all back.
     let made = std::path::PathBuf::from(
         document["target"]["path"]

@@ -135,12 +135,13 @@ pub(crate) fn run(args: &GrepArgs, context: &mut Context) -> Result<ExitCode, Cl
     let work = |session: &Searched| {
         let found = look(session, &search, args)?;
         // The text is made here, on all cores.
-        Ok(found.map(|found| match json {
-            true => (found, String::new()),
-            false => {
-                let text = text(screen, args, &search.pattern, &found, quiet);
-                (found, text)
-            }
+        Ok(found.map(|found| {
+            let text = if json {
+                String::new()
+            } else {
+                text(screen, args, &search.pattern, &found, quiet)
+            };
+            (found, text)
         }))
     };
     each_in_order(&sessions, work, |session, looked: io::Result<_>| {

@@ -170,7 +170,7 @@ const EXIT_STATUS: [(&str, &str); 5] = [
     ("0", "Done, or there was nothing to do."),
     (
         "1",
-        "Failed; or doctor found a problem that stops a session, loses history or is refused by the API.",
+        "Failed; or grep found nothing; or doctor found a problem that stops a session, loses history or is refused by the API.",
     ),
     ("2", "The command line or a plan file is wrong."),
     ("3", "Refused for safety; nothing was written."),
@@ -180,7 +180,7 @@ const EXIT_STATUS: [(&str, &str); 5] = [
     ),
 ];
 
-const ENVIRONMENT: [(&str, &str); 5] = [
+const ENVIRONMENT: [(&str, &str); 8] = [
     (
         "CLAUDE_CONFIG_DIR",
         "Claude Code's config folder, if --config-dir is not given.",
@@ -189,15 +189,31 @@ const ENVIRONMENT: [(&str, &str); 5] = [
         "CCSURGERY_STATE_DIR",
         "The folder of the journal that undo needs.",
     ),
+    (
+        "CCSURGERY_CONFIG",
+        "The config file, instead of the one in the folder for settings.",
+    ),
+    (
+        "CCSURGERY_PAGER",
+        "The program that shows long output on a terminal; it wins over the config file and PAGER.",
+    ),
     ("COLUMNS", "The width of the output in characters."),
     ("NO_COLOR", "Turns colours off if it is set."),
     ("PAGER", "The program that shows long output on a terminal."),
+    (
+        "XDG_CONFIG_HOME",
+        "The folder for settings, if it is not ~/.config.",
+    ),
 ];
 
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 3] = [
     (
         "~/.claude/projects/",
         "Claude Code's sessions, one folder for each project.",
+    ),
+    (
+        "~/.config/ccsurgery/config.toml",
+        "Settings, all optional: colours, pager, defaults of options, plans for run.",
     ),
     (
         "~/.local/state/ccsurgery/",

@@ -83,7 +83,7 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
         let plan = found.plan_file();
         if context.json {
             let steps: Vec<_> = found.steps.iter().map(step_document).collect();
-            let document = json!({"schema": 1, "operation": "trim", "before": found.before, "after": found.after, "steps": steps, "plan": plan});
+            let document = json!({"schema": 1, "operation": "trim", "before": {"tokens": found.before}, "after": {"tokens": found.after}, "steps": steps, "plan": plan});
             context.print_json(&document)?;
         } else {
             context.out.write_all(plan.as_bytes())?;

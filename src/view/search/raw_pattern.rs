@@ -59,10 +59,7 @@ impl RawPattern {
         self.has_slash |= c == '/';
         self.has_line_break |= c == '\n';
         self.has_replacement |= c == char::REPLACEMENT_CHARACTER;
-        match escape(c) {
-            Some(escape) => escape,
-            None => Hir::literal(c.to_string().into_bytes()),
-        }
+        escape(c).unwrap_or_else(|| Hir::literal(c.to_string().into_bytes()))
     }
 
     /// A line of text has no line break, so that one in a class never matches.

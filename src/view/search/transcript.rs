@@ -143,9 +143,10 @@ impl Search {
         for line in words.split('\n') {
             let shown = line.strip_suffix('\r').unwrap_or(line);
             if self.pattern.text.is_match(shown) {
-                let text_of_hit = match self.with_text {
-                    true => HitText::new(shown, secrets.of(start..start + shown.len())),
-                    false => HitText::default(),
+                let text_of_hit = if self.with_text {
+                    HitText::new(shown, secrets.of(start..start + shown.len()))
+                } else {
+                    HitText::default()
                 };
                 found.push(Match {
                     offset,
@@ -169,7 +170,7 @@ struct SecretsNear<'t> {
 
 impl<'t> SecretsNear<'t> {
     /// How far from a line the rest of its secret may be, unless it is a key of many lines.
-    const NEAR: usize = 1024;
+    const NEAR: usize = 256;
 
     fn new(text: &'t str) -> Self {
         Self {
