@@ -70,9 +70,24 @@ pub(super) fn has_links() -> bool {
         return !matches!(forced.as_str(), "" | "0" | "false");
     }
     let program = variable("TERM_PROGRAM");
-    let known = ["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio"];
+    let known = [
+        "iTerm.app",
+        "WezTerm",
+        "vscode",
+        "ghostty",
+        "Hyper",
+        "Tabby",
+        "rio",
+    ];
     let term = variable("TERM");
-    let terms = ["kitty", "alacritty", "foot", "ghostty", "wezterm", "contour"];
+    let terms = [
+        "kitty",
+        "alacritty",
+        "foot",
+        "ghostty",
+        "wezterm",
+        "contour",
+    ];
     // Terminals with the VTE library have them since version 0.50.
     let vte: u32 = variable("VTE_VERSION").parse().unwrap_or(0);
     known.contains(&program.as_str())

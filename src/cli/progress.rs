@@ -1,23 +1,24 @@
-//! A sign of life on long runs, and nothing on short ones.
+//! Shows what is being done on long runs, and nothing on short ones.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Shows what is being done once it takes longer than half a second.
 pub(super) struct Progress {
-    phases: Option<Sender<&'static str>>,
+    phases: Option<Sender<String>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Progress {
     /// Starts with a first phase; shows nothing at all unless `wanted`.
-    pub(super) fn start(wanted: bool, phase: &'static str) -> Self {
+    pub(super) fn start(wanted: bool, phase: impl Into<String>) -> Self {
+        let phase = phase.into();
         if !wanted {
             return Self {
                 phases: None,
@@ -32,10 +33,10 @@ impl Progress {
         }
     }
 
-    /// Goes on to the next phase.
-    pub(super) fn phase(&self, phase: &'static str) {
+    /// Shows that the next phase has begun.
+    pub(super) fn phase(&self, phase: impl Into<String>) {
         if let Some(phases) = &self.phases {
-            let _ = phases.send(phase);
+            let _ = phases.send(phase.into());
         }
     }
 
@@ -58,7 +59,7 @@ impl Drop for Progress {
     }
 }
 
-fn show(phases: &Receiver<&'static str>, mut phase: &'static str) {
+fn show(phases: &Receiver<String>, mut phase: String) {
     let started = std::time::Instant::now();
     loop {
         match phases.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
@@ -68,6 +69,9 @@ fn show(phases: &Receiver<&'static str>, mut phase: &'static str) {
         }
     }
     let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+        bar.set_style(style);
+    }
     bar.enable_steady_tick(Duration::from_millis(100));
     bar.set_message(phase);
     while let Ok(next) = phases.recv() {

@@ -203,7 +203,11 @@ impl<'a> Report<'a> {
             (Destination::Stdout, _) => Ok(()),
             (_, Some(resume)) => {
                 let made = self.made(context, &path);
-                writeln!(context.out, "\n{made} Resume it with:\n{}", clean_lines(&resume))
+                writeln!(
+                    context.out,
+                    "\n{made} Resume it with:\n{}",
+                    clean_lines(&resume)
+                )
             }
             (_, None) => writeln!(context.out, "\n{}", self.made(context, &path)),
         }

@@ -45,7 +45,18 @@ const LANGUAGES: [Language; 12] = [
         keywords: "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return True try while with yield match case self",
     },
     Language {
-        names: &["javascript", "js", "jsx", "mjs", "cjs", "typescript", "ts", "tsx", "vue", "svelte"],
+        names: &[
+            "javascript",
+            "js",
+            "jsx",
+            "mjs",
+            "cjs",
+            "typescript",
+            "ts",
+            "tsx",
+            "vue",
+            "svelte",
+        ],
         comments: &["//"],
         long_comment: C_COMMENT,
         quotes: &['"', '\'', '`'],
@@ -59,14 +70,27 @@ const LANGUAGES: [Language; 12] = [
         keywords: "break case chan const continue default defer else error fallthrough false for func go goto if import int interface map nil package range return select string struct switch true type var bool byte",
     },
     Language {
-        names: &["c", "h", "cpp", "cc", "cxx", "hpp", "c++", "java", "cs", "csharp", "kotlin", "kt", "swift", "scala", "dart", "php", "objc", "m"],
+        names: &[
+            "c", "h", "cpp", "cc", "cxx", "hpp", "c++", "java", "cs", "csharp", "kotlin", "kt",
+            "swift", "scala", "dart", "php", "objc", "m",
+        ],
         comments: &["//"],
         long_comment: C_COMMENT,
         quotes: &['"', '\''],
         keywords: "abstract auto bool boolean break byte case catch char class const continue default delete do double else enum extends extern false final finally float for fun func function guard if implements import in include inline int interface internal let long namespace new nil null nullptr override package private protected public return self short signed sizeof static string struct super switch template this throw throws true try typedef typename union unsigned using val var virtual void volatile while",
     },
     Language {
-        names: &["sh", "bash", "shell", "zsh", "fish", "console", "shellscript", "dockerfile", "makefile"],
+        names: &[
+            "sh",
+            "bash",
+            "shell",
+            "zsh",
+            "fish",
+            "console",
+            "shellscript",
+            "dockerfile",
+            "makefile",
+        ],
         comments: &["#"],
         long_comment: None,
         quotes: &['"', '\''],
@@ -80,7 +104,16 @@ const LANGUAGES: [Language; 12] = [
         keywords: "true false null",
     },
     Language {
-        names: &["toml", "yaml", "yml", "ini", "cfg", "conf", "properties", "env"],
+        names: &[
+            "toml",
+            "yaml",
+            "yml",
+            "ini",
+            "cfg",
+            "conf",
+            "properties",
+            "env",
+        ],
         comments: &["#", ";"],
         long_comment: None,
         quotes: &['"', '\''],
@@ -108,7 +141,9 @@ const LANGUAGES: [Language; 12] = [
         keywords: "important inherit initial none auto media import from to",
     },
     Language {
-        names: &["ruby", "rb", "elixir", "ex", "exs", "perl", "pl", "r", "lua"],
+        names: &[
+            "ruby", "rb", "elixir", "ex", "exs", "perl", "pl", "r", "lua",
+        ],
         comments: &["#", "--"],
         long_comment: None,
         quotes: &['"', '\''],
@@ -176,7 +211,8 @@ impl Scanner<'_> {
             return self.long_comment(rest, begin.len(), end);
         }
         // `#` and `--` inside a word, as in `$#` or `a--b`, begin no comment.
-        let may_begin = before.is_empty() || before.ends_with([' ', '\t']) || rest.starts_with("//");
+        let may_begin =
+            before.is_empty() || before.ends_with([' ', '\t']) || rest.starts_with("//");
         if may_begin && language.comments.iter().any(|c| rest.starts_with(c)) {
             return (rest.len(), COMMENT);
         }
@@ -264,7 +300,9 @@ mod tests {
     #[test]
     fn highlight_keeps_every_character() {
         let code = "fn ä() { \"日本\\ # ' /* \n x \"\"\" */ --y 'z\n\n\t0x1F";
-        for language in ["rust", "py", "ts", "sh", "json", "yaml", "sql", "html", "css", "rb", "x"] {
+        for language in [
+            "rust", "py", "ts", "sh", "json", "yaml", "sql", "html", "css", "rb", "x",
+        ] {
             let lines = highlighted(language, code);
             let plain: Vec<&str> = lines.iter().map(Styled::plain).collect();
             assert_eq!(plain.join("\n"), code, "{language}");

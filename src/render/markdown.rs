@@ -45,7 +45,10 @@ impl<'a> MarkdownText<'a> {
             }
             match block {
                 MarkdownBlock::Paragraph(inlines) => {
-                    out.extend(self.styled(inlines, Style::new()).wrapped(columns.min(READABLE)));
+                    out.extend(
+                        self.styled(inlines, Style::new())
+                            .wrapped(columns.min(READABLE)),
+                    );
                 }
                 MarkdownBlock::Heading(level, inlines) => {
                     let mut text = Styled::new(HEADING, &"#".repeat(usize::from(*level)));
@@ -81,9 +84,9 @@ impl<'a> MarkdownText<'a> {
         let is_short = |item: &Vec<MarkdownBlock>| {
             let text = |b: &&MarkdownBlock| matches!(b, MarkdownBlock::Paragraph(_));
             item.iter().filter(text).count() <= 1
-                && item.iter().all(|b| {
-                    matches!(b, MarkdownBlock::Paragraph(_) | MarkdownBlock::List(..))
-                })
+                && item
+                    .iter()
+                    .all(|b| matches!(b, MarkdownBlock::Paragraph(_) | MarkdownBlock::List(..)))
         };
         let tight = items.iter().all(is_short);
         let last = first.map(|n| n.saturating_add(items.len() as u64).saturating_sub(1));
@@ -93,7 +96,10 @@ impl<'a> MarkdownText<'a> {
                 out.push(String::new());
             }
             let mark = match first {
-                Some(n) => pad(&format!("{}.", n.saturating_add(i as u64)), -(lead as i32 - 1)),
+                Some(n) => pad(
+                    &format!("{}.", n.saturating_add(i as u64)),
+                    -(lead as i32 - 1),
+                ),
                 None => "•".to_owned(),
             };
             let rows = self.blocks(item, columns.saturating_sub(lead).max(10), tight);
@@ -162,7 +168,7 @@ impl<'a> MarkdownText<'a> {
                         }
                     })
                     .collect();
-                let separator = paint(DIM, " │ ");
+                let separator = format!(" {} ", paint(DIM, "│"));
                 out.push(parts.join(&separator).trim_end().to_owned());
             }
         }
@@ -264,7 +270,12 @@ fn column_widths(cells: &[Vec<Styled>], columns: usize) -> Option<Vec<usize>> {
     while widths.iter().sum::<usize>() > room {
         let over = widths.iter().sum::<usize>() - room;
         let widest = widths.iter().copied().max()?;
-        let next = widths.iter().copied().filter(|w| *w < widest).max().unwrap_or(0);
+        let next = widths
+            .iter()
+            .copied()
+            .filter(|w| *w < widest)
+            .max()
+            .unwrap_or(0);
         let at = widths.iter().position(|w| *w == widest)?;
         let narrower = widest - over.min((widest - next).max(1));
         if narrower < NARROWEST {
@@ -305,14 +316,18 @@ mod tests {
 
     #[test]
     fn markdown_tables_fit() {
-        let table = "|name|what it does|n|\n|-|-|-:|\n|a|wide words that need wrapping|1|\n|b|日本語|22|";
+        let table =
+            "|name|what it does|n|\n|-|-|-:|\n|a|wide words that need wrapping|1|\n|b|日本語|22|";
         let text = anstream::adapter::strip_str(&rows(table, 32)).to_string();
         assert_eq!(
             text,
             "name │ what it does        │  n\n─────┼─────────────────────┼───\na    │ wide words that     │  1\n     │ need wrapping       │\nb    │ 日本語              │ 22"
         );
         let narrow = anstream::adapter::strip_str(&rows(table, 14)).to_string();
-        assert!(narrow.starts_with("name: a\nwhat it does:\nwide words"), "{narrow}");
+        assert!(
+            narrow.starts_with("name: a\nwhat it does:\nwide words"),
+            "{narrow}"
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 
-use super::text::{wrap_ranges, width};
+use super::text::{width, wrap_ranges};
 
 /// A stretch of safe text in one style, perhaps a link.
 #[derive(Debug, Clone, Default)]

@@ -168,7 +168,11 @@ fn without_agents(line: Vec<u8>) -> Vec<u8> {
         let id = rest[lead.len()..].iter();
         let length = id.take_while(|b| b.is_ascii_alphanumeric()).count();
         out.extend_from_slice(lead);
-        out.extend_from_slice(if length >= 6 { ANY } else { &rest[lead.len()..][..length] });
+        out.extend_from_slice(if length >= 6 {
+            ANY
+        } else {
+            &rest[lead.len()..][..length]
+        });
         at += lead.len() + length;
     }
     out
@@ -361,6 +365,10 @@ mod tests {
             r#"{"type":"user","message":{"content":"x"},"toolUseResult":{"agentId":"ffffff34"},"uuid":"v1","sessionId":"session-b"}"#,
             r#"{"torn":"9d731db0-0000-4000-8000-000000000002"#,
         ]);
-        assert!(Comparison::of(&a, &b).is_empty(), "{:?}", Comparison::of(&a, &b));
+        assert!(
+            Comparison::of(&a, &b).is_empty(),
+            "{:?}",
+            Comparison::of(&a, &b)
+        );
     }
 }

@@ -65,7 +65,8 @@ impl Inline {
 
 /// Reads Markdown. Mask the text first: a secret that is cut into pieces is not recognised.
 pub fn markdown(text: &str) -> Vec<MarkdownBlock> {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut reader = Reader {
         events: Parser::new_ext(text, options),
         depth: 0,
@@ -136,7 +137,9 @@ impl<'t> Reader<'t> {
             Tag::BlockQuote(_) => MarkdownBlock::Quote(self.nested()),
             Tag::CodeBlock(kind) => {
                 let language = match kind {
-                    CodeBlockKind::Fenced(info) => info.split([' ', ',', '{']).next().map(str::to_owned),
+                    CodeBlockKind::Fenced(info) => {
+                        info.split([' ', ',', '{']).next().map(str::to_owned)
+                    }
                     CodeBlockKind::Indented => None,
                 };
                 let code = Inline::plain(&self.inlines());
@@ -275,7 +278,14 @@ mod tests {
 
     #[test]
     fn markdown_of_anything_ends() {
-        for text in ["", "> ".repeat(5000).as_str(), "* ".repeat(3000).as_str(), "[[[[", "<!--", "```"] {
+        for text in [
+            "",
+            "> ".repeat(5000).as_str(),
+            "* ".repeat(3000).as_str(),
+            "[[[[",
+            "<!--",
+            "```",
+        ] {
             let _ = markdown(text);
         }
     }

@@ -10,6 +10,7 @@ use crate::view::{SessionList, SessionRow, SessionText, window_limit};
 
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::progress::Progress;
 use super::super::{names, pager, prompt_history};
 
 /// A session that was written within this time counts as open, unless running clients can tell.
@@ -70,7 +71,9 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
     } else {
         Depth::Quick
     };
+    let progress = Progress::start(context.progress, "reading the sessions");
     let mut listed = list(found, depth);
+    progress.done();
     if let Some(text) = &args.grep {
         let typed = prompt_history::prompts(&context.config, text);
         listed.retain(|l| matches(l, text) || prompt_history::belongs(&typed, l));
@@ -102,7 +105,11 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
     let text = if args.all && args.sort == Sort::Age {
         session_groups(&context.screen(), &rows)
     } else {
-        session_table(&context.screen(), &rows.iter().collect::<Vec<_>>(), args.all)
+        session_table(
+            &context.screen(),
+            &rows.iter().collect::<Vec<_>>(),
+            args.all,
+        )
     };
     pager::show(context, &text)?;
     Ok(ExitCode::SUCCESS)
@@ -181,10 +188,7 @@ fn short_ids(listed: &[Listed]) -> Vec<String> {
 fn matches(listed: &Listed, text: &str) -> bool {
     let wanted = text.to_lowercase();
     let names = [&listed.glance.title, &listed.glance.first_prompt];
-    let names = names
-        .into_iter()
-        .flatten()
-        .map(SessionText::raw);
+    let names = names.into_iter().flatten().map(SessionText::raw);
     names
         .chain(listed.prompts.iter().map(String::as_str))
         .any(|t| t.to_lowercase().contains(&wanted))
