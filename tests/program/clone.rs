@@ -170,7 +170,7 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
 
       + title    +118 B  “look at both files (clone)”
       − 1 offset record  −93 B
-      ~ new ids for 21 entries, with a note of their origin  +1.9 KB
+      ~ new ids for 21 entries, each with a note of its origin (about 120 bytes)
 
       write 2 × subagent           1.8 KB  ~/.claude/projects/[slug]/[fresh]/subagents
       write transcript            12.4 KB  ~/.claude/projects/[slug]/[fresh].jsonl
@@ -701,7 +701,7 @@ fn says_which_session_at_is() {
       window    ~1.5k →  ~1.5k
 
       + title    +105 B  “first (clone)”
-      ~ new ids for 7 entries, with a note of their origin  +714 B
+      ~ new ids for 7 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    3.6 KB  ~/.claude/projects/[slug]/[fresh].jsonl
 

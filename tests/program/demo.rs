@@ -49,7 +49,7 @@ fn demo_shows_list_preview_and_copy() {
       ~ turn 1    Bash result   −7.9 KB  ~1.9k tokens  “cat logs/2026-05-11.csv”
       +           title          +115 B  “Hot nights (drop-tools)”
       ~ 1 duplicate output  −8.1 KB
-      ~ new ids for 25 entries, with a note of their origin  +2.9 KB
+      ~ new ids for 25 entries, each with a note of its origin (about 120 bytes)
 
       write transcript   20.7 KB  ~/.claude/[…]
     note: the recorded context size is lowered to ~9.9k, so that Claude Code does

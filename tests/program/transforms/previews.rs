@@ -28,7 +28,7 @@ fn strip_thinking() {
       − turn 2    thinking     −83 B  “Tests first, then the rest.”
       +           title       +124 B  “Weather station (strip-thinking)”
       ~ 2 messages re-linked
-      ~ new ids for 14 entries, with a note of their origin  +511 B
+      ~ new ids for 14 entries, each with a note of its origin (about 120 bytes)
 
       write transcript   15.2 KB  ~/.claude/projects/[slug]/[fresh].jsonl
 
@@ -56,7 +56,7 @@ fn drop_tools() {
       − turn 2    Bash result   −3.5 KB  ~1.1k tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 3 messages re-linked
-      ~ new ids for 10 entries, with a note of their origin  −5.2 KB
+      ~ new ids for 10 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    5.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.1k, so that Claude Code does not compact at once
@@ -82,7 +82,7 @@ fn drop_tools_by_size() {
       − turn 2    Bash result   −3.5 KB  ~1.1k tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 message re-linked
-      ~ new ids for 13 entries, with a note of their origin  −3.4 KB
+      ~ new ids for 13 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    7.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.2k, so that Claude Code does not compact at once
@@ -106,7 +106,7 @@ fn stubs() {
       ~ turn 2    Bash result   −3.3 KB  ~1.1k tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
-      ~ new ids for 16 entries, with a note of their origin  +1.8 KB
+      ~ new ids for 16 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
@@ -135,7 +135,7 @@ fn truncate() {
       − turn 3    prompt    −358 B      ~1 token  “thanks”
       − turn 3    answer    −559 B     ~8 tokens  “You are welcome.”
       +           title     +118 B  “Weather station (truncate)”
-      ~ new ids for 9 entries, with a note of their origin  +952 B
+      ~ new ids for 9 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    5.5 KB  ~/.claude/projects/[slug]/[fresh].jsonl
 
@@ -161,7 +161,7 @@ fn compact() {
       +           title                    +117 B  “Weather station (compact)”
       ~ 1 message re-linked
       + 1 compaction boundary  +551 B
-      ~ new ids for 18 entries, with a note of their origin  +2.0 KB
+      ~ new ids for 18 entries, each with a note of its origin (about 120 bytes)
 
       write transcript   17.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.0k, so that Claude Code does not compact at once
@@ -188,7 +188,7 @@ fn compact_without_history() {
       +           title                +117 B  “Weather station (compact)”
       ~ 1 message re-linked
       + 1 compaction boundary  +519 B
-      ~ new ids for 5 entries, with a note of their origin  +476 B
+      ~ new ids for 5 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    3.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.4k, so that Claude Code does not compact at once
@@ -212,7 +212,7 @@ fn the_words_that_go() {
       ~ turn 2    Bash result   −3.3 KB  ~1.1k tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
-      ~ new ids for 16 entries, with a note of their origin  +1.8 KB
+      ~ new ids for 16 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
@@ -255,7 +255,7 @@ fn the_json_that_goes() {
       − turn 1    thinking     −84 B  “I should look at the folder.”
       +           title       +124 B  “Weather station (strip-thinking)”
       ~ 1 message re-linked
-      ~ new ids for 15 entries, with a note of their origin  +1.1 KB
+      ~ new ids for 15 entries, each with a note of its origin (about 120 bytes)
 
       write transcript   15.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
 
