@@ -199,7 +199,8 @@ impl Preview<'_> {
         if self.renamed > 0 {
             let ids = counted_noun(self.renamed as u64, "entry", "entries");
             // The note takes room in the file, which the rows above do not account for.
-            let what = format!("new ids for {ids}, each with a note of its origin (about 120 bytes)");
+            let what =
+                format!("new ids for {ids}, each with a note of its origin (about 120 bytes)");
             let rows = wrap(&what, self.columns.saturating_sub(4).max(20));
             let _ = writeln!(out, "  {} {}", paint(YELLOW, "~"), rows.join("\n    "));
         }

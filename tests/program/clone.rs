@@ -159,7 +159,12 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
     let seen = home.run(&["clone", SESSION]).seen();
     let plan = seen.split_once("plans/").expect("the plan").1;
     let plan = plan.split_once(".md").expect("its name").0;
-    assert_snapshot!(seen.replace(plan, "[plan]"), @r#"
+    let made = seen
+        .split_once("Created session ")
+        .expect("what was made")
+        .1;
+    let short = &made[..8];
+    assert_snapshot!(seen.replace(plan, "[plan]").replace(short, "[fresh8]"), @r#"
     clone  5e551000  “look at both files”
     project  ~/work
 
@@ -179,7 +184,7 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
       copy  3 × tasks and todos      20 B  ~/.claude/session-env/[fresh]
       link  file history             17 B  ~/.claude/file-history/[fresh]/c0ffee@v1
 
-    Created session 060bca87 “look at both files (clone)”. Resume it with:
+    Created session [fresh8] “look at both files (clone)”. Resume it with:
     claude --resume [fresh]
     --- exit code 0
     "#);
