@@ -1,4 +1,4 @@
-//! A sign of life on long runs, and nothing on short ones.
+//! Shows what is being done on long runs, and nothing on short ones.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::human::bytes;
 
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Shows what is being done once it takes longer than half a second.
 pub(super) struct Progress {
-    phases: Option<Sender<&'static str>>,
+    phases: Option<Sender<String>>,
     thread: Option<JoinHandle<()>>,
     /// How many bytes are done, and of how many.
     bytes: Arc<(AtomicU64, AtomicU64)>,
@@ -35,8 +35,8 @@ impl Deref for Counter {
 
 impl Progress {
     /// Starts with a first phase; shows nothing at all unless `wanted`.
-    pub(super) fn start(wanted: bool, phase: &'static str) -> Self {
-        let bytes = Arc::default();
+    pub(super) fn start(wanted: bool, phase: impl Into<String>) -> Self {
+        let (phase, bytes) = (phase.into(), Arc::default());
         if !wanted {
             return Self {
                 phases: None,
@@ -54,10 +54,10 @@ impl Progress {
         }
     }
 
-    /// Goes on to the next phase.
-    pub(super) fn phase(&self, phase: &'static str) {
+    /// Shows that the next phase has begun.
+    pub(super) fn phase(&self, phase: impl Into<String>) {
         if let Some(phases) = &self.phases {
-            let _ = phases.send(phase);
+            let _ = phases.send(phase.into());
         }
     }
 
@@ -87,11 +87,7 @@ impl Drop for Progress {
     }
 }
 
-fn show(
-    phases: &Receiver<&'static str>,
-    mut phase: &'static str,
-    counted: &(AtomicU64, AtomicU64),
-) {
+fn show(phases: &Receiver<String>, mut phase: String, counted: &(AtomicU64, AtomicU64)) {
     let started = std::time::Instant::now();
     loop {
         match phases.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
@@ -101,9 +97,12 @@ fn show(
         }
     }
     let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+        bar.set_style(style);
+    }
     bar.enable_steady_tick(Duration::from_millis(100));
     loop {
-        bar.set_message(message(phase, counted));
+        bar.set_message(message(&phase, counted));
         match phases.recv_timeout(Duration::from_millis(200)) {
             Ok(next) => phase = next,
             Err(RecvTimeoutError::Disconnected) => break,
@@ -114,7 +113,7 @@ fn show(
 }
 
 /// Returns what is being done, and how much of it is.
-fn message(phase: &'static str, counted: &(AtomicU64, AtomicU64)) -> String {
+fn message(phase: &str, counted: &(AtomicU64, AtomicU64)) -> String {
     let done = counted.0.load(Ordering::Relaxed);
     let total = counted.1.load(Ordering::Relaxed);
     match (done, total) {

@@ -168,7 +168,7 @@ impl<'a> MarkdownText<'a> {
                         }
                     })
                     .collect();
-                let separator = paint(DIM, " │ ");
+                let separator = format!(" {} ", paint(DIM, "│"));
                 out.push(parts.join(&separator).trim_end().to_owned());
             }
         }

@@ -197,8 +197,12 @@ impl Preview<'_> {
             let _ = writeln!(out, "  {sign} {what}{size}");
         }
         if self.renamed > 0 {
-            let ids = counted_noun(self.renamed as u64, "fresh id", "fresh ids");
-            let _ = writeln!(out, "  {} {ids}", paint(YELLOW, "~"));
+            let ids = counted_noun(self.renamed as u64, "entry", "entries");
+            // The note takes room in the file, which the rows above do not account for.
+            let what =
+                format!("new ids for {ids}, each with a note of its origin (about 120 bytes)");
+            let rows = wrap(&what, self.columns.saturating_sub(4).max(20));
+            let _ = writeln!(out, "  {} {}", paint(YELLOW, "~"), rows.join("\n    "));
         }
     }
 

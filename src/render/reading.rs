@@ -111,9 +111,10 @@ impl Reading<'_> {
             shown = format!("{shown}{}", paint(DIM, format!(" · {fact}")));
         }
         let rule = columns.saturating_sub(width(&line) + 1);
-        match self.screen.is_pipe {
-            true => format!("{shown}\n"),
-            false => format!("{shown} {}\n", paint(DIM, "─".repeat(rule))),
+        if self.screen.is_pipe {
+            format!("{shown}\n")
+        } else {
+            format!("{shown} {}\n", paint(DIM, "─".repeat(rule)))
         }
     }
 
@@ -176,18 +177,15 @@ impl Reading<'_> {
         let (id, name) = (self.screen.line(&call.id), self.screen.line(&call.tool));
         let counts = change_counts(self.screen.presenter, &call.edits);
         let used = width(&name) + width(&id) + width(&counts.0) + 9;
-        let room = self.columns().saturating_sub(used).max(20);
-        let gist = self.screen.line(&call.gist);
-        let gist = match self.full || self.screen.is_pipe {
-            true => gist,
-            // The end of a path says more than its beginning.
-            false if gist.starts_with('/') && !gist.contains(' ') => {
-                short_path(Path::new(&gist), self.screen.home, room)
-            }
-            false => fit(&gist, room),
-        };
+        let room = self.columns().saturating_sub(used);
+        // On a narrow screen the id gets a line of its own.
+        let own_line = room < 24;
+        let room = if own_line { room + width(&id) } else { room };
+        let gist = self.call_gist(call, room.max(8));
         let line = format!("{} {}  {gist}", paint(YELLOW, "●"), paint(BOLD, &name));
-        let line = format!("{}{}  {}", line.trim_end(), counts.1, paint(DIM, id));
+        let line = format!("{}{}", line.trim_end(), counts.1);
+        let gap = if own_line { "\n    " } else { "  " };
+        let line = format!("{line}{gap}{}", paint(DIM, id));
         let _ = writeln!(out, "{}", line.trim_end());
         let columns = self.columns().saturating_sub(4).max(10);
         let limit = self.limit(EDIT);
@@ -208,7 +206,22 @@ impl Reading<'_> {
             let agent = self.screen.line(agent);
             let short: String = agent.chars().take(12).collect();
             let note = format!("↳ subagent: {} --agent {short}", self.agent_command);
-            let _ = writeln!(out, "    {}", paint(DIM, note));
+            for row in wrap(&note, columns) {
+                let _ = writeln!(out, "    {}", paint(DIM, row));
+            }
+        }
+    }
+
+    /// Returns what a call does in at most `room` columns.
+    fn call_gist(&self, call: &CallItem, room: usize) -> String {
+        let gist = self.screen.line(&call.gist);
+        if self.full || self.screen.is_pipe {
+            gist
+        } else if gist.starts_with('/') && !gist.contains(' ') {
+            // The end of a path says more than its beginning.
+            fit(&short_path(Path::new(&gist), self.screen.home, room), room)
+        } else {
+            fit(&gist, room)
         }
     }
 
@@ -272,16 +285,13 @@ impl Reading<'_> {
                 let _ = writeln!(out, "{row}");
                 continue;
             }
-            let taken = width(&strip(row));
-            let gap = match self.screen.is_pipe {
-                true => 2,
-                false => (self.columns().min(WIDEST)).saturating_sub(taken + width(id)),
-            };
-            let id = match self.screen.is_pipe {
-                true => format!("[{id}]"),
-                false => paint(DIM, id),
-            };
-            let _ = writeln!(out, "{row}{}{id}", " ".repeat(gap.max(2)));
+            if self.screen.is_pipe {
+                let _ = writeln!(out, "{row}  [{id}]");
+                continue;
+            }
+            let taken = width(&strip(row)) + width(id);
+            let gap = self.columns().min(WIDEST).saturating_sub(taken).max(2);
+            let _ = writeln!(out, "{row}{}{}", " ".repeat(gap), paint(DIM, id));
         }
     }
 

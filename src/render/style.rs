@@ -1,19 +1,19 @@
-//! The few colours there are.
+//! The colours of the program. All are the terminal's own, so that they are legible on light and dark backgrounds.
 
 use anstyle::{AnsiColor, Style};
 
-/// What stands out.
+/// For headings and names.
 pub const BOLD: Style = Style::new().bold();
-/// What stands back.
+/// For what is less important.
 pub const DIM: Style = Style::new().dimmed();
-/// What comes.
+/// For what is added or good.
 pub const GREEN: Style = AnsiColor::Green.on_default();
-/// What goes.
+/// For what is removed or failed.
 pub const RED: Style = AnsiColor::Red.on_default();
-/// What changes, and what to heed.
+/// For what is changed, and for warnings.
 pub const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// A text in a style. The stream takes the colour out where none is wanted.
+/// Returns a text in a style. The stream removes the colours where none are wanted.
 pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }

@@ -27,9 +27,10 @@ pub(super) fn changed_lines(
 ) -> Vec<String> {
     // Masked whole: a secret that is cut into pieces is not recognised.
     let (old, new) = (screen.presenter.lines(old), screen.presenter.lines(new));
-    let columns = match screen.is_pipe {
-        true => usize::MAX / 2,
-        false => screen.columns.saturating_sub(6).max(20),
+    let columns = if screen.is_pipe {
+        usize::MAX / 2
+    } else {
+        screen.columns.saturating_sub(6).max(20)
     };
     let mut rows = if old.lines().count().max(new.lines().count()) > FEW_LINES {
         let mut rows = Vec::new();

@@ -159,7 +159,12 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
     let seen = home.run(&["clone", SESSION]).seen();
     let plan = seen.split_once("plans/").expect("the plan").1;
     let plan = plan.split_once(".md").expect("its name").0;
-    assert_snapshot!(seen.replace(plan, "[plan]"), @r"
+    let made = seen
+        .split_once("Created session ")
+        .expect("what was made")
+        .1;
+    let short = &made[..8];
+    assert_snapshot!(seen.replace(plan, "[plan]").replace(short, "[fresh8]"), @r#"
     clone  5e551000  “look at both files”
     project  ~/work
 
@@ -170,7 +175,7 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
 
       + title    +118 B  “look at both files (clone)”
       − 1 offset record  −93 B
-      ~ 21 fresh ids
+      ~ new ids for 21 entries, each with a note of its origin (about 120 bytes)
 
       write 2 × subagent           1.8 KB  ~/.claude/projects/[slug]/[fresh]/subagents
       write transcript            12.4 KB  ~/.claude/projects/[slug]/[fresh].jsonl
@@ -179,9 +184,10 @@ fn a_person_sees_what_is_copied_and_how_to_go_on() {
       copy  3 × tasks and todos      20 B  ~/.claude/session-env/[fresh]
       link  file history             17 B  ~/.claude/file-history/[fresh]/c0ffee@v1
 
+    Created session [fresh8] “look at both files (clone)”. Resume it with:
     claude --resume [fresh]
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]
@@ -690,7 +696,7 @@ fn the_last_line_goes_where_the_project_is() {
 fn says_which_session_at_is() {
     let home = Home::new();
     home.add(&turns(&home));
-    assert_snapshot!(home.run(&["clone", "-n"]).seen(), @r"
+    assert_snapshot!(home.run(&["clone", "-n"]).seen(), @r#"
     clone  5e551000  “first”
     project  ~/work
 
@@ -700,13 +706,13 @@ fn says_which_session_at_is() {
       window    ~1.5k →  ~1.5k
 
       + title    +105 B  “first (clone)”
-      ~ 7 fresh ids
+      ~ new ids for 7 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    3.6 KB  ~/.claude/projects/[slug]/[fresh].jsonl
 
     Dry run: nothing was written.
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]

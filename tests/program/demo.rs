@@ -25,13 +25,13 @@ fn demo_shows_list_preview_and_copy() {
         None => line.to_owned(),
     };
     let seen: Vec<String> = seen.lines().map(cut).collect();
-    assert_snapshot!(seen.join("\n").trim_start(), @r"
+    assert_snapshot!(seen.join("\n").trim_start(), @r#"
     This is a made-up session in a temporary folder, which is removed when the demo
     ends. Your own sessions are not touched.
 
     $ ccsurgery ls
-      id        age  turns  context     size  branch  title or first prompt
-      3f9c2a71   3h      4    11.9k  33.7 KB  main    Hot nights
+      id        age  turns  context  full     size  branch  title or first prompt
+      3f9c2a71   3h      4    11.8k    6%  33.7 KB  main    Hot nights
 
     One long output fills half of this file. How small would the session be with
     only its first and last lines? With -n you see the full preview, and nothing is
@@ -49,7 +49,7 @@ fn demo_shows_list_preview_and_copy() {
       ~ turn 1    Bash result   −7.9 KB  ~1.9k tokens  “cat logs/2026-05-11.csv”
       +           title          +115 B  “Hot nights (drop-tools)”
       ~ 1 duplicate output  −8.1 KB
-      ~ 25 fresh ids
+      ~ new ids for 25 entries, each with a note of its origin (about 120 bytes)
 
       write transcript   20.7 KB  ~/.claude/[…]
     note: the recorded context size is lowered to ~9.9k, so that Claude Code does
@@ -66,9 +66,9 @@ fn demo_shows_list_preview_and_copy() {
     The original is unchanged, and both are listed:
 
     $ ccsurgery ls
-      id             age  turns  context     size  state  title or first prompt
-      [fresh8]  just now      3    11.7k  34.0 KB  input  Hot nights (clone)
-      3f9c2a71        3h      4    11.9k  33.7 KB         Hot nights
+      id             age  turns  context  full     size  title or first prompt
+      [fresh8]  just now      3    11.7k    6%  34.0 KB  Hot nights (clone)
+      3f9c2a71        3h      4    11.8k    6%  33.7 KB  Hot nights
 
     Your turn: change to a project in which you have used Claude Code, and try
 
@@ -80,7 +80,7 @@ fn demo_shows_list_preview_and_copy() {
       ccsurgery undo                take the last change back
       ccsurgery --help              everything else
     --- exit code 0
-    ");
+    "#);
 }
 
 #[test]

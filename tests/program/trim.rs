@@ -332,7 +332,7 @@ fn people_see_what_was_chosen() {
       ~ turn 2    Bash result  −11.2 KB  ~2.8k tokens  “cargo test”
       +           title          +117 B  “Look at the parser (trim)”
       ~ 2 duplicate outputs  −16.3 KB
-      ~ 26 fresh ids
+      ~ new ids for 26 entries, each with a note of its origin (about 120 bytes)
 
     note: the recorded context size is lowered to ~5.8k, so that Claude Code does not compact at once
 
@@ -369,7 +369,7 @@ fn people_see_what_was_chosen() {
       … and 1 more, −66 B  ~17 tokens
       ~ 4 messages re-linked
       ~ 5 duplicate outputs  −25.5 KB
-      ~ 16 fresh ids
+      ~ new ids for 16 entries, each with a note of its origin (about 120 bytes)
 
     note: the recorded context size is lowered to ~2.9k, so that
           Claude Code does not compact at once
@@ -542,7 +542,7 @@ project  /w
   + title    +126 B  “Flaky parser �[2J test (trim)”
   − 2 earlier entries  −786 B
   ~ 3 duplicate outputs  −2.2 KB
-  ~ 24 fresh ids
+  ~ new ids for 24 entries, each with a note of its origin (about 120 bytes)
 
 
 The least harmful way

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::render::ComparisonText;
+use crate::render::{ComparisonText, bytes};
 use crate::session::Session;
 use crate::store::Located;
 use crate::view::{Compared, Comparison, Difference};
@@ -10,6 +10,7 @@ use crate::view::{Compared, Comparison, Difference};
 use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::progress::Progress;
 use super::super::{names, pager};
 
 /// Compare two sessions by content, ignoring ids
@@ -33,7 +34,9 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context) -> Result<ExitCode, Cl
     let a = open(context, &args.a)?;
     let b = open(context, &args.b)?;
     let (a, b) = (compared(&a), compared(&b));
+    let progress = Progress::start(context.progress, "comparing");
     let comparison = Comparison::of(a.session, b.session);
+    progress.done();
     if context.json {
         let presenter = context.presenter();
         let difference = Difference::of(&a, &b, &comparison, presenter.show_secrets);
@@ -56,7 +59,9 @@ fn open(context: &mut Context, name: &str) -> Result<(Located, Session), CliErro
         session: Some(name.to_owned()),
     };
     let found = names::find(context, &name)?;
+    let progress = Progress::start(context.progress, format!("reading {}", bytes(found.len)));
     let session = names::open(&found)?;
+    progress.done();
     Ok((found, session))
 }
 

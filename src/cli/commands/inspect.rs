@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use clap::Args;
 use rayon::prelude::*;
 
-use crate::render::InspectionText;
+use crate::render::{InspectionText, bytes};
 use crate::session::{Session, Standing};
 use crate::store::Located;
 use crate::view::{
@@ -15,6 +15,7 @@ use super::super::advice::{Advice, Advisor};
 use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::progress::Progress;
 use super::super::{names, pager};
 
 /// How many of the largest entries are listed.
@@ -35,8 +36,11 @@ pub(crate) struct InspectArgs {
 
 pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
+    let progress = Progress::start(context.progress, format!("reading {}", bytes(found.len)));
     let session = names::open_to_read(&found)?;
+    progress.phase("measuring the context window");
     let inspection = inspect(&found, &session);
+    progress.done();
     if context.json {
         let document = context.presenter().json(&inspection);
         context.print_json(&document)?;

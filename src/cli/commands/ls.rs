@@ -10,6 +10,7 @@ use crate::view::{SessionList, SessionRow, SessionText, window_limit};
 
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::progress::Progress;
 use super::super::{names, pager, prompt_history};
 
 /// A session that was written within this time counts as open, unless running clients can tell.
@@ -71,7 +72,9 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
     } else {
         Depth::Quick
     };
+    let progress = Progress::start(context.progress, "reading the sessions");
     let mut listed = list(found, depth);
+    progress.done();
     if let Some(text) = &args.grep {
         let typed = prompt_history::prompts(&context.config, text);
         listed.retain(|l| matches(l, text) || prompt_history::belongs(&typed, l));

@@ -126,37 +126,37 @@ fn diff_shows_words_and_entries() {
     exit 0
     Entries: 2 only in A, 1 changed; 16 the same
 
-    turn 2
+    turn 2  1 only in A, 1 changed
       − thinking                526 B  The test depends on the…
       ~ answer
           The map's order is [-random; **sort the keys**.-]{+not
           fixed; sort its keys �[31m.+}
 
-    turn 3
+    turn 3  1 only in A
       − answer                  473 B  It shows the log.
     "#);
     insta::assert_snapshot!(home.run(100, &["diff", "5e551011", "5e551012"]).seen(), @r#"
     exit 0
     Entries: 2 only in A, 1 changed; 16 the same
 
-    turn 2
+    turn 2  1 only in A, 1 changed
       − thinking                526 B  The test depends on the order of a map.
       ~ answer
           The map's order is [-random; **sort the keys**.-]{+not fixed; sort its keys �[31m.+}
 
-    turn 3
+    turn 3  1 only in A
       − answer                  473 B  It shows the log.
     "#);
     insta::assert_snapshot!(home.run(100, &["diff", "5e551011", "5e551012", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
     exit 0
     ␛[1mEntries:␛[0m 2 only in A, 1 changed; 16 the same
 
-    ␛[1mturn 2␛[0m
+    ␛[1mturn 2␛[0m␛[2m  1 only in A, 1 changed␛[0m
       ␛[31m−␛[0m thinking                526 B  ␛[2mThe test depends on the order of a map.␛[0m
       ␛[33m~␛[0m answer
           The map's order is ␛[31m[-random; **sort the keys**.-]␛[0m␛[32m{+not fixed; sort its keys �[31m.+}␛[0m
 
-    ␛[1mturn 3␛[0m
+    ␛[1mturn 3␛[0m␛[2m  1 only in A␛[0m
       ␛[31m−␛[0m answer                  473 B  ␛[2mIt shows the log.␛[0m
     "#);
 }

@@ -21,7 +21,7 @@ fn at_three_widths() {
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    Context window: 12.6k tokens
+    Context window: 12.6k of 200k tokens (6% full)
       system prompt and tools      11.1k   88%  █████████████
       Bash results                   599    5%  ▊
       images, documents              409    3%  ▌
@@ -78,7 +78,7 @@ fn at_three_widths() {
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    Context window: 12.6k tokens
+    Context window: 12.6k of 200k tokens (6% full)
       system prompt and tools      11.1k   88%  █████████████████████████████████████████████████████
       Bash results                   599    5%  ██▉
       images, documents              409    3%  ██
@@ -133,7 +133,7 @@ fn at_three_widths() {
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
-    Context window: 12.6k tokens
+    Context window: 12.6k of 200k tokens (6% full)
       system prompt and tools      11.1k   88%  ████████████████████████████████████████████████████████████
       Bash results                   599    5%  ███▎
       images, documents              409    3%  ██▎

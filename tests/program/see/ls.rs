@@ -30,24 +30,24 @@ fn at_three_widths() {
     let home = home();
     insta::assert_snapshot!(home.run(60, &["ls"]).seen(), @r#"
     exit 0
-      id        age  turns  context  title or first prompt
-      5e551011   2h      4    12.5k  Flaky parser �[2J test
+      id        age  context  full  title or first prompt
+      5e551011   2h    12.6k    6%  Flaky parser �[2J test
        waits for a result of: Bash  git push origin main
-      0dd00001   3d      1      ~16  Explain the build
+      0dd00001   3d      ~16   <1%  Explain the build
     "#);
     insta::assert_snapshot!(home.run(100, &["ls"]).seen(), @r#"
     exit 0
-      id        age  turns  context     size  compacted  branch  model          title or first prompt
-      5e551011   2h      4    12.5k  12.8 KB         1×  main    claude-test-1  Flaky parser �[2J test
+      id        age  turns  context  full     size  compacted  branch  title or first prompt
+      5e551011   2h      4    12.6k    6%  12.8 KB         1×  main    Flaky parser �[2J test
        waits for a result of: Bash  git push origin main
-      0dd00001   3d      1      ~16    789 B             main    claude-test-1  Explain the build
+      0dd00001   3d      1      ~16   <1%    789 B             main    Explain the build
     "#);
     insta::assert_snapshot!(home.run(160, &["ls"]).seen(), @r#"
     exit 0
-      id        age  turns  context     size  compacted  branch  model          title or first prompt
-      5e551011   2h      4    12.5k  12.8 KB         1×  main    claude-test-1  Flaky parser �[2J test
+      id        age  turns  context  full     size  compacted  branch  model          title or first prompt
+      5e551011   2h      4    12.6k    6%  12.8 KB         1×  main    claude-test-1  Flaky parser �[2J test
        waits for a result of: Bash  git push origin main
-      0dd00001   3d      1      ~16    789 B             main    claude-test-1  Explain the build
+      0dd00001   3d      1      ~16   <1%    789 B             main    claude-test-1  Explain the build
     "#);
 }
 
@@ -56,10 +56,10 @@ fn in_colour() {
     let home = home();
     insta::assert_snapshot!(home.run(100, &["ls", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
     exit 0
-    ␛[2m  id        age  turns  context     size  compacted  branch  model          title or first prompt␛[0m
-      5e551011   2h      4    12.5k  12.8 KB         1×  main    claude-test-1  Flaky parser �[2J test
+    ␛[2m  id        age  turns  context  full     size  compacted  branch  title or first prompt␛[0m
+      5e551011   2h      4    12.6k    6%  12.8 KB         1×  main    Flaky parser �[2J test
     ␛[2m   waits for a result of: Bash  git push origin main␛[0m
-      0dd00001   3d      1      ~16    789 B             main    claude-test-1  Explain the build
+      0dd00001   3d      1      ~16   <1%    789 B             main    Explain the build
     "#);
 }
 
@@ -68,11 +68,10 @@ fn all_projects_in_groups() {
     let home = home();
     insta::assert_snapshot!(home.run(80, &["ls", "--all", "--sort", "size"]).seen(), @r#"
     exit 0
-    -home-project
-      id        age  turns  context     size  compacted  title or first prompt
-      5e551011   2h      4    12.5k  12.8 KB         1×  Flaky parser �[2J test
+      id        age  turns  context  full     size  project  title or first prompt
+      5e551011   2h      4    12.6k    6%  12.8 KB  /w       Flaky parser �[2J test
        waits for a result of: Bash  git push origin main
-      0dd00001   3d      1      ~16    789 B             Explain the build
+      0dd00001   3d      1      ~16   <1%    789 B  /w       Explain the build
     "#);
 }
 

@@ -59,10 +59,152 @@ fn show_lays_out_markdown_and_edits_at_three_widths() {
         let widest = run.out.lines().map(ccsurgery::render::width).max();
         assert!(widest <= Some(columns as usize), "{}", run.seen());
     }
-    insta::assert_snapshot!(dated(&home.run(60, &["show", "@", "--turns", "1"]).seen()), @"");
-    insta::assert_snapshot!(dated(&home.run(100, &["show", "@", "--turns", "1"]).seen()), @"");
-    insta::assert_snapshot!(dated(&home.run(160, &["show", "@", "--turns", "1"]).seen()), @"");
-    insta::assert_snapshot!(dated(&home.run(100, &["show", "@", "--turns", "1", "--color", "always"]).seen()).replace('\x1b', "␛"), @"");
+    insta::assert_snapshot!(dated(&home.run(60, &["show", "@", "--turns", "1"]).seen()), @r#"
+    exit 0
+    ── turn 1 · 2026-01-02 03:04 · 6s · ~310 tokens ────────────
+
+    ❯ Make the parser faster
+
+    ## Plan
+
+    1. **Measure** it with `cargo bench`, and compare the
+       numbers with those of the last release
+    2. Fix it
+       • sort once
+
+    │ as the docs (https://example.org/a) say
+
+      // sorted
+      let keys = sorted("a", 7);
+
+    step                               │   time
+    ───────────────────────────────────┼───────
+    before                             │ 120 ms
+    after, with sorted keys and 日本語 │   7 ms
+
+    ● Edit  /w/src/a/ra…folder/name/parser.rs  +2 −1  toolu_e
+         98   fn parse() {
+         99 -     let map = HashMap::new();
+         99 +     let mut map = BTreeMap::new();
+        100 +     map.clear();
+        101   }
+      ⎿ updated
+
+    ● Task  Look for callers  toolu_f
+        ↳ subagent: ccsurgery show 5e551021 --agent a36efb2a1231
+      ⎿ Nobody.
+
+    Done.
+    "#);
+    insta::assert_snapshot!(dated(&home.run(100, &["show", "@", "--turns", "1"]).seen()), @r#"
+    exit 0
+    ── turn 1 · 2026-01-02 03:04 · 6s · ~310 tokens · context 11.6k · claude-test-1 ────────────────────
+
+    ❯ Make the parser faster                                                                    00000001
+
+    ## Plan                                                                                     00000002
+
+    1. **Measure** it with `cargo bench`, and compare the numbers with those of the last
+       release
+    2. Fix it
+       • sort once
+
+    │ as the docs (https://example.org/a) say
+
+      // sorted
+      let keys = sorted("a", 7);
+
+    step                               │   time
+    ───────────────────────────────────┼───────
+    before                             │ 120 ms
+    after, with sorted keys and 日本語 │   7 ms
+
+    ● Edit  /w/src/a/rather/long/folder/name/parser.rs  +2 −1  toolu_e
+         98   fn parse() {
+         99 -     let map = HashMap::new();
+         99 +     let mut map = BTreeMap::new();
+        100 +     map.clear();
+        101   }
+      ⎿ updated
+
+    ● Task  Look for callers  toolu_f
+        ↳ subagent: ccsurgery show 5e551021 --agent a36efb2a1231
+      ⎿ Nobody.
+
+    Done.                                                                                       00000007
+    "#);
+    insta::assert_snapshot!(dated(&home.run(160, &["show", "@", "--turns", "1"]).seen()), @r#"
+    exit 0
+    ── turn 1 · 2026-01-02 03:04 · 6s · ~310 tokens · context 11.6k · claude-test-1 ──────────────────────────────
+
+    ❯ Make the parser faster                                                                              00000001
+
+    ## Plan                                                                                               00000002
+
+    1. **Measure** it with `cargo bench`, and compare the numbers with those of the last release
+    2. Fix it
+       • sort once
+
+    │ as the docs (https://example.org/a) say
+
+      // sorted
+      let keys = sorted("a", 7);
+
+    step                               │   time
+    ───────────────────────────────────┼───────
+    before                             │ 120 ms
+    after, with sorted keys and 日本語 │   7 ms
+
+    ● Edit  /w/src/a/rather/long/folder/name/parser.rs  +2 −1  toolu_e
+         98   fn parse() {
+         99 -     let map = HashMap::new();
+         99 +     let mut map = BTreeMap::new();
+        100 +     map.clear();
+        101   }
+      ⎿ updated
+
+    ● Task  Look for callers  toolu_f
+        ↳ subagent: ccsurgery show 5e551021 --agent a36efb2a1231
+      ⎿ Nobody.
+
+    Done.                                                                                                 00000007
+    "#);
+    insta::assert_snapshot!(dated(&home.run(100, &["show", "@", "--turns", "1", "--color", "always"]).seen()).replace('\x1b', "␛"), @r#"
+    exit 0
+    ␛[1m── turn 1␛[0m␛[2m · 2026-01-02 03:04␛[0m␛[2m · 6s␛[0m␛[2m · ~310 tokens␛[0m␛[2m · context 11.6k␛[0m␛[2m · claude-test-1␛[0m ␛[2m────────────────────␛[0m
+
+    ␛[1m␛[32m❯ ␛[0m␛[1mMake the parser faster␛[0m                                                                    ␛[2m00000001␛[0m
+
+    ␛[1m␛[34m##␛[0m␛[1m␛[34m ␛[0m␛[1m␛[34mPlan␛[0m                                                                                     ␛[2m00000002␛[0m
+
+    1. ␛[1mMeasure␛[0m it with ␛[36mcargo bench␛[0m, and compare the numbers with those of the last release
+    2. Fix it
+       • sort once
+
+    ␛[2m│␛[0m as the ␛[4mdocs␛[0m␛[2m (https://example.org/a)␛[0m say
+
+      ␛[2m␛[3m// sorted␛[0m
+      ␛[35mlet␛[0m keys = ␛[34msorted␛[0m(␛[32m"a"␛[0m, ␛[36m7␛[0m);
+
+    ␛[1mstep␛[0m                               ␛[2m│␛[0m   ␛[1mtime␛[0m
+    ␛[2m───────────────────────────────────┼───────␛[0m
+    before                             ␛[2m│␛[0m 120 ms
+    after, with sorted keys and 日本語 ␛[2m│␛[0m   7 ms
+
+    ␛[33m●␛[0m ␛[1mEdit␛[0m  /w/src/a/rather/long/folder/name/parser.rs  ␛[32m+2␛[0m ␛[31m−1␛[0m  ␛[2mtoolu_e␛[0m
+        ␛[2m 98 ␛[0m␛[2m  fn parse() {␛[0m
+        ␛[2m 99 ␛[0m␛[31m-     let map = HashMap::new();␛[0m
+        ␛[2m 99 ␛[0m␛[32m+     let mut map = BTreeMap::new();␛[0m
+        ␛[2m100 ␛[0m␛[32m+     map.clear();␛[0m
+        ␛[2m101 ␛[0m␛[2m  }␛[0m
+    ␛[2m  ⎿ ␛[0m␛[2mupdated␛[0m
+
+    ␛[33m●␛[0m ␛[1mTask␛[0m  Look for callers  ␛[2mtoolu_f␛[0m
+        ␛[2m↳ subagent: ccsurgery show 5e551021 --agent a36efb2a1231␛[0m
+    ␛[2m  ⎿ ␛[0m␛[2mNobody.␛[0m
+
+    Done.                                                                                       ␛[2m00000007␛[0m
+    "#);
 }
 
 #[test]
@@ -88,9 +230,25 @@ fn show_in_a_pipe_is_plain_and_uncut() {
 fn show_lists_and_reads_subagents() {
     let home = Home::new();
     worked(&home);
-    insta::assert_snapshot!(home.run(80, &["show", "--agents"]).seen(), @"");
-    insta::assert_snapshot!(dated(&home.run(80, &["show", "@", "--agent", "a36e"]).seen()), @"");
-    insta::assert_snapshot!(home.run(80, &["show", "@", "--agent", "zzz"]).seen(), @"");
+    insta::assert_snapshot!(home.run(80, &["show", "--agents"]).seen(), @r#"
+    exit 0
+    id                 turn   size  type     started for
+    a36efb2a1231c41e2     1  749 B  Explore  Look for callers
+    Read one with: ccsurgery show --agent ID
+    "#);
+    insta::assert_snapshot!(dated(&home.run(80, &["show", "@", "--agent", "a36e"]).seen()), @r#"
+    exit 0
+    ── turn 1 · 2026-01-02 03:04 · 1s · claude-test-1 ──────────────────────────────
+
+    ❯ Who calls parse?                                                      00000001
+
+    **Nobody.**                                                             00000002
+    "#);
+    insta::assert_snapshot!(home.run(80, &["show", "@", "--agent", "zzz"]).seen(), @r#"
+    exit 2
+    Error: the session has no subagent `zzz`
+    Hint: list the subagents with: ccsurgery show --agents
+    "#);
     let folder = home.config().join("projects");
     let project = std::fs::read_dir(folder)
         .unwrap()
@@ -124,7 +282,7 @@ fn show_table_at_three_widths() {
     insta::assert_snapshot!(home.run(60, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.6k tokens in the context window
+    4 turns, 12.8 KB, 12.6k of 200k tokens in the context window
 
     turn  age    size  tokens  notes        prompt
        1   1d  1.6 KB     ~36  compacted    Set up the project
@@ -135,7 +293,7 @@ fn show_table_at_three_widths() {
     insta::assert_snapshot!(home.run(100, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.6k tokens in the context window
+    4 turns, 12.8 KB, 12.6k of 200k tokens in the context window
 
     turn  age    size  tokens  calls       notes        prompt
        1   1d  1.6 KB     ~36              compacted    Set up the project
@@ -146,7 +304,7 @@ fn show_table_at_three_widths() {
     insta::assert_snapshot!(home.run(160, &["show"]).seen(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
-    4 turns, 12.8 KB, 12.6k tokens in the context window
+    4 turns, 12.8 KB, 12.6k of 200k tokens in the context window
 
     turn  age    size  tokens  calls       notes        prompt
        1   1d  1.6 KB     ~36              compacted    Set up the project
@@ -162,7 +320,7 @@ fn show_table_in_colour() {
     insta::assert_snapshot!(home.run(100, &["show", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
     exit 0
     ␛[1m5e551011␛[0m  “Flaky parser �[2J test”
-    ␛[2m4 turns, 12.8 KB, 12.6k tokens in the context window␛[0m
+    ␛[2m4 turns, 12.8 KB, 12.6k of 200k tokens in the context window␛[0m
 
     ␛[2mturn  age    size  tokens  calls       notes        prompt␛[0m
        1   1d  1.6 KB     ~36              ␛[33mcompacted␛[0m    Set up the project
@@ -177,7 +335,7 @@ fn show_turns_to_read() {
     let home = home();
     insta::assert_snapshot!(dated(&home.run(60, &["show", "--turns", "2.."]).seen()), @r#"
     exit 0
-    ── turn 2 ──────────────────────────────────────────────────
+    ── turn 2 · 2026-01-02 03:04 · 7s · ~736 tokens ────────────
 
     ❯ Fix the flaky test in parser.rs
       and tell me why it fails
@@ -204,7 +362,7 @@ fn show_turns_to_read() {
 
     The map's order is random; **sort the keys**.
 
-    ── turn 3 ──────────────────────────────────────────────────
+    ── turn 3 · 2026-01-02 03:04 · 4s · ~571 tokens ────────────
 
     ❯ 日本語のログを見て �[31mred� and use ghp_[masked]
 
@@ -215,7 +373,7 @@ fn show_turns_to_read() {
 
     [client] [Request interrupted by user]
 
-    ── turn 4 ──────────────────────────────────────────────────
+    ── turn 4 · 2026-01-02 03:04 · 1s · ~59 tokens ─────────────
 
     ❯ Push it
 
@@ -333,12 +491,38 @@ fn show_lists_and_reads_branches() {
     let fork = s.entry("user", &json!({"parentUuid": "00000006-0000-4000-8000-000000000006", "message": {"role": "user", "content": "Another way"}}));
     s.line(&json!({"type": "last-prompt", "leafUuid": fork}));
     home.put("5e551011-aaaa-4bbb-8ccc-dddddddddddd", s.text(), 120);
-    insta::assert_snapshot!(dated(&home.run(80, &["show", "@", "--branch", "0000000c"]).seen()), @"");
-    insta::assert_snapshot!(home.run(80, &["show", "@", "--branch", "00000001"]).seen(), @"");
+    insta::assert_snapshot!(dated(&home.run(80, &["show", "@", "--branch", "0000000c"]).seen()), @r#"
+    exit 0
+    ── turn 2 · 2026-01-02 03:04 · ~16 tokens · context 11.7k · claude-test-1 ──────
+    The map's order is random; **sort the keys**.                           0000000c
+
+    ── turn 3 · 2026-01-02 03:04 · 4s · ~539 tokens · context 12.3k · claude-test-1 
+
+    ❯ 日本語のログを見て �[31mred� and use ghp_[masked]                     0000000d
+
+    ● Screenshot  toolu_c
+      [image 640×480 png 624 B]
+
+    It shows the log.                                                       00000010
+
+    [client] [Request interrupted by user]
+
+    ── turn 4 · 2026-01-02 03:04 · 1s · ~47 tokens · context 12.5k · claude-test-1 ─
+
+    ❯ Push it                                                               00000012
+
+    ● Bash  git push origin main  toolu_d
+    "#);
+    insta::assert_snapshot!(home.run(80, &["show", "@", "--branch", "00000001"]).seen(), @r#"
+    exit 2
+    Error: `00000001` is part of the conversation, not of an abandoned branch
+    Hint: read it with: ccsurgery show --turns 1
+    "#);
     insta::assert_snapshot!(home.run(80, &["show", "--branches"]).seen(), @r#"
     exit 0
     after turn  entries    size  first entry  first prompt
              2        8  5.4 KB  0000000c     日本語のログを見て �[31mred� and use …
+    Read one with: ccsurgery show --branch UUID
     "#);
 }
 

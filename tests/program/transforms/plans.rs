@@ -115,7 +115,7 @@ fn one_preview_one_write_one_undo() {
       ~ 3 messages re-linked
       ~ 1 duplicate output  −3.4 KB
       + 1 compaction boundary  +551 B
-      ~ 16 fresh ids
+      ~ new ids for 16 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    9.7 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.0k, so that Claude Code does not compact at once

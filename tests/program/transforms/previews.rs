@@ -28,7 +28,7 @@ fn strip_thinking() {
       − turn 2    thinking     −83 B  “Tests first, then the rest.”
       +           title       +124 B  “Weather station (strip-thinking)”
       ~ 2 messages re-linked
-      ~ 14 fresh ids
+      ~ new ids for 14 entries, each with a note of its origin (about 120 bytes)
 
       write transcript   15.2 KB  ~/.claude/projects/[slug]/[fresh].jsonl
 
@@ -56,7 +56,7 @@ fn drop_tools() {
       − turn 2    Bash result   −3.5 KB  ~1.1k tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 3 messages re-linked
-      ~ 10 fresh ids
+      ~ new ids for 10 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    5.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.1k, so that Claude Code does not compact at once
@@ -82,7 +82,7 @@ fn drop_tools_by_size() {
       − turn 2    Bash result   −3.5 KB  ~1.1k tokens  “not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the wind is from nowhere not ok: the w…”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 message re-linked
-      ~ 13 fresh ids
+      ~ new ids for 13 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    7.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.2k, so that Claude Code does not compact at once
@@ -106,7 +106,7 @@ fn stubs() {
       ~ turn 2    Bash result   −3.3 KB  ~1.1k tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
-      ~ 16 fresh ids
+      ~ new ids for 16 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
@@ -135,7 +135,7 @@ fn truncate() {
       − turn 3    prompt    −358 B      ~1 token  “thanks”
       − turn 3    answer    −559 B     ~8 tokens  “You are welcome.”
       +           title     +118 B  “Weather station (truncate)”
-      ~ 9 fresh ids
+      ~ new ids for 9 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    5.5 KB  ~/.claude/projects/[slug]/[fresh].jsonl
 
@@ -161,7 +161,7 @@ fn compact() {
       +           title                    +117 B  “Weather station (compact)”
       ~ 1 message re-linked
       + 1 compaction boundary  +551 B
-      ~ 18 fresh ids
+      ~ new ids for 18 entries, each with a note of its origin (about 120 bytes)
 
       write transcript   17.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.0k, so that Claude Code does not compact at once
@@ -188,7 +188,7 @@ fn compact_without_history() {
       +           title                +117 B  “Weather station (compact)”
       ~ 1 message re-linked
       + 1 compaction boundary  +519 B
-      ~ 5 fresh ids
+      ~ new ids for 5 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    3.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.4k, so that Claude Code does not compact at once
@@ -212,7 +212,7 @@ fn the_words_that_go() {
       ~ turn 2    Bash result   −3.3 KB  ~1.1k tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
-      ~ 16 fresh ids
+      ~ new ids for 16 entries, each with a note of its origin (about 120 bytes)
 
       write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
@@ -255,57 +255,21 @@ fn the_json_that_goes() {
       − turn 1    thinking     −84 B  “I should look at the folder.”
       +           title       +124 B  “Weather station (strip-thinking)”
       ~ 1 message re-linked
-      ~ 15 fresh ids
+      ~ new ids for 15 entries, each with a note of its origin (about 120 bytes)
 
       write transcript   15.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
 
-    − turn 1, line 2, assistant
-    @@ -1,31 +0,0 @@
-    -{
-    -  "parentUuid": "5e551000-0001-4bbb-8ccc-0123456789ab",
-    -  "isSidechain": false,
-    -  "type": "assistant",
-    -  "requestId": "req_msg_0002",
-    -  "message": {
-    -    "model": "claude-sonnet-4-5",
-    -    "id": "msg_0002",
-    -    "type": "message",
-    -    "role": "assistant",
-    -    "content": [
-    -      {
-    -        "type": "thinking",
-    -        "thinking": "I should look at the folder.",
-    -        "signature": "c2lnbmVk"
-    -      }
-    -    ],
-    -    "stop_reason": null,
-    -    "usage": {
-    -      "input_tokens": 1100,
-    -      "output_tokens": 10
-    -    }
-    -  },
-    -  "uuid": "5e551000-0002-4bbb-8ccc-0123456789ab",
-    -  "timestamp": "2026-03-04T05:00:02.000Z",
-    -  "userType": "external",
-    -  "cwd": "[home]/work",
-    -  "sessionId": "5e551000-aaaa-4bbb-8ccc-0123456789ab",
-    -  "version": "2.1.325",
-    -  "gitBranch": "main"
-    -}
-    ~ turn 1, line 3, assistant
-    @@ -1,4 +1,4 @@
-     {
-    -  "parentUuid": "5e551000-0002-4bbb-8ccc-0123456789ab",
-    +  "parentUuid": "5e551000-0001-4bbb-8ccc-0123456789ab",
-       "isSidechain": false,
-       "type": "assistant",
-    + new line, metadata
-    @@ -0,0 +1,5 @@
-    +{
-    +  "type": "custom-title",
-    +  "customTitle": "Weather station (strip-thinking)",
-    +  "sessionId": "5e551000-aaaa-4bbb-8ccc-0123456789ab"
-    +}
+    --- before.jsonl
+    +++ after.jsonl
+    @@ -1,4 +1,3 @@ turn 1, line 2, assistant
+     {"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"which sensors are there?"},"uuid":"5e551000-0001-4bbb-8ccc-0123456789ab","timestamp":"2026-03-04T05:00:01.000Z","userType":"external","cwd":"[home]/work","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.325","gitBranch":"main"}
+    -{"parentUuid":"5e551000-0001-4bbb-8ccc-0123456789ab","isSidechain":false,"type":"assistant","requestId":"req_msg_0002","message":{"model":"claude-sonnet-4-5","id":"msg_0002","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"I should look at the folder.","signature":"c2lnbmVk"}],"stop_reason":null,"usage":{"input_tokens":1100,"output_tokens":10}},"uuid":"5e551000-0002-4bbb-8ccc-0123456789ab","timestamp":"2026-03-04T05:00:02.000Z","userType":"external","cwd":"[home]/work","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.325","gitBranch":"main"}
+    -{"parentUuid":"5e551000-0002-4bbb-8ccc-0123456789ab","isSidechain":false,"type":"assistant","requestId":"req_msg_0002","message":{"model":"claude-sonnet-4-5","id":"msg_0002","type":"message","role":"assistant","content":[{"type":"text","text":"I will look."}],"stop_reason":null,"usage":{"input_tokens":1200,"output_tokens":10}},"uuid":"5e551000-0003-4bbb-8ccc-0123456789ab","timestamp":"2026-03-04T05:00:03.000Z","userType":"external","cwd":"[home]/work","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.325","gitBranch":"main"}
+    +{"parentUuid":"5e551000-0001-4bbb-8ccc-0123456789ab","isSidechain":false,"type":"assistant","requestId":"req_msg_0002","message":{"model":"claude-sonnet-4-5","id":"msg_0002","type":"message","role":"assistant","content":[{"type":"text","text":"I will look."}],"stop_reason":null,"usage":{"input_tokens":1200,"output_tokens":10}},"uuid":"5e551000-0003-4bbb-8ccc-0123456789ab","timestamp":"2026-03-04T05:00:03.000Z","userType":"external","cwd":"[home]/work","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.325","gitBranch":"main"}
+     {"parentUuid":"5e551000-0003-4bbb-8ccc-0123456789ab","isSidechain":false,"type":"assistant","requestId":"req_msg_0002","message":{"model":"claude-sonnet-4-5","id":"msg_0002","type":"message","role":"assistant","content":[{"type":"tool_use","id":"toolu_ls","name":"Bash","input":{"command":"ls sensors"}}],"stop_reason":null,"usage":{"input_tokens":1300,"output_tokens":10}},"uuid":"5e551000-0004-4bbb-8ccc-0123456789ab","timestamp":"2026-03-04T05:00:04.000Z","userType":"external","cwd":"[home]/work","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab","version":"2.1.325","gitBranch":"main"}
+    @@ -16,1 +15,2 @@ new line, metadata
+     {"type":"custom-title","customTitle":"Weather station","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab"}
+    +{"type":"custom-title","customTitle":"Weather station (strip-thinking)","sessionId":"5e551000-aaaa-4bbb-8ccc-0123456789ab"}
 
     Dry run: nothing was written.
     --- exit code 0
