@@ -160,7 +160,9 @@ pub(super) fn explain(context: &Context, error: LocateError) -> CliError {
             let hint = "list your sessions with: ccsurgery ls --all. A path needs a `/` or the ending .jsonl";
             let error = CliError::failed(NotFound, message, hint);
             let unread = unreadable(context, &[], true).into_iter();
-            return unread.fold(error, |error, why| error.hint(format!("not searched: {why}")));
+            return unread.fold(error, |error, why| {
+                error.hint(format!("not searched: {why}"))
+            });
         }
         LocateError::NotFound { near, .. } => {
             let hint = "give more of the id, or part of the title in quotes";

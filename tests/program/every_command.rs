@@ -16,7 +16,10 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
         &["show S", "show S --turns 1..", "show S --branches"],
     ),
     ("diff", &["diff S O"]),
-    ("drop-tools", &["drop-tools S", "drop-tools S --stub --head 1"]),
+    (
+        "drop-tools",
+        &["drop-tools S", "drop-tools S --stub --head 1"],
+    ),
     ("truncate", &["truncate S --at 1"]),
     ("compact", &["compact S --keep-last 1"]),
     ("trim", &["trim S --to 100", "trim S --to 100 --explain"]),
@@ -30,10 +33,7 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
         "doctor",
         &["doctor S", "doctor --all", "doctor --explain torn-line"],
     ),
-    (
-        "history",
-        &["history", "history gc --older-than 0d --yes"],
-    ),
+    ("history", &["history", "history gc --older-than 0d --yes"]),
     ("undo", &["undo --yes"]),
     ("redo", &["redo --yes"]),
     ("completions", &["completions bash"]),
@@ -78,13 +78,27 @@ fn names() -> Vec<String> {
     let run = home.run(&["man", "--out", &pages.to_string_lossy()]);
     assert_eq!(run.code, 0, "{run:?}");
     let files = fs_err::read_dir(pages).expect("a folder");
-    let files = files.map(|f| f.expect("a page").file_name().to_string_lossy().into_owned());
-    let name = |file: String| Some(file.strip_prefix("ccsurgery-")?.strip_suffix(".1")?.to_owned());
+    let files = files.map(|f| {
+        f.expect("a page")
+            .file_name()
+            .to_string_lossy()
+            .into_owned()
+    });
+    let name = |file: String| {
+        Some(
+            file.strip_prefix("ccsurgery-")?
+                .strip_suffix(".1")?
+                .to_owned(),
+        )
+    };
     let mut names: Vec<String> = files.filter_map(name).collect();
     names.sort();
     let is_nested = |name: &&String| {
         let mut others = names.iter();
-        others.any(|o| name.strip_prefix(o.as_str()).is_some_and(|r| r.starts_with('-')))
+        others.any(|o| {
+            name.strip_prefix(o.as_str())
+                .is_some_and(|r| r.starts_with('-'))
+        })
     };
     let nested: Vec<String> = names.iter().filter(is_nested).cloned().collect();
     names.retain(|name| !nested.contains(name));

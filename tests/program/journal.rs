@@ -209,7 +209,10 @@ fn journal_record_cannot_make_undo_write_elsewhere() {
         fs_err::write(&record, value.to_string()).expect("a record");
         let run = home.run(&["undo", "--yes"]);
         assert_eq!(run.code, 3, "{change}: {run:?}");
-        assert!(run.stderr.contains("Refused: the journal's record names"), "{run:?}");
+        assert!(
+            run.stderr.contains("Refused: the journal's record names"),
+            "{run:?}"
+        );
         assert!(run.stderr.contains("Hint:"), "{run:?}");
         assert!(!home.path(missing).exists(), "{change}");
     }

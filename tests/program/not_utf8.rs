@@ -124,7 +124,11 @@ fn not_utf8_environment_does_not_stop_any_command_with_a_panic() {
         for words in commands() {
             let mut process = home.command(&[]).process();
             process.args(&words).env(variable, &value);
-            assert_no_panic(&home, &mut process, &format!("{variable}: {}", words.join(" ")));
+            assert_no_panic(
+                &home,
+                &mut process,
+                &format!("{variable}: {}", words.join(" ")),
+            );
         }
     }
 }

@@ -22,8 +22,22 @@ const OBEYED: [&str; 8] = [
 
 /// What ties a session together, and so is left alone.
 const TIES: [&str; 16] = [
-    "type", "subtype", "role", "uuid", "parentUuid", "sessionId", "timestamp", "id", "tool_use_id",
-    "name", "leafUuid", "version", "cwd", "signature", "model", "stop_reason",
+    "type",
+    "subtype",
+    "role",
+    "uuid",
+    "parentUuid",
+    "sessionId",
+    "timestamp",
+    "id",
+    "tool_use_id",
+    "name",
+    "leafUuid",
+    "version",
+    "cwd",
+    "signature",
+    "model",
+    "stop_reason",
 ];
 
 fn infect(key: &str, value: &mut Value) {
@@ -56,7 +70,9 @@ fn on_a_terminal(home: &Home, commands: &[Vec<String>]) -> Option<Vec<String>> {
     let own = home.command(&[]).process();
     for words in commands {
         let program = own.get_program().to_string_lossy();
-        let line = [&*program].into_iter().chain(words.iter().map(String::as_str));
+        let line = [&*program]
+            .into_iter()
+            .chain(words.iter().map(String::as_str));
         let line: Vec<String> = line.map(quoted).collect();
         script += &format!("printf '\\n{MARK}\\n'; {}\n", line.join(" "));
     }
@@ -125,7 +141,10 @@ fn terminal_is_not_driven_by_questions_and_reports() {
     let split = |line: &String| line.split(' ').map(str::to_owned).collect();
     let all: Vec<Vec<String>> = lines.iter().map(split).collect();
     let Some(seen) = on_a_terminal(&home, &all) else {
-        return skipped("terminal_is_not_driven_by_questions_and_reports", &"no terminal");
+        return skipped(
+            "terminal_is_not_driven_by_questions_and_reports",
+            &"no terminal",
+        );
     };
     for (words, seen) in all.iter().zip(&seen) {
         assert_harmless(words, seen);

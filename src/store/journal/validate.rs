@@ -169,7 +169,11 @@ mod tests {
     }
 
     fn replaced(path: &str) -> crate::store::Replaced {
-        let state = FileState::of(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))).unwrap();
+        let state = FileState::of(Path::new(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/Cargo.toml"
+        )))
+        .unwrap();
         crate::store::Replaced {
             path: path.into(),
             backup: PathBuf::new(),
@@ -180,7 +184,10 @@ mod tests {
 
     #[test]
     fn record_replaces_files_of_sessions_and_beside_them() {
-        for path in ["/c/projects/p/s.jsonl", "/c/projects/p/s/subagents/agent-a.jsonl"] {
+        for path in [
+            "/c/projects/p/s.jsonl",
+            "/c/projects/p/s/subagents/agent-a.jsonl",
+        ] {
             assert_eq!(misplaced(|o| o.replaced = vec![replaced(path)]), None);
         }
         let elsewhere = |o: &mut Operation| {

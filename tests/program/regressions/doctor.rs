@@ -469,13 +469,17 @@ fn repair_restores_a_torn_result_from_its_second_copies() {
     let own = uuid(SESSION, 3);
     for (end, extra, words, source) in [
         (
-            format!(r#""all of it","is_error":false}}]}},"uuid":"{own}","toolUseResult":{{"stdout":"all o"#),
+            format!(
+                r#""all of it","is_error":false}}]}},"uuid":"{own}","toolUseResult":{{"stdout":"all o"#
+            ),
             Vec::new(),
             "all of it",
             "the readable part of the line",
         ),
         (
-            format!("\"all\0\0 of\"}}]}},\"uuid\":\"{own}\",\"toolUseResult\":{{\"stdout\":\"all of it\",\"stderr\":\"\"}}}}"),
+            format!(
+                "\"all\0\0 of\"}}]}},\"uuid\":\"{own}\",\"toolUseResult\":{{\"stdout\":\"all of it\",\"stderr\":\"\"}}}}"
+            ),
             Vec::new(),
             "all of it",
             "Claude Code's own copy",
@@ -521,7 +525,10 @@ fn repair_takes_a_lost_result_from_the_subagents_transcript() {
     );
     let agent = Transcript::of_agent(SESSION, "a1b2c3d", &home.project());
     let agent = agent.prompt("count the files").answer("There are three.");
-    let path = home.folder().join(SESSION).join("subagents/agent-a1b2c3d.jsonl");
+    let path = home
+        .folder()
+        .join(SESSION)
+        .join("subagents/agent-a1b2c3d.jsonl");
     home.write(path, agent.text());
     let run = home.run(&["repair", SESSION, "--in-place", "--yes"]);
     assert_eq!(run.code, 0, "{run:?}");

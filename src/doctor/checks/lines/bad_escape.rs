@@ -17,7 +17,9 @@ pub(crate) static CHECK: Check = Check {
     symptom: "a message is missing after resume; the file was edited by another program",
     suffers: Versions::All,
     healed_by: "",
-    repair: Some("the backslash or the control character is escaped, so that the record can be read"),
+    repair: Some(
+        "the backslash or the control character is escaped, so that the record can be read",
+    ),
     gate: Gate::Judged,
     run,
 };
@@ -63,7 +65,8 @@ pub(crate) fn escaped(text: &[u8]) -> Option<Escaped> {
                 control => out.line.extend(format!("\\u{control:04x}").bytes()),
             }
         }
-        out.line.extend_from_slice(&text[at + usize::from(len == 0)..at + len.max(1)]);
+        out.line
+            .extend_from_slice(&text[at + usize::from(len == 0)..at + len.max(1)]);
         at += len.max(1);
     }
     (out.count > 0 && is_whole_record(&out.line)).then_some(out)
@@ -105,7 +108,9 @@ mod tests {
     use super::*;
 
     fn line(words: &str) -> String {
-        format!(r#"{{"parentUuid":null,"type":"user","message":{{"content":"{words}"}},"uuid":"u"}}"#)
+        format!(
+            r#"{{"parentUuid":null,"type":"user","message":{{"content":"{words}"}},"uuid":"u"}}"#
+        )
     }
 
     #[test]

@@ -20,7 +20,8 @@ impl Loss {
     /// Judges a record, or the beginning of one. An entry that names the lost record as its parent is another check's
     /// finding.
     pub(crate) fn of(record: &[u8]) -> Self {
-        let is_chained = record.starts_with(b"{\"parentUuid\"") || record.starts_with(b"{\"logicalParentUuid\"");
+        let is_chained =
+            record.starts_with(b"{\"parentUuid\"") || record.starts_with(b"{\"logicalParentUuid\"");
         let kind = memmem::find(record, b"\"type\":\"").map(|at| &record[at + 8..]);
         let is = |name: &str| {
             let rest = kind.and_then(|kind| kind.strip_prefix(name.as_bytes()));
@@ -30,7 +31,11 @@ impl Loss {
             Loss::Result
         } else if is("progress") {
             Loss::Nothing
-        } else if is_chained || ["user", "assistant", "system", "attachment"].into_iter().any(is) {
+        } else if is_chained
+            || ["user", "assistant", "system", "attachment"]
+                .into_iter()
+                .any(is)
+        {
             Loss::Words
         } else if kind.is_some() && record.starts_with(b"{\"") {
             Loss::Nothing
@@ -75,12 +80,27 @@ mod tests {
     fn loss_is_judged_by_the_beginning_of_a_record() {
         for (record, loss) in [
             (r#"{"type":"summary","summary":"x"#, Loss::Nothing),
-            (r#"{"parentUuid":"a","cwd":"/","type":"progress","data":{"type":"user""#, Loss::Nothing),
-            (r#"{"parentUuid":"a","type":"user","message":{"content":[{"tool_use_id":"t""#, Loss::Result),
-            (r#"{"parentUuid":"a","type":"user","message":{"content":[{"type":"tool_result","#, Loss::Result),
-            (r#"{"parentUuid":"a","type":"user","message":{"content":"words"#, Loss::Words),
+            (
+                r#"{"parentUuid":"a","cwd":"/","type":"progress","data":{"type":"user""#,
+                Loss::Nothing,
+            ),
+            (
+                r#"{"parentUuid":"a","type":"user","message":{"content":[{"tool_use_id":"t""#,
+                Loss::Result,
+            ),
+            (
+                r#"{"parentUuid":"a","type":"user","message":{"content":[{"type":"tool_result","#,
+                Loss::Result,
+            ),
+            (
+                r#"{"parentUuid":"a","type":"user","message":{"content":"words"#,
+                Loss::Words,
+            ),
             (r#"{"parentUuid":"a","type":"assistant","mess"#, Loss::Words),
-            (r#"{"parentUuid":"a","attachment":{"type":"file""#, Loss::Words),
+            (
+                r#"{"parentUuid":"a","attachment":{"type":"file""#,
+                Loss::Words,
+            ),
             (r#"{"parentUuid":"a","isSide"#, Loss::Words),
             (r#"of the line","uuid":"u"}"#, Loss::Words),
             ("", Loss::Words),

@@ -16,7 +16,9 @@ pub(crate) static CHECK: Check = Check {
     symptom: "messages are missing after resume, with everything before them",
     suffers: Versions::All,
     healed_by: "",
-    repair: Some("complete records in the line are kept, the words of a prompt or a result are taken from their second copies where there are any, and the rest is moved to quarantine"),
+    repair: Some(
+        "complete records in the line are kept, the words of a prompt or a result are taken from their second copies where there are any, and the rest is moved to quarantine",
+    ),
     gate: Gate::Judged,
     run,
 };

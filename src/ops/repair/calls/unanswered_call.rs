@@ -149,7 +149,11 @@ fn answer(
         .max(e.line + 1);
     for (id, copy) in ids.iter().zip(&found) {
         if let Some(copy) = copy {
-            let rest = if copy.whole { "" } else { ", and may be incomplete" };
+            let rest = if copy.whole {
+                ""
+            } else {
+                ", and may be incomplete"
+            };
             plan.warnings.push(format!(
                 "the result of call {id} was restored from {}{rest}",
                 copy.source

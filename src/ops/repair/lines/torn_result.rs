@@ -35,12 +35,19 @@ pub(super) fn restore(
     let place = Place::of(session, line)?;
     let source_uuid = uuid(session, made.entry as usize)?;
     let known = |parent: &String| session.find(Id::of(parent.as_bytes())).is_some();
-    let parent = torn.parent.filter(known).unwrap_or_else(|| source_uuid.clone());
+    let parent = torn
+        .parent
+        .filter(known)
+        .unwrap_or_else(|| source_uuid.clone());
     let own = torn.uuid.or_else(|| place.named_by_child(session));
     let block = format!(
         r#"[{{"tool_use_id":{},"type":"tool_result","content":{content}{}}}]"#,
         encode(&torn.id),
-        if torn.is_error { r#","is_error":true"# } else { "" }
+        if torn.is_error {
+            r#","is_error":true"#
+        } else {
+            ""
+        }
     );
     let line = NewUser {
         like: place.like,
@@ -105,9 +112,13 @@ impl TornResult {
         let parent = string_at(rest).map(|(parent, _)| parent);
         memmem::find(fragment, b"\"type\":\"user\"")?;
         let block = after(fragment, b"\"content\":[{")?;
-        let (id, _) = string_at(after(block, b"\"tool_use_id\":")?).filter(|(_, rest)| !rest.is_empty())?;
+        let (id, _) =
+            string_at(after(block, b"\"tool_use_id\":")?).filter(|(_, rest)| !rest.is_empty())?;
         let value = after(block, b"\"content\":").unwrap_or_default();
-        let whole = Cursor::new(value).skip().ok().filter(|s| s.end as usize != value.len());
+        let whole = Cursor::new(value)
+            .skip()
+            .ok()
+            .filter(|s| s.end as usize != value.len());
         let behind = whole.map_or(value, |span| &value[span.end as usize..]);
         let is_error = behind.starts_with(b",\"is_error\":true");
         if whole.is_some() && !is_last_block(behind) {
@@ -140,7 +151,10 @@ fn is_last_block(behind: &[u8]) -> bool {
 /// Returns the words of `toolUseResult`, if all of it is there.
 fn client_copy(fragment: &[u8]) -> Option<String> {
     let start = memmem::rfind(fragment, b"\"toolUseResult\":")? + 16;
-    let value = Cursor::new(&fragment[start..]).skip().ok()?.of(&fragment[start..]);
+    let value = Cursor::new(&fragment[start..])
+        .skip()
+        .ok()?
+        .of(&fragment[start..]);
     if value.len() == fragment.len() - start {
         // Nothing follows, so a string or an object may still be torn; only a closed one counts.
         let last = value.last();

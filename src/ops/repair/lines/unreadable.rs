@@ -1,8 +1,8 @@
 //! Keeps the complete records of a line that is not one record, and quarantines the rest.
 
 use crate::doctor::Check;
-use crate::doctor::checks::lines::recover::{Piece, pieces};
 use crate::doctor::checks::lines::bad_escape::{self, Escaped};
+use crate::doctor::checks::lines::recover::{Piece, pieces};
 use crate::doctor::checks::lines::{byte_order_mark, glued_records, nul_run, torn_line};
 use crate::human;
 use crate::json::{Edit, Span};
