@@ -92,9 +92,10 @@ pub(super) fn say_which(
 /// Returns a warning for each of these sessions that cannot be read, and with `all` for each project that cannot be listed.
 pub(super) fn unreadable(context: &Context, found: &[Located], all: bool) -> Vec<String> {
     let locator = Locator::new(&context.config, &context.project);
-    let projects = match all {
-        true => locator.unreadable_projects().unwrap_or_default(),
-        false => Vec::new(),
+    let projects = if all {
+        locator.unreadable_projects().unwrap_or_default()
+    } else {
+        Vec::new()
     };
     let projects = projects.into_iter().map(|(_, error)| error.to_string());
     let sessions = found.iter().filter_map(|f| check_readable(&f.path).err());

@@ -136,9 +136,10 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
         };
         all.map_err(|e| CliError::failed("unreadable", e.to_string(), "check the config folder"))?
     };
-    let warnings = match one {
-        true => Vec::new(),
-        false => names::unreadable(context, &found, args.all),
+    let warnings = if one {
+        Vec::new()
+    } else {
+        names::unreadable(context, &found, args.all)
     };
     names::warn(context, &warnings);
     let installed = context.installed_client();

@@ -186,9 +186,10 @@ fn row(context: &Context, all: &[Operation], operation: &Operation) -> Vec<Cell>
     let short = |id: &str| clean(&id.chars().take(8).collect::<String>());
     let (source, target) = (short(&operation.source_id), short(&operation.target_id));
     let (before, after) = sizes(operation);
-    let session = match operation.replaced.is_empty() {
-        true => format!("{source} → {target}"),
-        false => format!("{source} in place"),
+    let session = if operation.replaced.is_empty() {
+        format!("{source} → {target}")
+    } else {
+        format!("{source} in place")
     };
     let change = match (before, after) {
         (Some(before), Some(after)) => signed_bytes(after as i64 - before as i64),

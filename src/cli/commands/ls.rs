@@ -97,7 +97,10 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
         return Ok(ExitCode::SUCCESS);
     }
     names::warn(context, &unreadable);
-    if rows.is_empty() && unreadable.is_empty() {
+    if rows.is_empty() && !unreadable.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if rows.is_empty() {
         context.tell(match (&args.grep, args.all) {
             (Some(_), false) => "No session of this project matches; --all looks in all projects.",
             (Some(_), true) => "No session matches.",

@@ -72,9 +72,10 @@ impl Journal {
         let mut replaced = operation.replaced.iter().map(|r| r.path.as_path());
         let stray = replaced.find(|path| !is_place(self.config(), path) && !is_beside(path));
         let target = operation.target.as_path();
-        let is_own = match operation.replaced.is_empty() {
-            true => operation.created.is_empty() || is_place(self.config(), target),
-            false => target == operation.source,
+        let is_own = if operation.replaced.is_empty() {
+            operation.created.is_empty() || is_place(self.config(), target)
+        } else {
+            target == operation.source
         };
         stray.or_else(|| (!is_own).then_some(target))
     }

@@ -435,9 +435,12 @@ fn spoil(home: &Home, n: usize, change: impl Fn(&str) -> String) {
     let path = home.transcript(SESSION);
     let text = fs_err::read_to_string(&path).expect("the session");
     let own = format!("\"uuid\":\"{}\"", uuid(SESSION, n));
-    let lines = text.lines().map(|line| match line.contains(&own) {
-        true => change(line),
-        false => line.to_owned(),
+    let lines = text.lines().map(|line| {
+        if line.contains(&own) {
+            change(line)
+        } else {
+            line.to_owned()
+        }
     });
     let lines: Vec<String> = lines.collect();
     home.write(&path, lines.join("\n") + "\n");
