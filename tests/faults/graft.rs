@@ -59,7 +59,9 @@ fn killed_at_every_step(before: &[&[&str]], command: &[&str]) -> (usize, usize) 
     let prepared = || {
         let home = home();
         let without = files(&home);
-        before.iter().for_each(|run| ends_well(&home, run));
+        for run in before {
+            ends_well(&home, run);
+        }
         (home, without)
     };
     let (first, _) = prepared();
