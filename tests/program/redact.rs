@@ -393,7 +393,7 @@ fn redact_only_suggests_what_might_be_a_secret() {
     let before = home.everything();
     let run = home.run(&["redact", SESSION, "--in-place", "--yes"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stdout.contains("1 might be secrets"), "{run:?}");
+    assert!(run.stdout.contains("1 text might be a secret"), "{run:?}");
     assert_eq!(home.everything(), before);
     let all = home.run(&["redact", "--all"]);
     assert_eq!(all.code, 2, "{all:?}");

@@ -141,7 +141,7 @@ fn session_id(context: &mut Context, all: &[Operation], name: &str) -> Result<St
 
 /// Returns the command that undoes or redoes the newest operation that is shown, if it would not be refused.
 fn advice(all: &[Operation], shown: &[&Operation], unusable: &[UnusableRecord]) -> Option<String> {
-    let newest = |state| shown.iter().find(|o| o.state == state);
+    let newest = |state| shown.iter().find(|o| o.state == state && !o.forgets);
     if let Some(operation) = newest(State::Committed) {
         let name = short_name(all, operation);
         return Some(format!("Undo one with: ccsurgery undo {name}"));

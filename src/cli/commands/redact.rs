@@ -198,7 +198,7 @@ fn confirm_suggestions(context: &mut Context, hunt: &mut Hunt) -> Result<(), Cli
         return Ok(());
     }
     let all = count(hunt.suggestions.len() as u64);
-    context.tell(&format!("{all} that only might be secrets:"));
+    context.tell(&format!("{all} found that might be secrets:"));
     let mut accepted = false;
     for found in std::mem::take(&mut hunt.suggestions) {
         let target = &hunt.targets[found.target];

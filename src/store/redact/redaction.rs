@@ -58,7 +58,7 @@ impl<'a> Redaction<'a> {
         let mut operation = Operation::new(provenance.now, provenance.random);
         operation.operation.clone_from(&provenance.operation);
         operation.command.clone_from(&provenance.command);
-        let (path, id) = session.unwrap_or((journal.config().root(), ""));
+        let (path, id) = session.unwrap_or((journal.config().root(), "all"));
         path.clone_into(&mut operation.source);
         path.clone_into(&mut operation.target);
         id.clone_into(&mut operation.source_id);

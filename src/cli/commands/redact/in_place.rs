@@ -18,6 +18,7 @@ use crate::surgery::Surgery;
 
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
+use super::super::super::operations::plural;
 use super::super::super::progress::Progress;
 use super::report::{Done, Report};
 use super::{Hunt, RedactArgs};
@@ -141,13 +142,13 @@ fn confirm(
             "give --yes to go ahead, or -n to see what would be replaced",
         ));
     }
-    let files = changed_targets(hunt).len() as u64;
+    let files = plural(changed_targets(hunt).len() as u64, "file", "files");
     let way_back = if args.keep_undo {
         "The old bytes are kept for `ccsurgery undo`, secrets included."
     } else {
         "No old bytes are kept: this cannot be undone."
     };
-    let mut question = format!("Replace secrets in {} files? {way_back}", count(files));
+    let mut question = format!("Replace secrets in {files}? {way_back}");
     if hunt.is_all && !records.is_empty() {
         let _ = write!(
             question,

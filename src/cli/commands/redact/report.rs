@@ -12,6 +12,7 @@ use crate::secrets::{Source, rotation};
 use crate::store::{Found, RedactTarget};
 
 use super::super::super::context::Context;
+use super::super::super::operations::plural;
 use super::super::super::report::SCHEMA;
 use super::Hunt;
 use super::in_place::Elsewhere;
@@ -265,8 +266,7 @@ impl Report {
             let _ = writeln!(out, "{} {extent}", paint(GREEN, "No secrets:"));
         } else {
             let all = self.secrets.len() as u64;
-            let noun = if all == 1 { "secret" } else { "secrets" };
-            let head = paint(BOLD, format!("{} {noun}", count(all)));
+            let head = paint(BOLD, plural(all, "secret", "secrets"));
             let _ = writeln!(out, "{head} ({extent})");
         }
         for secret in &self.secrets {
@@ -333,10 +333,11 @@ impl Report {
             return;
         }
         let all = self.suggestions.len() as u64;
-        let note = paint(YELLOW, format!("{} might be secrets", count(all)));
+        let words = plural(all, "text might be a secret", "texts might be secrets");
+        let note = paint(YELLOW, words);
         let _ = writeln!(
             out,
-            "\n{note}; they are replaced only if you confirm each on a terminal, or name them with --literal"
+            "\n{note}; such a text is replaced only if you confirm it on a terminal, or name it with --literal"
         );
         let most = if context.verbose {
             usize::MAX
@@ -402,12 +403,9 @@ impl Report {
 
     fn done_text(&self, elsewhere: &Elsewhere, done: &Done, home: Option<&Path>) -> String {
         let mut out = String::new();
-        let files = count(done.files as u64);
-        let _ = writeln!(
-            out,
-            "\nReplaced {} secrets in {files} files.",
-            count(self.secrets.len() as u64)
-        );
+        let secrets = plural(self.secrets.len() as u64, "secret", "secrets");
+        let files = plural(done.files as u64, "file", "files");
+        let _ = writeln!(out, "\nReplaced {secrets} in {files}.");
         if done.forgotten > 0 {
             let _ = writeln!(
                 out,
