@@ -62,6 +62,14 @@ fn tail(session: &Session) -> Vec<u32> {
             break;
         }
     }
+    // Entries of other kinds are never shown.
+    let is_shown = |i: &u32| {
+        matches!(
+            entries[*i as usize].kind,
+            Kind::Attachment | Kind::System | Kind::Progress
+        )
+    };
+    out.retain(is_shown);
     out
 }
 

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::session::{Session, Standing};
-use crate::transcript::{Entry, Id, Kind};
+use crate::transcript::{Entry, Id, Kind, PromptKind};
 
 use super::super::plan::{Fate, Plan};
 use super::gone::Gone;
@@ -39,19 +39,22 @@ impl Chain {
             others: Vec::new(),
         };
         let (mut last, mut before) = (NOBODY, NOBODY);
+        let rearranged = Rearranged::new(session, plan, gone);
         for (position, &i) in path.iter().enumerate() {
+            let in_order = rearranged.contains(position as u32);
             // Preserved messages are shown after the summary, but hang on what was there before the compaction.
             if let Some(parent) = graph.parent(i as usize)
                 && before != NOBODY
                 && before != parent as u32
                 && !entries[i as usize].is_boundary()
+                && !in_order
             {
                 last = chain.last_above(session, gone, parent);
                 before = parent as u32;
             }
             if gone.stays(i as usize) {
                 let e = &entries[i as usize];
-                if last != before && e.parent.is_some() && !e.is_boundary() {
+                if (last != before || in_order) && e.parent.is_some() && !e.is_boundary() {
                     chain.link(session, gone, i, last);
                 }
                 last = i;
@@ -117,6 +120,12 @@ impl Chain {
         self.others.iter().filter_map(linked)
     }
 
+    /// Returns the last entry of the path that the result has.
+    pub(super) fn end(&self) -> Option<usize> {
+        let last = self.last.last().copied()?;
+        (last != NOBODY).then_some(last as usize)
+    }
+
     /// Returns the entry that takes the place of a removed one of the path.
     pub(super) fn before(&self, standing: Standing) -> Option<usize> {
         let Standing::Path(position) = standing else {
@@ -124,6 +133,46 @@ impl Chain {
         };
         let last = self.last.get(position as usize).copied()?;
         (last != NOBODY).then_some(last as usize)
+    }
+}
+
+/// The stretches of the path with a prompt that arrived in the middle of a message, if the plan changes them.
+///
+/// The rest of the message hangs on the prompt, and clients show the prompt after the message only because they gather
+/// its lines. Without some of them they would not, so the entries of such a stretch are linked in the order in which they
+/// were shown.
+struct Rearranged(Vec<(u32, u32)>);
+
+impl Rearranged {
+    fn new(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Self {
+        let (entries, graph) = (session.entries(), session.graph());
+        let path = graph.path();
+        let changes = |&i: &u32| {
+            let i = i as usize;
+            !gone.stays(i) || loses_results(session, plan, &entries[i])
+        };
+        let is_changed = |&&(from, to): &&(u32, u32)| {
+            let above = path[..from as usize].iter().rev();
+            let mut answers = above.clone().map(|&i| &entries[i as usize]);
+            let answer = answers.find(|e| e.kind == Kind::Assistant);
+            let id = answer.map(|e| e.message_id);
+            // The first lines of the message and their results stand before the stretch.
+            let above = above.take_while(|&&i| {
+                let e = &entries[i as usize];
+                e.prompt == PromptKind::None
+                    && (e.kind != Kind::Assistant || Some(e.message_id) == id)
+            });
+            path[from as usize..to as usize].iter().any(changes) || above.into_iter().any(changes)
+        };
+        let stretches = graph.midstream().iter().filter(is_changed);
+        Self(stretches.copied().collect())
+    }
+
+    /// Whether an entry at this position is linked to the one before it. The entry after a stretch is too.
+    fn contains(&self, position: u32) -> bool {
+        let at = self.0.partition_point(|stretch| stretch.1 < position);
+        let stretch = self.0.get(at);
+        stretch.is_some_and(|stretch| stretch.0 <= position)
     }
 }
 
@@ -185,26 +234,27 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
                 entry,
             });
         };
+        let above = if m.keeps_line {
+            path.get(line as usize)
+        } else {
+            m.lines.last()
+        };
+        let parent = |i: u32| session.graph().parent(i as usize).map(|p| p as u32);
+        // A result that follows its own call keeps its parent.
+        let follows = |i: &&u32| parent(**i) == above.copied();
+        let result = m.results.iter().find(follows).or(m.results.last());
+        let result = result.filter(|_| m.has_result && !m.keeps_result);
+        let own = result.and_then(|&i| parent(i));
+        let own = own.filter(|p| m.lines.contains(p));
         if !m.keeps_line {
-            m.lines.iter().for_each(|&i| join(line, 0, i));
+            // Lines after the call whose result joins stay beside the path.
+            let lines = m.lines.iter().filter(|&&i| own.is_none_or(|own| i <= own));
+            lines.for_each(|&i| join(line, 0, i));
+        } else if let Some(own) = own {
+            join(line, 0, own);
         }
-        if m.has_result && !m.keeps_result {
-            let above = if m.keeps_line {
-                path.get(line as usize)
-            } else {
-                m.lines.last()
-            };
-            let parent = |i: u32| session.graph().parent(i as usize).map(|p| p as u32);
-            // A result that follows its own call keeps its parent.
-            let follows = |i: &&u32| parent(**i) == above.copied();
-            let result = m.results.iter().find(follows).or(m.results.last());
-            if let Some(&i) = result {
-                let own = parent(i).filter(|p| m.keeps_line && m.lines.contains(p));
-                if let Some(p) = own {
-                    join(line, 0, p);
-                }
-                join(line, 1, i);
-            }
+        if let Some(&i) = result {
+            join(line, 1, i);
         }
         // Text beside removed results stays in the order of the file.
         let at = |i: u32| if i < path[last as usize] { line } else { last };
