@@ -132,7 +132,9 @@ impl<'a> Surgery<'a> {
             keep_original: self.keep_original,
         };
         let mut step = first?;
+        let mut rearranged = false;
         while let Some(made) = step {
+            rearranged |= made.reach == Reach::Rearranges;
             let next = held.advance(made.document, &made.lines);
             let lifted = next.graph().window_start() < made.window_start;
             if made.reach != Reach::Narrows || lifted {
@@ -173,6 +175,7 @@ impl<'a> Surgery<'a> {
             transformed,
             expected,
             baseline,
+            rearranged,
         })
     }
 }
@@ -315,6 +318,8 @@ pub struct Operated {
     pub(super) expected: Option<Expected>,
     /// The faults that the original has.
     pub(super) baseline: Faults,
+    /// Whether a transform may make another path or another order the conversation, as repairs do.
+    pub(super) rearranged: bool,
 }
 
 impl Operated {
