@@ -2,24 +2,19 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::json::{Edit, encode};
 use crate::session::{At, Session, Standing, turn_end};
-use crate::surgery::{
-    Action, ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Transform, Words,
-};
+use crate::surgery::{ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Transform, Words};
 use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
 use super::agents::agents_gone;
 use super::delete_preserved::keep_preserved;
 use super::deleted_traces::{Lines, drop_traces, warn_of_written_files};
 use super::drop_tools::{doom_thinking, drop_companions, drop_field};
-use super::removals::{BlockRemovals, Copies, remove_copies};
+use super::placeholder::{prompt_for, replace_prompt};
+use super::queued_prompts::keep_in_place;
+use super::removals::{BlockRemovals, Copies, drop_duplicates, remove_copies};
 use super::selector::{Selection, Selector, block_text};
 use super::truncate::{Truncate, note as note_removed};
-
-/// The text that takes the place of a deleted prompt whose answer stays. The API requires that a conversation begins
-/// with a user message.
-const PLACEHOLDER: &str = "(this prompt was deleted)";
 
 /// How many characters of a deleted text the preview may need.
 const EXCERPT: usize = 600;
@@ -53,6 +48,7 @@ impl Transform for Delete {
         } else {
             self.plan_content(session, &mut plan)?;
         }
+        drop_duplicates(session, &mut plan);
         keep_preserved(session, &mut plan)?;
         plan.dropped_agents = agents_gone(session, &plan);
         Ok(plan)
@@ -86,13 +82,18 @@ impl Delete {
         if let Some(cut) = cut_before(session, first, last)? {
             *plan = cut;
         }
+        let stays = |position: u32, e: &Entry| !inside(position) || is_compaction(e);
+        let placeholder = prompt_for(session, session.graph().window_start(), stays);
+        if let Some(prompt) = placeholder {
+            replace_prompt(session, prompt, plan);
+        }
         for (i, e) in session.entries().iter().enumerate() {
             let (Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p)) =
                 session.graph().place(i)
             else {
                 continue;
             };
-            if inside(p) && !is_compaction(e) && !plan.drops(e.line) {
+            if placeholder != Some(i) && inside(p) && !is_compaction(e) && !plan.drops(e.line) {
                 if matches!(session.graph().place(i), Standing::Path(_)) {
                     lines.extend_to(e.line);
                 }
@@ -151,6 +152,7 @@ impl Delete {
         warn_of_written_files(session, &calls, plan);
         drop_traces(session, Lines::default(), plan);
         remove_copies(session, plan, &Copies { thinking, calls });
+        keep_in_place(session, plan);
         Ok(())
     }
 
@@ -296,29 +298,6 @@ fn placeholders(session: &Session, selection: &Selection) -> Vec<usize> {
         (before, prompt) = (Some(e.kind), None);
     }
     out
-}
-
-/// Puts a note in the place of a prompt.
-fn replace_prompt(session: &Session, entry: usize, plan: &mut Plan) {
-    let e = &session.entries()[entry];
-    let note = encode(PLACEHOLDER);
-    let grown = note.len() as i64 - e.content.len() as i64;
-    let shown = if session.graph().is_shown(entry) {
-        grown
-    } else {
-        0
-    };
-    let words = crate::view::prompt_text(session, e).unwrap_or_default();
-    plan.note(
-        session,
-        e,
-        Action::Edit,
-        ChangeKind::Prompt,
-        grown,
-        shown,
-        words,
-    );
-    plan.edit_line(e.line, [Edit::new(e.content, note)]);
 }
 
 /// Returns the kind of a deleted block and an excerpt of it, for the preview.
