@@ -97,6 +97,9 @@ impl Transform for Compact {
         }
         refuse_compacted(session, position)?;
         refuse_running(session, upto)?;
+        if !self.drop_history {
+            refuse_split_message(session, position)?;
+        }
         let summary = self.summary_of(session, upto)?;
         hide_before(session, position, &mut plan);
         if self.drop_history {
@@ -246,8 +249,7 @@ fn preserved_from(session: &Session, position: u32) -> &[u32] {
     }
 }
 
-/// Separates a prompt that is kept from the message that it arrived in the middle of: the rest of the message hangs on the
-/// prompt, and is hidden.
+/// Separates a prompt that is kept from the results that it arrived before: they hang on the prompt, and are hidden.
 fn separate_midstream(session: &Session, position: u32, plan: &mut Plan) {
     let graph = session.graph();
     let inside = |stretch: &&(u32, u32)| stretch.0 < position && position < stretch.1;
@@ -278,6 +280,24 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
             "turn {upto} is unfinished: it has calls without results, which cannot be summarised"
         ),
         [Remedy::KeepLast(1)],
+    ))
+}
+
+/// Refuses to hide a part of a message: clients would show it again, together with the rest.
+fn refuse_split_message(session: &Session, position: u32) -> Result<(), Refusal> {
+    let (before, after) = session.graph().path().split_at(position as usize);
+    let is_answer = |i: &&u32| session.heads()[**i as usize].kind == Kind::Assistant;
+    let message = |i: &u32| session.entries()[*i as usize].message_id;
+    let last = before.iter().rfind(is_answer).map(message);
+    let next = after.iter().find(is_answer).map(message);
+    if last != next || !last.is_some_and(|id| id.is_some()) {
+        return Ok(());
+    }
+    let kept = session.turns().len() as u32 + 1 - session.turns().at_position(position);
+    Err(Refusal::with(
+        "split-message",
+        "the first kept prompt arrived while the model was writing an answer, so the two cannot be separated",
+        [Remedy::KeepLast(kept + 1)],
     ))
 }
 

@@ -12,7 +12,7 @@ use super::deleted_traces::{Lines, drop_traces, warn_of_written_files};
 use super::drop_tools::{doom_thinking, drop_companions, drop_field};
 use super::placeholder::{prompt_for, replace_prompt};
 use super::queued_prompts::keep_in_place;
-use super::removals::{BlockRemovals, Copies, drop_duplicates, remove_copies};
+use super::removals::{BlockRemovals, Copies, drop_duplicates, holds_copies, remove_copies};
 use super::selector::{Selection, Selector, block_text};
 use super::truncate::{Truncate, note as note_removed};
 
@@ -125,6 +125,9 @@ impl Delete {
             .filter(|e| e.kind == Kind::Assistant)
             .filter_map(|e| e.message_id.some())
             .collect();
+        // Second copies are removed further down, together with those of the thinking.
+        let is_own = |at: &At| !holds_copies(&entries[at.entry as usize]);
+        selection.blocks.retain(is_own);
         let thinking = doom_thinking(session, &messages, &mut selection.blocks);
         refuse_all(session, &selection)?;
         for entry in placeholders(session, &selection) {
@@ -275,6 +278,12 @@ impl Vanishing {
 /// Returns the deleted prompts after which an answer would come first, or directly follow another answer.
 fn placeholders(session: &Session, selection: &Selection) -> Vec<usize> {
     let gone = Vanishing::new(session, selection);
+    // Other lines of an answer can stand beside the path, where the model is shown them too.
+    let answers = session.entries_of(Kind::Assistant);
+    let beside = answers.filter(|&(i, _)| {
+        matches!(session.graph().place(i), Standing::Beside(_)) && !gone.contains(session, i)
+    });
+    let beside: FxHashSet<Id> = beside.filter_map(|(_, e)| e.message_id.some()).collect();
     let mut out = Vec::new();
     let (mut before, mut prompt) = (None, None);
     for i in session.graph().path().iter().map(|&i| i as usize) {
@@ -285,7 +294,8 @@ fn placeholders(session: &Session, selection: &Selection) -> Vec<usize> {
         if !e.is_message() || e.flags.sidechain() {
             continue;
         }
-        if gone.contains(session, i) {
+        let is_beside = e.kind == Kind::Assistant && beside.contains(&e.message_id);
+        if gone.contains(session, i) && !is_beside {
             let has_result = session.blocks(e).iter().any(|b| b.kind.is_result());
             if e.kind == Kind::User && !has_result {
                 prompt = Some(i);

@@ -147,7 +147,10 @@ impl Lifted {
         for &i in &self.entries {
             for child in graph.children(i).filter(|c| !self.set.contains(c)) {
                 // Preserved messages come between the history and what follows.
-                let above = self.before(session, child).or_else(|| tail_of(i));
+                let tail = tail_of(i);
+                let preserved = self.before(session, child);
+                let preserved = preserved.filter(|&p| tail.is_none_or(|t| graph.descends(p, t)));
+                let above = preserved.or(tail);
                 let uuid = above.and_then(|above| session.uuid(&session.entries()[above]));
                 plan.set_parent(child, uuid.as_deref());
             }

@@ -136,14 +136,14 @@ impl Graph {
     }
 
     /// The live path in the order of the conversation, from its root through all compactions.
-    /// Messages that a compaction preserves follow its summary, and prompts that arrived in the middle of a message
-    /// follow that message.
+    /// Messages that a compaction preserves follow its summary, and prompts that arrived before results follow
+    /// these.
     pub fn path(&self) -> &[u32] {
         &self.live.path
     }
 
     /// The last message of the chain of parents. The live path ends with it, unless a compaction at
-    /// the very end preserves messages, or a prompt arrived in the middle of the last message: they follow it.
+    /// the very end preserves messages, or a prompt arrived before the last results: they follow it.
     pub fn leaf(&self) -> Option<usize> {
         self.live.leaf.map(|i| i as usize)
     }
@@ -156,9 +156,8 @@ impl Graph {
         end.filter(|&end| end > self.window)
     }
 
-    /// The stretches of the path, as positions, with prompts that arrived in the middle of a message. They follow the
-    /// message and its results there, while the rest of the message hangs on them. The entry at the end of a stretch is
-    /// not part of it.
+    /// The stretches of the path, as positions, with prompts that arrived before results. They follow the results there,
+    /// while the results hang on them. The entry at the end of a stretch is not part of it.
     pub(crate) fn midstream(&self) -> &[(u32, u32)] {
         &self.live.midstream
     }

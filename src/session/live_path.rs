@@ -28,11 +28,11 @@ pub(crate) struct LivePath {
     /// From its root to its end, in the order of the conversation.
     pub(crate) path: Vec<u32>,
     /// The last message of the chain of parents. The path ends with it, unless a compaction at the
-    /// very end preserves messages, or a prompt arrived in the middle of the last message: they follow it.
+    /// very end preserves messages, or a prompt arrived before the last results: they follow it.
     pub(crate) leaf: Option<u32>,
     /// The position after the preserved messages of the last compaction that has any.
     pub(crate) preserved_end: Option<u32>,
-    /// The stretches with prompts that arrived in the middle of a message.
+    /// The stretches with prompts that arrived before results.
     pub(crate) midstream: Vec<Stretch>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> PathFinder<'a> {
             PreservedEntries::of(self.graph, self.entries, &self.hints.preserved, &chain);
         let leaf = chain.last().copied();
         let (mut path, preserved_end) = preserved.arrange(chain);
-        let midstream = move_prompts(self.entries, self.heads, &mut path);
+        let midstream = move_prompts(self.heads, &mut path);
         LivePath {
             path,
             leaf,

@@ -1,37 +1,33 @@
-//! Prompts that arrived while the model wrote a message or waited for results.
+//! Prompts that arrived while calls ran, before their results.
 //!
-//! Clients show such a prompt after the whole message and the results of its calls, although the rest of the message
-//! hangs on the prompt. The live path has them in the same order, so that a turn is one stretch of it.
+//! Clients show such a prompt after the results, although the results hang on the prompt. The live path has them in the
+//! same order, so that a call and its result are in one turn, and a turn is one stretch of the path.
 
 use super::turns::is_queued_prompt;
-use crate::transcript::{Entry, EntryHead, Kind, PromptKind};
+use crate::transcript::{EntryHead, Kind, PromptKind};
 
 /// A stretch of the live path that is not in the order of parents: from its first moved entry up to, but not including,
 /// the entry that follows the moved ones.
 pub(crate) type Stretch = (u32, u32);
 
-/// Moves prompts that stand between the lines of a message, or before results of its calls, after both.
+/// Moves prompts that stand between an answer and results of its calls after these results.
 /// Returns the stretches that changed, in order.
-pub(crate) fn move_prompts(
-    entries: &[Entry],
-    heads: &[EntryHead],
-    path: &mut [u32],
-) -> Vec<Stretch> {
+pub(crate) fn move_prompts(heads: &[EntryHead], path: &mut [u32]) -> Vec<Stretch> {
     let mut stretches = Vec::new();
-    let mut answer = None;
+    let mut has_answer = false;
     let mut at = 0;
     while at < path.len() {
         let head = heads[path[at] as usize];
         if head.kind == Kind::Assistant {
-            answer = Some(path[at] as usize);
+            has_answer = true;
         } else if head.is_boundary() {
-            answer = None;
-        } else if is_prompt(head)
-            && let Some(answer) = answer
-            && let Some(end) = end_of_message(entries, heads, &path[at..], answer)
+            has_answer = false;
+        } else if has_answer
+            && is_prompt(head)
+            && let Some(length) = up_to_last_result(heads, &path[at..])
         {
-            let end = at + end;
-            path[at..end].sort_by_key(|&i| !belongs(entries, heads, i as usize, answer));
+            let end = at + length;
+            path[at..end].sort_by_key(|&i| !is_result(heads[i as usize]));
             stretches.push((at as u32, end as u32));
             at = end;
             continue;
@@ -46,35 +42,21 @@ fn is_prompt(head: EntryHead) -> bool {
     matches!(head.prompt, PromptKind::Words | PromptKind::Command) || is_queued_prompt(head)
 }
 
-/// Whether an entry is a line of this message, or the result of a call that was made before the prompt.
-fn belongs(entries: &[Entry], heads: &[EntryHead], entry: usize, answer: usize) -> bool {
-    match heads[entry].kind {
-        Kind::Assistant => {
-            let id = entries[entry].message_id;
-            id.is_some() && id == entries[answer].message_id
-        }
-        Kind::User => heads[entry].prompt == PromptKind::None,
-        _ => false,
-    }
+/// Whether an entry has results of calls.
+fn is_result(head: EntryHead) -> bool {
+    head.kind == Kind::User && head.prompt == PromptKind::None && !head.flags.meta()
 }
 
-/// Returns the length of the stretch from a prompt to the last entry that belongs to the message before it; `None` if no
-/// such entry follows.
-fn end_of_message(
-    entries: &[Entry],
-    heads: &[EntryHead],
-    path: &[u32],
-    answer: usize,
-) -> Option<usize> {
-    let is_over = |&&i: &&u32| {
-        let i = i as usize;
-        heads[i].is_boundary()
-            || heads[i].kind == Kind::Assistant && !belongs(entries, heads, i, answer)
+/// Returns the length of the stretch from a prompt to the last result before the next answer; `None` if there is none.
+fn up_to_last_result(heads: &[EntryHead], path: &[u32]) -> Option<usize> {
+    let is_over = |&i: &u32| {
+        let head = heads[i as usize];
+        head.is_boundary() || head.kind == Kind::Assistant
     };
-    let rest = path.iter().position(|i| is_over(&i)).unwrap_or(path.len());
+    let rest = path.iter().position(is_over).unwrap_or(path.len());
     let last = path[..rest]
         .iter()
-        .rposition(|&i| belongs(entries, heads, i as usize, answer))?;
+        .rposition(|&i| is_result(heads[i as usize]))?;
     Some(last + 1)
 }
 
@@ -107,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn live_path_has_a_prompt_after_the_message_that_it_arrived_in() {
+    fn live_path_keeps_a_prompt_between_the_lines_of_a_message() {
         let lines = [
             line("user", "p1", "", r#""content":"go""#),
             answer("a1", "p1", "m", TEXT),
@@ -116,7 +98,7 @@ mod tests {
             line("user", "r", "a2", RESULT),
             answer("b", "r", "n", TEXT),
         ];
-        assert_eq!(path(&lines), ("p1 a1 a2 r p2 b".to_owned(), 2));
+        assert_eq!(path(&lines), ("p1 a1 p2 a2 r b".to_owned(), 2));
     }
 
     #[test]

@@ -133,7 +133,7 @@ pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
 pub(crate) fn unfinished(session: &Session) -> Option<u32> {
     let (entries, graph) = (session.entries(), session.graph());
     let last = *graph.path().last()? as usize;
-    // A prompt that arrived in the middle of the last message follows it on the path.
+    // A prompt that arrived before the last results follows them on the path.
     let waits = graph.leaf().filter(|&leaf| ends_midstream(graph, leaf));
     let leaf = waits.unwrap_or(last);
     let count = session.turns().of(graph, leaf)?;

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::session::{Session, Standing};
-use crate::transcript::{Entry, Id, Kind, PromptKind};
+use crate::transcript::{Entry, Id, Kind};
 
 use super::super::plan::{Fate, Plan};
 use super::gone::Gone;
@@ -136,35 +136,25 @@ impl Chain {
     }
 }
 
-/// The stretches of the path with a prompt that arrived in the middle of a message, if the plan changes them.
+/// The stretches of the path with a prompt that arrived before results, if the plan changes them.
 ///
-/// The rest of the message hangs on the prompt, and clients show the prompt after the message only because they gather
-/// its lines. Without some of them they would not, so the entries of such a stretch are linked in the order in which they
-/// were shown.
+/// The results hang on the prompt, and clients show the prompt after them only because they are results. Without some of
+/// them they would not, so the entries of such a stretch are linked in the order in which they were shown.
 struct Rearranged(Vec<(u32, u32)>);
 
 impl Rearranged {
     fn new(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Self {
-        let (entries, graph) = (session.entries(), session.graph());
-        let path = graph.path();
+        let (entries, path) = (session.entries(), session.graph().path());
         let changes = |&i: &u32| {
-            let i = i as usize;
-            !gone.stays(i) || loses_results(session, plan, &entries[i])
+            let e = &entries[i as usize];
+            !gone.stays(i as usize) || e.kind == Kind::User && loses_results(session, plan, e)
         };
         let is_changed = |&&(from, to): &&(u32, u32)| {
-            let above = path[..from as usize].iter().rev();
-            let mut answers = above.clone().map(|&i| &entries[i as usize]);
-            let answer = answers.find(|e| e.kind == Kind::Assistant);
-            let id = answer.map(|e| e.message_id);
-            // The first lines of the message and their results stand before the stretch.
-            let above = above.take_while(|&&i| {
-                let e = &entries[i as usize];
-                e.prompt == PromptKind::None
-                    && (e.kind != Kind::Assistant || Some(e.message_id) == id)
-            });
-            path[from as usize..to as usize].iter().any(changes) || above.into_iter().any(changes)
+            // The entry above the stretch is the answer, or one of its results.
+            let from = from.saturating_sub(1) as usize;
+            path[from..to as usize].iter().any(changes)
         };
-        let stretches = graph.midstream().iter().filter(is_changed);
+        let stretches = session.graph().midstream().iter().filter(is_changed);
         Self(stretches.copied().collect())
     }
 
@@ -327,10 +317,17 @@ fn loses_results(session: &Session, plan: &Plan, e: &Entry) -> bool {
     let Some(Fate::Edit(edits)) = plan.fate(e.line) else {
         return false;
     };
-    let mut results = session.blocks(e).iter().filter(|b| b.kind.is_result());
-    results.all(|b| {
-        edits.iter().any(|edit| {
-            edit.with.is_empty() && edit.span.start <= b.span.start && edit.span.end >= b.span.end
+    let mut results = session
+        .blocks(e)
+        .iter()
+        .filter(|b| b.kind.is_result())
+        .peekable();
+    results.peek().is_some()
+        && results.all(|b| {
+            edits.iter().any(|edit| {
+                edit.with.is_empty()
+                    && edit.span.start <= b.span.start
+                    && edit.span.end >= b.span.end
+            })
         })
-    })
 }

@@ -29,11 +29,14 @@ pub(super) fn leaf_to_pin(
 ) -> Option<usize> {
     let graph = session.graph();
     let was = graph.leaf()?;
-    // A prompt that arrived in the middle of the last message follows it once the message changes.
+    // A prompt that arrived before the last results follows them once one of them changes, and so do messages that a
+    // compaction preserved once the compaction is removed.
     let is_last = |stretch: &(u32, u32)| stretch.1 as usize == graph.path().len();
-    let leaf = match graph.midstream().last() {
-        Some(stretch) if is_last(stretch) && !chain.is_unchanged() => chain.end()?,
-        _ => chain.before(graph.place(was))?,
+    let is_rearranged = graph.midstream().last().is_some_and(is_last) && !chain.is_unchanged();
+    let leaf = if is_rearranged || !gone.stays(was) {
+        chain.end()?
+    } else {
+        chain.before(graph.place(was))?
     };
     if leaf == was {
         return gains_tail(session, gone, leaf).then_some(leaf);
