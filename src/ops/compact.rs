@@ -211,7 +211,7 @@ fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
     if is_first || window < position && !ends_with_preserved(session, position) {
         return Ok(());
     }
-    // The turns that begin after the last compaction and the messages that nothing can follow.
+    // If only preserved messages follow the last compaction, no boundary can stand after it.
     let shown = turns.iter().filter(|t| t.path.0 > window).count() as u32;
     let kept = match graph.preserved_end() {
         Some(end) if end as usize == graph.path().len() => 0,

@@ -24,6 +24,8 @@ pub(super) struct Chain {
     parents: Vec<u32>,
     /// Entries with a new parent whose old one is not removed.
     others: Vec<u32>,
+    /// Whether the path ends with a stretch whose entries are linked in the order in which they were shown.
+    ends_rearranged: bool,
 }
 
 impl Chain {
@@ -33,13 +35,15 @@ impl Chain {
         let path = graph.path();
         let joining = joining(session, plan, gone);
         let mut joining = joining.iter().peekable();
+        let rearranged = Rearranged::new(session, plan, gone);
+        let is_last = |stretch: &(u32, u32)| stretch.1 as usize == path.len();
         let mut chain = Self {
             last: Vec::with_capacity(path.len()),
             parents: Vec::new(),
             others: Vec::new(),
+            ends_rearranged: rearranged.0.last().is_some_and(is_last),
         };
         let (mut last, mut before) = (NOBODY, NOBODY);
-        let rearranged = Rearranged::new(session, plan, gone);
         for (position, &i) in path.iter().enumerate() {
             let in_order = rearranged.contains(position as u32);
             // Preserved messages are shown after the summary, but hang on what was there before the compaction.
@@ -118,6 +122,11 @@ impl Chain {
     pub(super) fn others(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let linked = |&i: &u32| Some((i as usize, self.parent(i as usize)?));
         self.others.iter().filter_map(linked)
+    }
+
+    /// Whether the result's path ends with prompts that had arrived before results which are changed.
+    pub(super) fn ends_rearranged(&self) -> bool {
+        self.ends_rearranged
     }
 
     /// Returns the last entry of the path that the result has.

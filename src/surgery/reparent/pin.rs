@@ -31,9 +31,7 @@ pub(super) fn leaf_to_pin(
     let was = graph.leaf()?;
     // A prompt that arrived before the last results follows them once one of them changes, and so do messages that a
     // compaction preserved once the compaction is removed.
-    let is_last = |stretch: &(u32, u32)| stretch.1 as usize == graph.path().len();
-    let is_rearranged = graph.midstream().last().is_some_and(is_last) && !chain.is_unchanged();
-    let leaf = if is_rearranged || !gone.stays(was) {
+    let leaf = if chain.ends_rearranged() || !gone.stays(was) {
         chain.end()?
     } else {
         chain.before(graph.place(was))?

@@ -38,7 +38,9 @@ pub(crate) fn operation(
         shown(before, &after, &promise)?;
         lines(text, &result, after.last_message(), &promise)?;
     }
-    api(before, &after)?;
+    if !promise.free {
+        api(before, &after)?;
+    }
     if let Some(left) = promise.gone.iter().find(|g| result.contains(g.as_str())) {
         return Err(format!("copies: {left} is still in the file"));
     }
