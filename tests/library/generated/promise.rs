@@ -106,6 +106,7 @@ impl Operation {
                 let one = matches!(choice, Choice::Number(_));
                 promise.may_refuse = one && before.unfinished_turn().is_some();
                 // What follows a removed result hangs on the words beside it, if there are any.
+                promise.touches.push("\"beside-".to_owned());
                 let joins = before.has_words_beside_results();
                 promise
                     .touches

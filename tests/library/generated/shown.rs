@@ -16,8 +16,15 @@ impl Conversation {
             .rposition(|&i| is_message(&self.entries[i]))?;
         let (leaf, turn) = (&self.entries[self.path[last]], self.turns[last]);
         if leaf["type"] == "user" {
-            let waits = content(leaf).iter().any(|b| b["type"] == "tool_result");
-            return waits.then_some(turn);
+            // A prompt may have arrived before the result: the turn that waits is that of the call.
+            let result = content(leaf)
+                .into_iter()
+                .find(|b| b["type"] == "tool_result")?;
+            let calls = self.calls();
+            let call = calls
+                .iter()
+                .find(|c| result["tool_use_id"] == c.id.as_str());
+            return Some(call.map_or(turn, |c| c.turn));
         }
         let open = self.open_messages();
         open.contains(str_of(&leaf["message"], "id"))
@@ -176,12 +183,8 @@ impl Conversation {
         }
         let id = str_of(&self.entries[line]["message"], "id");
         let own = |i: &usize| str_of(&self.entries[*i]["message"], "id") == id;
-        // The rest of the message is not part of this path, and neither is what hangs on it.
-        if self.path.iter().any(|i| own(i) && !parts.contains_key(i)) {
-            return None;
-        }
-        let lines = parts.iter().filter(|(i, _)| own(i));
-        lines.map(|(_, &part)| part).max()
+        let last = self.path.iter().rfind(|i| own(i));
+        last.and_then(|last| parts.get(last).copied())
     }
 
     /// Turns a stretch of the path into blocks: the lines of a message together, results after their calls.
