@@ -2,17 +2,16 @@
 
 use serde::Deserialize;
 
-use crate::json::encode;
 use crate::session::{Session, Standing, TurnSpec};
 use crate::surgery::{
     Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, RefusalKind, Remedy, Transform,
-    common_fields,
 };
-use crate::transcript::{Entry, Kind, format_timestamp};
+use crate::transcript::Kind;
 use crate::view::prompt_text;
 use crate::window::{Calibration, shown_entries};
 
 use super::agents::agents_gone;
+use super::compaction_lines::{Compaction, CompactionLines};
 use super::digest::digest;
 use super::truncate::is_unfinished;
 
@@ -74,11 +73,11 @@ impl Compact {
                 [Remedy::MaxTokens(DIGEST_TOKENS)],
             )
             .as_usage()),
-            None => Ok(digest(
-                session,
-                upto,
-                self.max_tokens.unwrap_or(DIGEST_TOKENS),
-            )),
+            None => {
+                let size = self.max_tokens.unwrap_or(DIGEST_TOKENS);
+                // The API does not accept NUL characters, which a damaged session may have.
+                Ok(digest(session, upto, size).replace('\0', ""))
+            }
         }
     }
 }
@@ -101,6 +100,9 @@ impl Transform for Compact {
         }
         refuse_compacted(session, position)?;
         refuse_running(session, upto)?;
+        if !self.drop_history {
+            refuse_split_message(session, position)?;
+        }
         let summary = self.summary_of(session, upto)?;
         hide_before(session, position, &mut plan);
         if self.drop_history {
@@ -110,22 +112,24 @@ impl Transform for Compact {
         if !self.drop_history && !plan.wants_no_changes() {
             note_hidden(session, position, &mut plan);
         }
-        let first_index = path.get(position as usize).map(|&i| i as usize);
-        let first_kept = first_index.map(|i| &session.entries()[i]);
-        let before = &session.entries()[path[position as usize - 1] as usize];
-        let window = self
-            .window
-            .unwrap_or_else(|| Calibration::of(session).window());
-        let lines = Lines::new(
+        // Messages that the last compaction preserved, and that are kept, stay where they are: the new boundary names them.
+        let preserved = preserved_from(session, position);
+        let after = position + preserved.len() as u32;
+        let first_index = path.get(after as usize).map(|&i| i as usize);
+        let window = self.window;
+        let lines = CompactionLines::new(
             session,
-            first_kept,
-            before,
-            &summary,
-            window,
-            self.drop_history,
+            &Compaction {
+                first_kept: first_index,
+                before: path[position as usize - 1] as usize,
+                preserved,
+                summary: &summary,
+                window: window.unwrap_or_else(|| Calibration::of(session).window()),
+                history_gone: self.drop_history,
+            },
         );
-        let spot = match first_kept {
-            Some(_) => Spot::Before(first_line(session, position)),
+        let spot = match first_index {
+            Some(_) => Spot::Before(first_line(session, after)),
             None => Spot::End,
         };
         plan.note_insert(ChangeKind::Boundary, lines.boundary.len() + 1, 0, "");
@@ -139,6 +143,9 @@ impl Transform for Compact {
         plan.insert_line(spot, lines.summary);
         if let Some(first) = first_index {
             plan.set_parent(first, Some(&lines.summary_uuid));
+        }
+        if !self.drop_history {
+            separate_midstream(session, position, &mut plan);
         }
         drop_leaf_records(session, position, spot, &mut plan);
         Ok(plan)
@@ -201,30 +208,68 @@ fn drop_leaf_records(session: &Session, position: u32, spot: Spot, plan: &mut Pl
 
 /// Refuses a boundary before the last one: it would change nothing.
 fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
-    let graph = session.graph();
+    let (graph, turns) = (session.graph(), session.turns());
     let window = graph.window_start();
-    // The messages that a compaction preserves stand before it in the file: no boundary fits among them.
-    let window = graph.preserved_end().map_or(window, |end| end - 1);
-    if window == 0 || window < position {
+    let is_first = window == 0 && graph.preserved_end().is_none();
+    if is_first || window < position && !ends_with_preserved(session, position) {
         return Ok(());
     }
-    let kept = session.turns().len() as u32 - session.turns().at_position(window);
+    // If only preserved messages follow the last compaction, no boundary can stand after it.
+    let shown = turns.iter().filter(|t| t.path.0 > window).count() as u32;
+    let kept = match graph.preserved_end() {
+        Some(end) if end as usize == graph.path().len() => 0,
+        _ => shown,
+    };
+    let rest = match shown {
+        0 => "nothing but the summary is".to_owned(),
+        1 => "only its last turn is".to_owned(),
+        shown => format!("only its last {shown} turns are"),
+    };
     Err(Refusal::with(
         RefusalKind::AlreadyCompacted,
-        format!(
-            "the session was compacted after that: only its last {} shown to the model",
-            if kept == 1 {
-                "turn is".to_owned()
-            } else {
-                format!("{kept} turns are")
-            }
-        ),
+        format!("the session was compacted after that: {rest} shown to the model"),
         [if kept > 1 {
             Remedy::KeepLast(kept - 1)
         } else {
             Remedy::Advice("there is nothing left to compact".to_owned())
         }],
     ))
+}
+
+/// Whether the messages that the last compaction preserved are kept, and nothing follows them: a client could not
+/// continue after a boundary that preserves them again.
+fn ends_with_preserved(session: &Session, position: u32) -> bool {
+    let end = session.graph().preserved_end();
+    end.is_some_and(|end| position < end && end as usize == session.graph().path().len())
+}
+
+/// Returns the entries from a position on that the last compaction preserved.
+fn preserved_from(session: &Session, position: u32) -> &[u32] {
+    let graph = session.graph();
+    match graph.preserved_end() {
+        Some(end) if position < end => &graph.path()[position as usize..end as usize],
+        _ => &[],
+    }
+}
+
+/// Separates a prompt that is kept from the results that it arrived before: they hang on the prompt, and are hidden.
+fn separate_midstream(session: &Session, position: u32, plan: &mut Plan) {
+    let graph = session.graph();
+    let inside = |stretch: &&(u32, u32)| stretch.0 < position && position < stretch.1;
+    let Some(&(from, to)) = graph.midstream().iter().find(inside) else {
+        return;
+    };
+    for pair in from.max(1)..=to {
+        let path = graph.path();
+        let (Some(&before), Some(&at)) = (path.get(pair as usize - 1), path.get(pair as usize))
+        else {
+            continue;
+        };
+        if pair != position && graph.parent(at as usize) != Some(before as usize) {
+            let uuid = session.uuid(&session.entries()[before as usize]);
+            plan.set_parent(at as usize, uuid.as_deref());
+        }
+    }
 }
 
 /// Refuses to summarise calls that still run: they would never get their results.
@@ -238,6 +283,24 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
             "turn {upto} is unfinished: it has calls without results, which cannot be summarised"
         ),
         [Remedy::KeepLast(1)],
+    ))
+}
+
+/// Refuses to hide a part of a message: clients would show it again, together with the rest.
+fn refuse_split_message(session: &Session, position: u32) -> Result<(), Refusal> {
+    let (before, after) = session.graph().path().split_at(position as usize);
+    let is_answer = |i: &&u32| session.heads()[**i as usize].kind == Kind::Assistant;
+    let message = |i: &u32| session.entries()[*i as usize].message_id;
+    let last = before.iter().rfind(is_answer).map(message);
+    let next = after.iter().find(is_answer).map(message);
+    if last != next || !last.is_some_and(|id| id.is_some()) {
+        return Ok(());
+    }
+    let kept = session.turns().len() as u32 + 1 - session.turns().at_position(position);
+    Err(Refusal::with(
+        "split-message",
+        "the first kept prompt arrived while the model was writing an answer, so the two cannot be separated",
+        [Remedy::KeepLast(kept + 1)],
     ))
 }
 
@@ -255,63 +318,6 @@ fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
 pub(crate) fn first_line(session: &Session, position: u32) -> u32 {
     let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
     kept.map(|(_, e)| e.line).min().unwrap_or(0)
-}
-
-/// The two new lines, as the client would have written them.
-struct Lines {
-    boundary: String,
-    summary: String,
-    summary_uuid: String,
-}
-
-impl Lines {
-    fn new(
-        session: &Session,
-        first_kept: Option<&Entry>,
-        before: &Entry,
-        summary: &str,
-        window: u64,
-        history_gone: bool,
-    ) -> Self {
-        let fresh = || uuid::Uuid::new_v4().to_string();
-        let (boundary_uuid, summary_uuid) = (fresh(), fresh());
-        // Clients up to 2.1.45 go by time, the first of equals: boundary, summary and what is kept
-        // must come one after the other.
-        let times = match first_kept {
-            Some(e) if e.time > i64::MIN => Some((e.time - 2, e.time - 1)),
-            // What has a time is newer than all that has none.
-            Some(_) => None,
-            None => Some((before.time.saturating_add(1), before.time.saturating_add(2))),
-        };
-        let stamped = |time: Option<i64>| {
-            time.map_or_else(String::new, |t| {
-                format!(r#","timestamp":"{}""#, format_timestamp(t))
-            })
-        };
-        let common = common_fields(session, first_kept.unwrap_or(before));
-        let logical = if history_gone {
-            None
-        } else {
-            session.uuid(before)
-        };
-        let logical = logical.map_or("null".to_owned(), |u| encode(&u));
-        let post = (summary.len() as u64 / 4).min(window);
-        let boundary = format!(
-            r#"{{"parentUuid":null,"logicalParentUuid":{logical},"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false{},"uuid":"{boundary_uuid}","level":"info","compactMetadata":{{"trigger":"manual","preTokens":{window},"durationMs":0,"postTokens":{post},"cumulativeDroppedTokens":{}}}{common}}}"#,
-            stamped(times.map(|t| t.0)),
-            window - post,
-        );
-        let summary = format!(
-            r#"{{"parentUuid":"{boundary_uuid}","isSidechain":false,"type":"user","message":{{"role":"user","content":{}}},"isVisibleInTranscriptOnly":true,"isCompactSummary":true,"uuid":"{summary_uuid}"{}{common}}}"#,
-            encode(summary),
-            stamped(times.map(|t| t.1)),
-        );
-        Self {
-            boundary,
-            summary,
-            summary_uuid,
-        }
-    }
 }
 
 /// Records what the model is no longer shown, turn by turn.

@@ -2,24 +2,19 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::json::{Edit, encode};
 use crate::session::{At, Session, Standing, turn_end};
-use crate::surgery::{
-    Action, ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Transform, Words,
-};
+use crate::surgery::{ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Transform, Words};
 use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
 use super::agents::agents_gone;
 use super::delete_preserved::keep_preserved;
 use super::deleted_traces::{Lines, drop_traces, warn_of_written_files};
 use super::drop_tools::{doom_thinking, drop_companions, drop_field};
-use super::removals::{BlockRemovals, Copies, remove_copies};
+use super::placeholder::{prompt_for, replace_prompt};
+use super::queued_prompts::keep_in_place;
+use super::removals::{BlockRemovals, Copies, drop_duplicates, holds_copies, remove_copies};
 use super::selector::{Selection, Selector, block_text};
 use super::truncate::{Truncate, note as note_removed};
-
-/// The text that takes the place of a deleted prompt whose answer stays. The API requires that a conversation begins
-/// with a user message.
-const PLACEHOLDER: &str = "(this prompt was deleted)";
 
 /// How many characters of a deleted text the preview may need.
 const EXCERPT: usize = 600;
@@ -53,6 +48,7 @@ impl Transform for Delete {
         } else {
             self.plan_content(session, &mut plan)?;
         }
+        drop_duplicates(session, &mut plan);
         keep_preserved(session, &mut plan)?;
         plan.dropped_agents = agents_gone(session, &plan);
         Ok(plan)
@@ -86,13 +82,18 @@ impl Delete {
         if let Some(cut) = cut_before(session, first, last)? {
             *plan = cut;
         }
+        let stays = |position: u32, e: &Entry| !inside(position) || is_compaction(e);
+        let placeholder = prompt_for(session, session.graph().window_start(), stays);
+        if let Some(prompt) = placeholder {
+            replace_prompt(session, prompt, plan);
+        }
         for (i, e) in session.entries().iter().enumerate() {
             let (Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p)) =
                 session.graph().place(i)
             else {
                 continue;
             };
-            if inside(p) && !is_compaction(e) && !plan.drops(e.line) {
+            if placeholder != Some(i) && inside(p) && !is_compaction(e) && !plan.drops(e.line) {
                 if matches!(session.graph().place(i), Standing::Path(_)) {
                     lines.extend_to(e.line);
                 }
@@ -124,6 +125,9 @@ impl Delete {
             .filter(|e| e.kind == Kind::Assistant)
             .filter_map(|e| e.message_id.some())
             .collect();
+        // Second copies are removed further down, together with those of the thinking.
+        let is_own = |at: &At| !holds_copies(&entries[at.entry as usize]);
+        selection.blocks.retain(is_own);
         let thinking = doom_thinking(session, &messages, &mut selection.blocks);
         refuse_all(session, &selection)?;
         for entry in placeholders(session, &selection) {
@@ -151,6 +155,7 @@ impl Delete {
         warn_of_written_files(session, &calls, plan);
         drop_traces(session, Lines::default(), plan);
         remove_copies(session, plan, &Copies { thinking, calls });
+        keep_in_place(session, plan);
         Ok(())
     }
 
@@ -273,6 +278,12 @@ impl Vanishing {
 /// Returns the deleted prompts after which an answer would come first, or directly follow another answer.
 fn placeholders(session: &Session, selection: &Selection) -> Vec<usize> {
     let gone = Vanishing::new(session, selection);
+    // Other lines of an answer can stand beside the path, where the model is shown them too.
+    let answers = session.entries_of(Kind::Assistant);
+    let beside = answers.filter(|&(i, _)| {
+        matches!(session.graph().place(i), Standing::Beside(_)) && !gone.contains(session, i)
+    });
+    let beside: FxHashSet<Id> = beside.filter_map(|(_, e)| e.message_id.some()).collect();
     let mut out = Vec::new();
     let (mut before, mut prompt) = (None, None);
     for i in session.graph().path().iter().map(|&i| i as usize) {
@@ -283,7 +294,8 @@ fn placeholders(session: &Session, selection: &Selection) -> Vec<usize> {
         if !e.is_message() || e.flags.sidechain() {
             continue;
         }
-        if gone.contains(session, i) {
+        let is_beside = e.kind == Kind::Assistant && beside.contains(&e.message_id);
+        if gone.contains(session, i) && !is_beside {
             let has_result = session.blocks(e).iter().any(|b| b.kind.is_result());
             if e.kind == Kind::User && !has_result {
                 prompt = Some(i);
@@ -296,29 +308,6 @@ fn placeholders(session: &Session, selection: &Selection) -> Vec<usize> {
         (before, prompt) = (Some(e.kind), None);
     }
     out
-}
-
-/// Puts a note in the place of a prompt.
-fn replace_prompt(session: &Session, entry: usize, plan: &mut Plan) {
-    let e = &session.entries()[entry];
-    let note = encode(PLACEHOLDER);
-    let grown = note.len() as i64 - e.content.len() as i64;
-    let shown = if session.graph().is_shown(entry) {
-        grown
-    } else {
-        0
-    };
-    let words = crate::view::prompt_text(session, e).unwrap_or_default();
-    plan.note(
-        session,
-        e,
-        Action::Edit,
-        ChangeKind::Prompt,
-        grown,
-        shown,
-        words,
-    );
-    plan.edit_line(e.line, [Edit::new(e.content, note)]);
 }
 
 /// Returns the kind of a deleted block and an excerpt of it, for the preview.

@@ -7,6 +7,7 @@ use crate::surgery::{ChangeKind, Plan};
 use crate::transcript::{Entry, Id, Kind};
 use crate::view::prompt_text;
 
+use super::drop_tools::drop_field;
 use super::selector::file_of;
 
 /// Tools that write files.
@@ -48,7 +49,10 @@ pub(super) fn drop_traces(session: &Session, lines: Lines, plan: &mut Plan) {
             ),
             _ => (false, ChangeKind::Metadata),
         };
-        if goes {
+        if goes && e.kind == Kind::LastPrompt && e.refers_to.is_some() {
+            // The record also names the leaf, which clients need.
+            drop_field(session, plan, i, "lastPrompt");
+        } else if goes {
             plan.drop_entry(session, e, what);
         }
     }

@@ -17,6 +17,7 @@ use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
 use super::agents::agents_gone;
 use super::drop_images::{is_media, media_in};
+use super::queued_prompts::keep_in_place;
 use super::removals::{
     BlockRemovals, Copies, holds_copies, may_hold_copies, remove_copies, thinking_id,
 };
@@ -347,6 +348,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
         drop_companions(session, &calls, plan);
         remove_copies(session, plan, &Copies { thinking, calls });
     }
+    keep_in_place(session, plan);
 }
 
 /// The kinds of change for calls and results, by tool: thousands of calls share a few tools.

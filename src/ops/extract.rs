@@ -5,6 +5,8 @@ use crate::surgery::{ChangeKind, Detail, Plan, Refusal, RefusalKind, Transform};
 use crate::transcript::{Entry, Kind};
 
 use super::agents::agents_gone;
+use super::placeholder::{prompt_for, replace_prompt};
+use super::removals::drop_duplicates;
 use super::truncate::{is_name, is_unfinished, note as note_removed};
 
 /// Keeps these turns, and removes everything else from the conversation.
@@ -39,8 +41,13 @@ impl Transform for Extract {
                 "choose another last turn",
             ));
         }
+        let (from, to) = kept.positions;
+        let placeholder = prompt_for(session, 0, |p, _| (from..to).contains(&p));
+        if let Some(prompt) = placeholder {
+            replace_prompt(session, prompt, &mut plan);
+        }
         for (i, e) in session.entries().iter().enumerate() {
-            if kept.contains(session, i, e) {
+            if placeholder == Some(i) || kept.contains(session, i, e) {
                 continue;
             }
             if session.graph().place(i) == Standing::Metadata {
@@ -50,6 +57,7 @@ impl Transform for Extract {
                 note_removed(session, &mut plan, i, e);
             }
         }
+        drop_duplicates(session, &mut plan);
         plan.dropped_agents = agents_gone(session, &plan);
         Ok(plan)
     }

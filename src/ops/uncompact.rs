@@ -147,12 +147,27 @@ impl Lifted {
             at.filter(|i| !self.set.contains(i))
         };
         for &i in &self.entries {
-            let tail = tail_of(i).and_then(|tail| session.uuid(&session.entries()[tail]));
             for child in graph.children(i).filter(|c| !self.set.contains(c)) {
-                plan.set_parent(child, tail.as_deref());
+                // Preserved messages come between the history and what follows.
+                let tail = tail_of(i);
+                let preserved = self.before(session, child);
+                let preserved = preserved.filter(|&p| tail.is_none_or(|t| graph.descends(p, t)));
+                let above = preserved.or(tail);
+                let uuid = above.and_then(|above| session.uuid(&session.entries()[above]));
+                plan.set_parent(child, uuid.as_deref());
             }
         }
         self.keep_parents_of_preserved(session, plan);
+    }
+
+    /// Returns the last entry before another on the live path that stays.
+    fn before(&self, session: &Session, entry: usize) -> Option<usize> {
+        let Standing::Path(position) = session.graph().place(entry) else {
+            return None;
+        };
+        let before = &session.graph().path()[..position as usize];
+        let mut before = before.iter().rev().map(|&i| i as usize);
+        before.find(|i| !self.set.contains(i))
     }
 
     /// The resolver links entries of the live path in its order. Where a preserved message comes first after a removed

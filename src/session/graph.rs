@@ -136,13 +136,14 @@ impl Graph {
     }
 
     /// The live path in the order of the conversation, from its root through all compactions.
-    /// Messages that a compaction preserves follow its summary.
+    /// Messages that a compaction preserves follow its summary, and prompts that arrived before results follow
+    /// these.
     pub fn path(&self) -> &[u32] {
         &self.live.path
     }
 
     /// The last message of the chain of parents. The live path ends with it, unless a compaction at
-    /// the very end preserves messages: they follow it.
+    /// the very end preserves messages, or a prompt arrived before the last results: they follow it.
     pub fn leaf(&self) -> Option<usize> {
         self.live.leaf.map(|i| i as usize)
     }
@@ -153,6 +154,12 @@ impl Graph {
     pub fn preserved_end(&self) -> Option<u32> {
         let end = self.live.preserved_end;
         end.filter(|&end| end > self.window)
+    }
+
+    /// The stretches of the path, as positions, with prompts that arrived before results. They follow the results there,
+    /// while the results hang on them. The entry at the end of a stretch is not part of it.
+    pub(crate) fn midstream(&self) -> &[(u32, u32)] {
+        &self.live.midstream
     }
 
     /// How an entry relates to the live path.

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Standing, standing_below};
+use super::midstream::{Stretch, move_prompts};
 use super::preserved::{Preserved, PreservedEntries};
 use crate::transcript::{Entry, EntryHead, Id, Kind, PromptKind};
 
@@ -27,10 +28,12 @@ pub(crate) struct LivePath {
     /// From its root to its end, in the order of the conversation.
     pub(crate) path: Vec<u32>,
     /// The last message of the chain of parents. The path ends with it, unless a compaction at the
-    /// very end preserves messages, which follow it.
+    /// very end preserves messages, or a prompt arrived before the last results: they follow it.
     pub(crate) leaf: Option<u32>,
     /// The position after the preserved messages of the last compaction that has any.
     pub(crate) preserved_end: Option<u32>,
+    /// The stretches with prompts that arrived before results.
+    pub(crate) midstream: Vec<Stretch>,
 }
 
 /// Finds the live path of a graph whose parents are linked.
@@ -86,11 +89,13 @@ impl<'a> PathFinder<'a> {
         let preserved =
             PreservedEntries::of(self.graph, self.entries, &self.hints.preserved, &chain);
         let leaf = chain.last().copied();
-        let (path, preserved_end) = preserved.arrange(chain);
+        let (mut path, preserved_end) = preserved.arrange(chain);
+        let midstream = move_prompts(self.heads, &mut path);
         LivePath {
             path,
             leaf,
             preserved_end,
+            midstream,
         }
     }
 

@@ -9,6 +9,7 @@ mod entries;
 mod graph;
 mod live_path;
 mod merge;
+mod midstream;
 mod preserved;
 mod session;
 #[cfg(test)]
@@ -21,4 +22,5 @@ pub use calls::{At, Call, Calls, Places};
 pub use graph::{Graph, Standing};
 pub use session::Session;
 pub use turn_spec::{TurnError, TurnRange, TurnSpec};
+pub(crate) use turns::is_queued_prompt;
 pub use turns::{Turn, Turns, turn_end};

@@ -132,8 +132,12 @@ pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
 /// The last turn, if it is unfinished; see [`Session::unfinished_turn`].
 pub(crate) fn unfinished(session: &Session) -> Option<u32> {
     let (entries, graph) = (session.entries(), session.graph());
-    let leaf = &entries[*graph.path().last()? as usize];
-    let count = session.turns().len() as u32;
+    let last = *graph.path().last()? as usize;
+    // A prompt that arrived before the last results follows them on the path.
+    let waits = graph.leaf().filter(|&leaf| ends_midstream(graph, leaf));
+    let leaf = waits.unwrap_or(last);
+    let count = session.turns().of(graph, leaf)?;
+    let leaf = &entries[leaf];
     let of_kind = |e: &Entry, kind: BlockKind| session.blocks(e).iter().any(|b| b.kind == kind);
     let awaits_model = leaf.kind == Kind::User
         && leaf.prompt == PromptKind::None
@@ -154,8 +158,15 @@ pub(crate) fn unfinished(session: &Session) -> Option<u32> {
     (count > 0 && awaits).then_some(count)
 }
 
+/// Whether an entry is part of a stretch at the end of the path that a prompt arrived in.
+fn ends_midstream(graph: &Graph, entry: usize) -> bool {
+    let last = graph.midstream().last();
+    let last = last.filter(|stretch| stretch.1 as usize == graph.path().len());
+    last.is_some_and(|stretch| matches!(graph.place(entry), Standing::Path(p) if p >= stretch.0))
+}
+
 /// Whether an entry is a prompt that a person typed while the model worked.
-fn is_queued_prompt(head: EntryHead) -> bool {
+pub(crate) fn is_queued_prompt(head: EntryHead) -> bool {
     head.kind == Kind::Attachment
         && head.subtype == Subtype::QueuedCommand
         && !head.flags.not_by_person()

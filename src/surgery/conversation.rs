@@ -360,7 +360,14 @@ fn shown(session: &Session, inserted: &FxHashSet<Id>) -> Vec<Shown> {
         let is_fixed = is_fixed(heads[i as usize]);
         Some(Shown { key, is_fixed })
     };
-    let shown = shown_entries(session).into_iter();
+    // Entries of other kinds can be on the path, but clients never show them.
+    let is_shown = |i: &u32| {
+        matches!(
+            heads[*i as usize].kind,
+            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
+        )
+    };
+    let shown = shown_entries(session).into_iter().filter(is_shown);
     shown.filter_map(entry).collect()
 }
 

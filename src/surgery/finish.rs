@@ -219,7 +219,9 @@ fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
     }
     let newest = |following: bool| {
         let times = entries.iter().enumerate().filter(|(i, e)| {
-            e.is_chained() && !e.flags.sidechain() && after.contains(i) == following
+            // Some clients ignore progress, so it does not lead them to the leaf.
+            let leads = !following || e.kind != Kind::Progress;
+            e.is_chained() && !e.flags.sidechain() && after.contains(i) == following && leads
         });
         times.map(|(_, e)| e.time).max().unwrap_or(i64::MIN)
     };
@@ -323,6 +325,15 @@ mod tests {
         assert_eq!(leaf_time(&answered(200, 300), "x"), "300Z");
         assert_eq!(leaf_time(&answered(300, 300), "x"), "301Z");
         assert_eq!(leaf_time(&answered(400, 300), "x"), "401Z");
+    }
+
+    #[test]
+    fn a_new_leaf_is_newest_also_without_the_progress_that_follows_it() {
+        let whole = answered(300, 200);
+        let progress = r#"{"parentUuid":"b","type":"progress","data":{},"uuid":"x","timestamp":"2026-01-02T03:04:05.400Z"}"#;
+        let bytes = [whole.document().to_vec(), progress.as_bytes().to_vec()].concat();
+        let session = Session::new(Document::from_bytes(bytes));
+        assert_eq!(leaf_time(&session, "x"), "301Z");
     }
 
     #[test]

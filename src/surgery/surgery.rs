@@ -132,7 +132,9 @@ impl<'a> Surgery<'a> {
             keep_original: self.keep_original,
         };
         let mut step = first?;
+        let mut rearranged = false;
         while let Some(made) = step {
+            rearranged |= made.reach == Reach::Rearranges;
             let next = held.advance(made.document, &made.lines);
             baseline = baseline.with_brought(made.brought);
             let lifted = next.graph().window_start() < made.window_start;
@@ -174,6 +176,7 @@ impl<'a> Surgery<'a> {
             transformed,
             expected,
             baseline,
+            rearranged,
         })
     }
 }
@@ -319,6 +322,8 @@ pub struct Operated {
     pub(super) expected: Option<Expected>,
     /// The faults that the original has.
     pub(super) baseline: Faults,
+    /// Whether a transform may make another path or another order the conversation, as repairs do.
+    pub(super) rearranged: bool,
 }
 
 impl Operated {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::doctor::examine;
+use crate::doctor::{CHECKS, Finding, Severity, examine};
 use crate::session::Session;
 
 use super::conversation::BrokenPromise;
@@ -26,6 +26,16 @@ pub enum Fault {
         /// The first finding, for the report.
         example: String,
     },
+    /// The session itself is damaged, so that no result could be trusted. This is not a bug: it has to be repaired first.
+    #[error(
+        "the session is damaged ({check}: {example}), so the result would not be what you asked for"
+    )]
+    Damaged {
+        /// The check that finds the damage.
+        check: &'static str,
+        /// The first finding.
+        example: String,
+    },
     /// The model would be shown another conversation than promised.
     #[error("{0}; this is a bug in ccsurgery, and nothing was written")]
     Conversation(#[from] BrokenPromise),
@@ -33,27 +43,40 @@ pub enum Fault {
 
 /// How often each check finds something in a session, with an example.
 #[derive(Debug, Clone, Default)]
-pub struct Faults(BTreeMap<&'static str, (usize, String)>);
+pub struct Faults {
+    counts: BTreeMap<&'static str, (usize, String)>,
+    /// The first finding about the structure of the session that hurts a client.
+    damage: Option<(&'static str, String)>,
+}
+
+/// The families of checks that are about lines, links and pairs. With such damage, what clients show is a guess.
+const STRUCTURE: [&str; 4] = ["lines", "chain", "compaction", "calls"];
 
 impl Faults {
     /// Examines a session.
     pub fn of(session: &Session) -> Self {
         let mut counts: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
+        let mut damage = None;
         for finding in examine(session) {
+            if damage.is_none() && is_damage(&finding) {
+                damage = Some((finding.check, finding.to_string()));
+            }
             let slot = counts
                 .entry(finding.check)
                 .or_insert_with(|| (0, finding.to_string()));
             slot.0 += 1;
         }
-        Self(counts)
+        Self { counts, damage }
     }
 
     /// Adds faults that the original had, but that came to light only during the operation: `revealed` is the
     /// session after unreadable lines were recovered, or after hidden history was shown again.
     #[must_use]
     pub(super) fn with_revealed(mut self, revealed: &Session) -> Self {
-        for (check, (n, example)) in Self::of(revealed).0 {
-            let slot = self.0.entry(check).or_insert((0, example));
+        let revealed = Self::of(revealed);
+        self.damage = self.damage.or(revealed.damage);
+        for (check, (n, example)) in revealed.counts {
+            let slot = self.counts.entry(check).or_insert((0, example));
             slot.0 = slot.0.max(n);
         }
         self
@@ -62,16 +85,17 @@ impl Faults {
     /// Adds faults that inserted lines had where they come from.
     #[must_use]
     pub(super) fn with_brought(mut self, brought: Self) -> Self {
-        for (check, (n, example)) in brought.0 {
-            self.0.entry(check).or_insert((0, example)).0 += n;
+        self.damage = self.damage.or(brought.damage);
+        for (check, (n, example)) in brought.counts {
+            self.counts.entry(check).or_insert((0, example)).0 += n;
         }
         self
     }
 
     /// Fails if a session has a fault that these do not contain.
     fn judge(&self, after: &Session) -> Result<(), Fault> {
-        for (check, (after, example)) in Self::of(after).0 {
-            let before = self.0.get(check).map_or(0, |(n, _)| *n);
+        for (check, (after, example)) in Self::of(after).counts {
+            let before = self.counts.get(check).map_or(0, |(n, _)| *n);
             if after > before {
                 return Err(Fault::Finding {
                     check,
@@ -83,6 +107,15 @@ impl Faults {
         }
         Ok(())
     }
+}
+
+/// Whether a finding is about the structure of a session and hurts a client. Results of parallel calls that old clients
+/// do not show are not damage: clients write them every day.
+fn is_damage(finding: &Finding) -> bool {
+    let check = CHECKS.iter().find(|check| check.name == finding.check);
+    finding.severity > Severity::Harmless
+        && finding.check != "parallel-results"
+        && check.is_some_and(|check| STRUCTURE.contains(&check.family))
 }
 
 /// The result of an operation that passed the judge. Nothing else is ever written to a transcript.
@@ -113,15 +146,29 @@ impl Operated {
     ///
     /// # Errors
     /// Fails if the conversation is not the promised one, or if the doctor finds more in the result than in the
-    /// original. Either is a bug in a transform.
+    /// original. Either is a bug in a transform, unless the original is damaged.
     pub fn verify(self) -> Result<Verified, Fault> {
         let after = self.session();
         // Where no line of the original was touched, its entries are all there, and only metadata was added.
         if let Some(expected) = &self.expected {
             let judges = rayon::join(|| expected.judge(after), || self.baseline.judge(after));
-            judges.0?;
-            judges.1?;
+            let broken = judges.0.err().map(Fault::from).or(judges.1.err());
+            if let Some(fault) = broken {
+                return Err(self.excused(fault));
+            }
         }
         Ok(Verified(self))
+    }
+
+    /// Returns the fault to report. A damaged session has to be repaired before anything else is promised about it; only a
+    /// repair must cope with damage.
+    fn excused(&self, fault: Fault) -> Fault {
+        match &self.baseline.damage {
+            Some((check, example)) if !self.rearranged => Fault::Damaged {
+                check,
+                example: example.clone(),
+            },
+            _ => fault,
+        }
     }
 }

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::session::{Session, Standing, turn_end};
-use crate::transcript::{BlockKind, Id, Kind, hash};
+use crate::transcript::{BlockKind, Id, Kind, PromptKind, hash};
 
 /// The entries of which the payload is made, in order: the path from its last boundary on, with kept
 /// messages behind the summary, and what stands beside the path where the client gathers it.
@@ -68,6 +68,14 @@ fn tail(session: &Session) -> Vec<u32> {
             break;
         }
     }
+    // Entries of other kinds are never shown.
+    let is_shown = |i: &u32| {
+        matches!(
+            entries[*i as usize].kind,
+            Kind::Attachment | Kind::System | Kind::Progress
+        )
+    };
+    out.retain(is_shown);
     out
 }
 
@@ -126,6 +134,20 @@ impl<'a, F: Fn(&u32) -> Id> Answers<'a, F> {
     }
 }
 
+/// Numbers the parts of the path between prompts, by entry. Clients put the lines of an answer together, but not across
+/// a prompt that arrived between them (seen in 2.1.45 and 2.1.325).
+fn parts(session: &Session, rows: &[u32]) -> Vec<u32> {
+    let heads = session.heads();
+    let mut parts = vec![0; heads.len()];
+    let mut part = 0;
+    for &row in rows {
+        let head = heads[row as usize];
+        part += u32::from(head.kind == Kind::User && head.prompt != PromptKind::None);
+        parts[row as usize] = part;
+    }
+    parts
+}
+
 /// Puts the lines of each answer together, and behind them the results of its calls, both in the
 /// file's order and wherever they hang.
 fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
@@ -148,6 +170,11 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
     };
     let shown: Vec<u32> = (0..entries.len() as u32).filter(is_line).collect();
     let answers = Answers::new(shown.chunk_by(|a, b| message(a) == message(b)), message);
+    let parts = parts(session, rows);
+    let part = |i: u32| match graph.place(i as usize) {
+        Standing::Beside(p) if !on_path[i as usize] => parts[graph.path()[p as usize] as usize],
+        _ => parts[i as usize],
+    };
     let mut out = Vec::with_capacity(rows.len());
     let mut done = vec![false; entries.len()];
     let mut expected = 0;
@@ -161,7 +188,8 @@ fn gather(session: &Session, rows: &[u32], from: u32, to: u32) -> Vec<u32> {
             continue;
         }
         let first = out.len();
-        out.extend(answers.lines(message(&row), &mut expected));
+        let lines = answers.lines(message(&row), &mut expected);
+        out.extend(lines.filter(|&line| part(line) == part(row)));
         if out.len() == first {
             out.push(row);
         }

@@ -3,6 +3,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod fixtures;
 mod fuzz;
 mod generated;
 mod pipeline;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: &[&str] = &[
     "ls",
     "show",
     "grep",

@@ -115,6 +115,10 @@ impl From<DonorError> for CliError {
 impl From<Fault> for CliError {
     fn from(fault: Fault) -> Self {
         let hint = match &fault {
+            Fault::Damaged { .. } => {
+                let hint = "repair it first with: ccsurgery repair. Nothing was written";
+                return Refusal::new("damaged", fault.to_string(), hint).into();
+            }
             Fault::Finding { example, .. } => {
                 format!("first case: {example}. The original is untouched; please report this")
             }

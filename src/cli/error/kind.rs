@@ -46,6 +46,7 @@ kinds! {
     Bug "bug" "A defect of ccsurgery itself; nothing was changed. Please report it."
     Busy "busy" "Another program has the file open for writing."
     Changed "changed" "The session was changed by another program in the meantime."
+    Damaged "damaged" "The session is damaged in a way that makes the result uncertain; repair it first."
     Empty "empty" "The file is empty."
     EmptySummary "empty-summary" "The summary has no text."
     Exists "exists" "The file to write exists already."

@@ -24,6 +24,8 @@ pub(super) struct Chain {
     parents: Vec<u32>,
     /// Entries with a new parent whose old one is not removed.
     others: Vec<u32>,
+    /// Whether the path ends with a stretch whose entries are linked in the order in which they were shown.
+    ends_rearranged: bool,
 }
 
 impl Chain {
@@ -33,25 +35,30 @@ impl Chain {
         let path = graph.path();
         let joining = joining(session, plan, gone);
         let mut joining = joining.iter().peekable();
+        let rearranged = Rearranged::new(session, plan, gone);
+        let is_last = |stretch: &(u32, u32)| stretch.1 as usize == path.len();
         let mut chain = Self {
             last: Vec::with_capacity(path.len()),
             parents: Vec::new(),
             others: Vec::new(),
+            ends_rearranged: rearranged.0.last().is_some_and(is_last),
         };
         let (mut last, mut before) = (NOBODY, NOBODY);
         for (position, &i) in path.iter().enumerate() {
+            let in_order = rearranged.contains(position as u32);
             // Preserved messages are shown after the summary, but hang on what was there before the compaction.
             if let Some(parent) = graph.parent(i as usize)
                 && before != NOBODY
                 && before != parent as u32
                 && !entries[i as usize].is_boundary()
+                && !in_order
             {
                 last = chain.last_above(session, gone, parent);
                 before = parent as u32;
             }
             if gone.stays(i as usize) {
                 let e = &entries[i as usize];
-                if last != before && e.parent.is_some() && !e.is_boundary() {
+                if (last != before || in_order) && e.parent.is_some() && !e.is_boundary() {
                     chain.link(session, gone, i, last);
                 }
                 last = i;
@@ -117,6 +124,17 @@ impl Chain {
         self.others.iter().filter_map(linked)
     }
 
+    /// Whether the result's path ends with prompts that had arrived before results which are changed.
+    pub(super) fn ends_rearranged(&self) -> bool {
+        self.ends_rearranged
+    }
+
+    /// Returns the last entry of the path that the result has.
+    pub(super) fn end(&self) -> Option<usize> {
+        let last = self.last.last().copied()?;
+        (last != NOBODY).then_some(last as usize)
+    }
+
     /// Returns the entry that takes the place of a removed one of the path.
     pub(super) fn before(&self, standing: Standing) -> Option<usize> {
         let Standing::Path(position) = standing else {
@@ -124,6 +142,36 @@ impl Chain {
         };
         let last = self.last.get(position as usize).copied()?;
         (last != NOBODY).then_some(last as usize)
+    }
+}
+
+/// The stretches of the path with a prompt that arrived before results, if the plan changes them.
+///
+/// The results hang on the prompt, and clients show the prompt after them only because they are results. Without some of
+/// them they would not, so the entries of such a stretch are linked in the order in which they were shown.
+struct Rearranged(Vec<(u32, u32)>);
+
+impl Rearranged {
+    fn new(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Self {
+        let (entries, path) = (session.entries(), session.graph().path());
+        let changes = |&i: &u32| {
+            let e = &entries[i as usize];
+            !gone.stays(i as usize) || e.kind == Kind::User && loses_results(session, plan, e)
+        };
+        let is_changed = |&&(from, to): &&(u32, u32)| {
+            // The entry above the stretch is the answer, or one of its results.
+            let from = from.saturating_sub(1) as usize;
+            path[from..to as usize].iter().any(changes)
+        };
+        let stretches = session.graph().midstream().iter().filter(is_changed);
+        Self(stretches.copied().collect())
+    }
+
+    /// Whether an entry at this position is linked to the one before it. The entry after a stretch is too.
+    fn contains(&self, position: u32) -> bool {
+        let at = self.0.partition_point(|stretch| stretch.1 < position);
+        let stretch = self.0.get(at);
+        stretch.is_some_and(|stretch| stretch.0 <= position)
     }
 }
 
@@ -185,26 +233,27 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
                 entry,
             });
         };
+        let above = if m.keeps_line {
+            path.get(line as usize)
+        } else {
+            m.lines.last()
+        };
+        let parent = |i: u32| session.graph().parent(i as usize).map(|p| p as u32);
+        // A result that follows its own call keeps its parent.
+        let follows = |i: &&u32| parent(**i) == above.copied();
+        let result = m.results.iter().find(follows).or(m.results.last());
+        let result = result.filter(|_| m.has_result && !m.keeps_result);
+        let own = result.and_then(|&i| parent(i));
+        let own = own.filter(|p| m.lines.contains(p));
         if !m.keeps_line {
-            m.lines.iter().for_each(|&i| join(line, 0, i));
+            // Lines after the call whose result joins stay beside the path.
+            let lines = m.lines.iter().filter(|&&i| own.is_none_or(|own| i <= own));
+            lines.for_each(|&i| join(line, 0, i));
+        } else if let Some(own) = own {
+            join(line, 0, own);
         }
-        if m.has_result && !m.keeps_result {
-            let above = if m.keeps_line {
-                path.get(line as usize)
-            } else {
-                m.lines.last()
-            };
-            let parent = |i: u32| session.graph().parent(i as usize).map(|p| p as u32);
-            // A result that follows its own call keeps its parent.
-            let follows = |i: &&u32| parent(**i) == above.copied();
-            let result = m.results.iter().find(follows).or(m.results.last());
-            if let Some(&i) = result {
-                let own = parent(i).filter(|p| m.keeps_line && m.lines.contains(p));
-                if let Some(p) = own {
-                    join(line, 0, p);
-                }
-                join(line, 1, i);
-            }
+        if let Some(&i) = result {
+            join(line, 1, i);
         }
         // Text beside removed results stays in the order of the file.
         let at = |i: u32| if i < path[last as usize] { line } else { last };
@@ -277,10 +326,17 @@ fn loses_results(session: &Session, plan: &Plan, e: &Entry) -> bool {
     let Some(Fate::Edit(edits)) = plan.fate(e.line) else {
         return false;
     };
-    let mut results = session.blocks(e).iter().filter(|b| b.kind.is_result());
-    results.all(|b| {
-        edits.iter().any(|edit| {
-            edit.with.is_empty() && edit.span.start <= b.span.start && edit.span.end >= b.span.end
+    let mut results = session
+        .blocks(e)
+        .iter()
+        .filter(|b| b.kind.is_result())
+        .peekable();
+    results.peek().is_some()
+        && results.all(|b| {
+            edits.iter().any(|edit| {
+                edit.with.is_empty()
+                    && edit.span.start <= b.span.start
+                    && edit.span.end >= b.span.end
+            })
         })
-    })
 }

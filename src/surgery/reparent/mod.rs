@@ -79,7 +79,7 @@ fn moves(session: &Session, plan: &Plan) -> Moves {
     let pinned = if gone.is_empty() && chain.is_unchanged() {
         None
     } else {
-        pin::leaf_to_pin(session, &gone, &chain)
+        pin::leaf_to_pin(session, plan, &gone, &chain)
     };
     if !gone.is_empty() {
         let substitutes = Substitutes::new(session, plan, &gone, &chain);

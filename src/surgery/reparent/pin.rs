@@ -21,16 +21,27 @@ const TEXT: &str =
     "ccsurgery removed the last message of this conversation; it continues from here";
 
 /// Returns the leaf of the result, if clients would not find it by themselves.
-pub(super) fn leaf_to_pin(session: &Session, gone: &Gone<'_>, chain: &Chain) -> Option<usize> {
+pub(super) fn leaf_to_pin(
+    session: &Session,
+    plan: &Plan,
+    gone: &Gone<'_>,
+    chain: &Chain,
+) -> Option<usize> {
     let graph = session.graph();
     let was = graph.leaf()?;
-    let leaf = chain.before(graph.place(was))?;
+    // A prompt that arrived before the last results follows them once one of them changes, and so do messages that a
+    // compaction preserved once the compaction is removed.
+    let leaf = if chain.ends_rearranged() || !gone.stays(was) {
+        chain.end()?
+    } else {
+        chain.before(graph.place(was))?
+    };
     if leaf == was {
-        return gains_abandoned_tail(session, gone, leaf).then_some(leaf);
+        return gains_tail(session, gone, leaf).then_some(leaf);
     }
     // A person went back to an entry that stays: the record of that still leads clients there.
     if session.explicit_leaf().is_some_and(|i| gone.stays(i)) {
-        return gains_abandoned_tail(session, gone, leaf).then_some(leaf);
+        return gains_tail(session, gone, leaf).then_some(leaf);
     }
     let heads = session.heads();
     let candidates = || (0..heads.len()).filter(|&i| can_lead(heads[i]) && gone.stays(i));
@@ -38,15 +49,31 @@ pub(super) fn leaf_to_pin(session: &Session, gone: &Gone<'_>, chain: &Chain) -> 
     let newest = candidates()
         .rev()
         .max_by_key(|&i| session.entries()[i].time)?;
-    // A record that named the removed leaf names the new one.
-    let is_named = !gone.stays(was) && heads.iter().any(|h| h.kind == Kind::LastPrompt);
+    let is_named = is_named(session, plan, gone, chain, leaf);
     let lost = match way_to(session, gone, chain, last, leaf) {
         Way::Direct => false,
         Way::Other => !is_named,
         Way::OverMessages => true,
     };
     let lost_by_time = way_to(session, gone, chain, newest, leaf) == Way::OverMessages;
-    (lost || lost_by_time || gains_abandoned_tail(session, gone, leaf)).then_some(leaf)
+    (lost || lost_by_time || gains_tail(session, gone, leaf)).then_some(leaf)
+}
+
+/// Whether the last record of a leaf that stays leads to this one: a record that named a removed entry names the one that
+/// takes its place.
+fn is_named(session: &Session, plan: &Plan, gone: &Gone<'_>, chain: &Chain, leaf: usize) -> bool {
+    let records = session.entries().iter().rev();
+    let mut records = records.filter(|e| e.kind == Kind::LastPrompt && !plan.drops(e.line));
+    let named = records.next().and_then(|e| e.refers_to.some());
+    let named = named.and_then(|id| session.find(id));
+    named.is_some_and(|i| {
+        let now = if gone.stays(i) {
+            Some(i)
+        } else {
+            chain.before(session.graph().place(i))
+        };
+        now == Some(leaf)
+    })
 }
 
 /// Adds the entry that leads clients to the leaf.
@@ -103,18 +130,29 @@ fn way_to(session: &Session, gone: &Gone<'_>, chain: &Chain, from: usize, leaf: 
     Way::Other
 }
 
-/// Whether an attachment of an abandoned branch would hang on the leaf, where clients show it with the next prompt.
-fn gains_abandoned_tail(session: &Session, gone: &Gone<'_>, leaf: usize) -> bool {
+/// Whether an attachment that was not shown would hang on the leaf, where clients show it with the next prompt: one of an
+/// abandoned branch, or, if the leaf is a new one, one that stood beside the path.
+fn gains_tail(session: &Session, gone: &Gone<'_>, leaf: usize) -> bool {
     let (graph, heads) = (session.graph(), session.heads());
-    // Only below removed messages that hang on the leaf or took part in what it replaces.
-    let mut below: Vec<usize> = Vec::new();
-    let on_leaf = |i: usize| matches!(graph.place(i), Standing::Branch(_)) && !gone.stays(i);
     let Standing::Path(position) = graph.place(leaf) else {
         return false;
     };
-    let replaced = graph.path()[position as usize..].iter();
-    for &at in replaced {
-        below.extend(graph.children(at as usize).filter(|&c| on_leaf(c)));
+    let is_new = graph.leaf() != Some(leaf);
+    let was_hidden = |i: usize| match graph.place(i) {
+        Standing::Branch(_) => true,
+        Standing::Beside(_) => is_new,
+        _ => false,
+    };
+    let is_attachment = |i: usize| matches!(heads[i].kind, Kind::Attachment | Kind::System);
+    let mut on_leaf = graph.children(leaf);
+    if is_new && on_leaf.any(|c| was_hidden(c) && gone.stays(c) && is_attachment(c)) {
+        return true;
+    }
+    // Only below removed messages that hang on the leaf or took part in what it replaces.
+    let mut below: Vec<usize> = Vec::new();
+    for &at in &graph.path()[position as usize..] {
+        let children = graph.children(at as usize);
+        below.extend(children.filter(|&c| was_hidden(c) && !gone.stays(c)));
     }
     let mut seen = FxHashSet::default();
     while let Some(i) = below.pop() {
@@ -124,7 +162,7 @@ fn gains_abandoned_tail(session: &Session, gone: &Gone<'_>, leaf: usize) -> bool
         for child in graph.children(i) {
             if !gone.stays(child) {
                 below.push(child);
-            } else if !heads[child].is_message() {
+            } else if is_attachment(child) {
                 return true;
             }
         }

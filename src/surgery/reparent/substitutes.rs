@@ -170,6 +170,8 @@ impl<'a> Substitutes<'a> {
         };
         let rest = self.rest_of_message(number, parent).map(Substitute::Entry);
         let substitute = rest.or_else(|| self.substitute(parent));
+        // An entry that took the place of its parent on the path comes first.
+        let substitute = substitute.filter(|&s| s != Substitute::Entry(number));
         Some(Relink::parent(self.session, span, substitute))
     }
 

@@ -88,3 +88,33 @@ fn reparent_after_one_of_two_parallel_results() {
         ["<p", "p<ca", "ca<ra", "ra<d"]
     );
 }
+
+#[test]
+fn reparent_leaves_a_result_on_its_own_call_beside_a_call_without_a_result() {
+    let call = |uuid: &str, parent: &str, id: &str| {
+        format!(
+            r#"{{"parentUuid":"{parent}","type":"assistant","message":{{"id":"m","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Bash","input":{{}}}}]}},"uuid":"{uuid}"}}"#
+        )
+    };
+    let result = |uuid: &str, parent: &str, id: &str| {
+        format!(
+            r#"{{"parentUuid":"{parent}","type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"x"}}]}},"uuid":"{uuid}"}}"#
+        )
+    };
+    let lines = [
+        r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"go"},"uuid":"p"}"#
+            .to_owned(),
+        call("ca", "p", "A"),
+        call("cb", "ca", "B"),
+        call("cc", "cb", "C"),
+        result("rb", "cb", "B"),
+        result("ra", "ca", "A"),
+        r#"{"parentUuid":"ra","type":"user","message":{"role":"user","content":"on"},"uuid":"q"}"#
+            .to_owned(),
+    ];
+    let session = Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()));
+    assert_eq!(
+        parents(&session, &["ca", "ra"]),
+        ["<p", "p<cb", "cb<cc", "cb<rb", "rb<q"]
+    );
+}

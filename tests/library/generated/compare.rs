@@ -13,6 +13,12 @@ pub(crate) type Verdict = Result<(), String>;
 /// A block with its rank in a user message and the key by which equal ranks are sorted.
 type Row = (u8, String, Value);
 
+/// Whether a block is a prompt that was typed while the model worked.
+fn is_queued(block: &Block) -> bool {
+    let words = block.json["text"].as_str();
+    words.is_some_and(|words| words.starts_with("queued-"))
+}
+
 /// The messages of some blocks, as they are compared: results first, in the order of their ids, then words, then what
 /// the system adds.
 fn messages(blocks: &[Block]) -> Vec<(&'static str, Vec<Value>)> {
@@ -27,6 +33,8 @@ fn messages(blocks: &[Block]) -> Vec<(&'static str, Vec<Value>)> {
     for block in blocks {
         let rank = match (block.role, block.kind()) {
             ("user", "tool_result") => 0,
+            // A queued prompt becomes a plain one where the work between it and another prompt is removed.
+            ("system", _) if is_queued(block) => 1,
             ("system", _) => 2,
             _ => 1,
         };
@@ -60,8 +68,8 @@ pub(crate) fn listing(blocks: &[Block]) -> String {
     rows.collect()
 }
 
-/// Replaces the notes of the program by the one that stands for all of them.
-fn with_plain_notes(mut block: Block) -> Block {
+/// Replaces the notes of the program by the one that stands for all of them, and leaves out notes in the place of prompts.
+fn with_plain_notes(mut blocks: Vec<Block>) -> Vec<Block> {
     let plain = |value: &mut Value| {
         if value["text"]
             .as_str()
@@ -70,11 +78,14 @@ fn with_plain_notes(mut block: Block) -> Block {
             *value = note();
         }
     };
-    plain(&mut block.json);
-    if let Some(Value::Array(parts)) = block.json.get_mut("content") {
-        parts.iter_mut().for_each(plain);
+    blocks.retain(|b| b.json["text"] != PLACEHOLDER);
+    for block in &mut blocks {
+        plain(&mut block.json);
+        if let Some(Value::Array(parts)) = block.json.get_mut("content") {
+            parts.iter_mut().for_each(plain);
+        }
     }
-    block
+    blocks
 }
 
 /// Puts the original output back where a note replaced it.
@@ -100,12 +111,19 @@ fn with_outputs(mut block: Block, promise: &Promise) -> Result<Block, String> {
     Ok(block)
 }
 
+/// The note in the place of a deleted prompt whose answer stays.
+const PLACEHOLDER: &str = "(this prompt was deleted)";
+
 /// Compares what the model is shown with what was promised.
 pub(crate) fn shown(before: &Conversation, after: &Conversation, promise: &Promise) -> Verdict {
+    if promise.free {
+        return Ok(());
+    }
     let mut found = Vec::new();
     for block in after.blocks() {
-        found.push(with_plain_notes(with_outputs(block, promise)?));
+        found.push(with_outputs(block, promise)?);
     }
+    let mut found = with_plain_notes(found);
     found.retain(|b| !b.is_of(&promise.answered));
     if promise.summary {
         let first = found
@@ -124,9 +142,8 @@ pub(crate) fn shown(before: &Conversation, after: &Conversation, promise: &Promi
             let turn = c.turns() + first;
             let turn = turn.saturating_sub(before.turns());
             let blocks = c.blocks().into_iter();
-            blocks
-                .filter(|b| b.turn >= turn && b.turn > 0 && !b.is_thinking())
-                .collect::<Vec<_>>()
+            let kept = blocks.filter(|b| b.turn >= turn && b.turn > 0 && !b.is_thinking());
+            with_plain_notes(kept.collect())
         };
         let (was, is) = (kept(before), kept(after));
         if messages(&was) != messages(&is) {
@@ -139,7 +156,8 @@ pub(crate) fn shown(before: &Conversation, after: &Conversation, promise: &Promi
         return Ok(());
     }
     let is = messages(&found);
-    if promise.shown.iter().any(|wanted| messages(wanted) == is) {
+    let wanted = |blocks: &Vec<Block>| messages(&with_plain_notes(blocks.clone()));
+    if promise.shown.iter().any(|blocks| wanted(blocks) == is) {
         return Ok(());
     }
     let wanted = promise
@@ -212,6 +230,12 @@ pub(crate) fn lines(before: &str, after: &str, answer: &str, promise: &Promise) 
         let gone = uuid(value).is_none_or(|u| removed.contains(&u));
         let names_removed = removed.iter().any(|u| line.contains(u.as_str()));
         let usage = value["message"]["id"].as_str().is_some_and(|m| m == answer);
+        // A prompt becomes a note where its answer stays, and a queued one a plain one where it would change places.
+        let now = is
+            .iter()
+            .find(|(_, v)| uuid(v).is_some() && uuid(v) == uuid(value));
+        let noted = now.is_some_and(|(l, _)| l.contains(PLACEHOLDER));
+        let queued = line.contains("queued_command");
         let retimed = || {
             let plain = |mut v: Value| {
                 v["timestamp"] = Value::Null;
@@ -223,7 +247,8 @@ pub(crate) fn lines(before: &str, after: &str, answer: &str, promise: &Promise) 
         let allowed = if gone {
             promise.removes_lines || about(&promise.touches) || uuid(value).is_none()
         } else {
-            about(&promise.touches) || names_removed || usage || promise.moves_leaf && retimed()
+            let expected = names_removed || usage || noted || queued;
+            about(&promise.touches) || expected || promise.moves_leaf && retimed()
         };
         if !allowed {
             let what = if gone { "removed" } else { "changed" };

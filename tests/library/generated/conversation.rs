@@ -14,8 +14,10 @@ pub(crate) struct Block {
     pub(crate) json: Value,
     /// The id of the API message, for blocks of the model.
     pub(crate) message: String,
-    /// The turn to which the block belongs; 0 before the first prompt.
+    /// The turn to which the block belongs; 0 before the first prompt, and for summaries.
     pub(crate) turn: usize,
+    /// The entry of the block, as an index; of no use across transcripts.
+    pub(crate) entry: usize,
 }
 
 impl Block {
@@ -253,22 +255,69 @@ impl Conversation {
         self.shown(&self.path[self.window_start()..])
     }
 
-    /// What the model was shown at the end of a turn: as it was then, and, where the turn is kept by a later compaction, as
-    /// it is after that.
-    pub(crate) fn at(&self, turn: usize) -> Vec<Vec<Block>> {
+    /// What the model would be shown of some turns alone, as they were; `None` if a compaction is among them or moved
+    /// their messages.
+    pub(crate) fn of_turns(&self, first: usize, last: usize) -> Option<Vec<Block>> {
+        let from = self.turns.iter().position(|&t| t == first)?;
+        let end = self.end_of(last)?;
+        let path = &self.path[from..=end];
+        let boundary = self.path[..from]
+            .iter()
+            .rfind(|&&i| is_boundary(&self.entries[i]));
+        let moved = |i: &usize| boundary.is_some_and(|b| i < b);
+        let compacted = path.iter().any(|&i| is_boundary(&self.entries[i]));
+        (!compacted && !path.iter().any(moved)).then(|| self.shown(path))
+    }
+
+    /// Whether a boundary names messages that it keeps.
+    pub(crate) fn has_kept(&self) -> bool {
+        let mut kept = self.entries.iter().filter(|e| is_boundary(e));
+        kept.any(|e| e["compactMetadata"]["preservedSegment"].is_object())
+    }
+
+    /// The messages that the model is shown, by the indices of their entries: prompts, and the first lines of answers.
+    pub(crate) fn shown_messages(&self) -> Vec<usize> {
+        let mut out: Vec<usize> = Vec::new();
+        for block in self.blocks() {
+            let e = &self.entries[block.entry];
+            let is_new = out.last() != Some(&block.entry);
+            let words = block.kind() == "text" && is_message(e) && e["isCompactSummary"] != true;
+            if words && is_new && !content(e).iter().any(|b| b["type"] == "tool_result") {
+                out.push(block.entry);
+            }
+        }
+        out
+    }
+
+    /// The entries that are on no live path, by their uuids.
+    pub(crate) fn abandoned(&self) -> Vec<String> {
+        let entries = self.entries.iter().enumerate();
+        let off = entries
+            .filter(|(i, e)| is_message(e) && e["isSidechain"] != true && !self.path.contains(i));
+        off.map(|(_, e)| str_of(e, "uuid").to_owned()).collect()
+    }
+
+    /// The position at which a turn ends: before a compaction after its last answer.
+    fn end_of(&self, turn: usize) -> Option<usize> {
         let of_turn: Vec<usize> = (0..self.path.len())
             .filter(|&p| self.turns[p] == turn)
             .collect();
-        let Some(&last) = of_turn.last() else {
-            return Vec::new();
-        };
+        let last = *of_turn.last()?;
         let of = |p: usize| &self.entries[self.path[p]];
         let answered = of_turn
             .iter()
             .rposition(|&p| of(p)["type"] == "assistant")
             .unwrap_or(0);
         let boundary = of_turn[answered..].iter().position(|&p| is_boundary(of(p)));
-        let end = boundary.map_or(last, |b| of_turn[answered + b] - 1);
+        Some(boundary.map_or(last, |b| of_turn[answered + b] - 1))
+    }
+
+    /// What the model was shown at the end of a turn: as it was then, and, where the turn is kept by a later compaction, as
+    /// it is after that.
+    pub(crate) fn at(&self, turn: usize) -> Vec<Vec<Block>> {
+        let Some(end) = self.end_of(turn) else {
+            return Vec::new();
+        };
         let from = self.path[..=end]
             .iter()
             .rposition(|&i| is_boundary(&self.entries[i]))
@@ -278,26 +327,7 @@ impl Conversation {
         vec![now, then]
     }
 
-    /// Whether a person's words stand where it is a matter of taste which turn they belong to: in the entry of a result, or
-    /// between two lines of one message.
-    pub(crate) fn has_unclear_turns(&self) -> bool {
-        let mut seen: Vec<&str> = Vec::new();
-        for &i in &self.path {
-            let e = &self.entries[i];
-            let id = str_of(&e["message"], "id");
-            if e["type"] == "assistant" && seen.last() != Some(&id) {
-                if seen.contains(&id) {
-                    return true;
-                }
-                seen.push(id);
-            } else if begins_turn(e, || true) {
-                seen.push("");
-            }
-        }
-        self.has_words_beside_results()
-    }
-
-    /// Whether an entry has a result and words.
+    /// Whether an entry has a result and words: it is a matter of taste which turn the words belong to.
     pub(crate) fn has_words_beside_results(&self) -> bool {
         let mut blocks = self.entries.iter().map(content);
         blocks.any(|b| b.len() > 1 && b[0]["type"] == "tool_result")

@@ -67,6 +67,7 @@ impl Judge {
                     json,
                     message: String::new(),
                     turn: 0,
+                    entry: 0,
                 })
             });
         let wanted = conversation
@@ -111,7 +112,8 @@ impl Judge {
     pub(crate) fn operation(&self, text: &str, operation: &Operation) -> Verdict {
         let text = &self.at_home(text);
         let before = Conversation::new(text);
-        if !operation.applies(&before) {
+        // A title is written into the session itself.
+        if !operation.applies(&before) || *operation == Operation::Title {
             return Ok(());
         }
         self.place(text);
@@ -124,15 +126,18 @@ impl Judge {
             .collect();
         let (code, result, stderr) = self.run(&written);
         let promise = operation.promise(&before);
+        let unclear = operation.is_unclear(&before);
         match code {
             0 => {}
-            3 if promise.may_refuse => return Ok(()),
+            3 if promise.may_refuse || unclear => return Ok(()),
             _ => return Err(format!("exit code {code}: {}", stderr.trim())),
         }
         let after = Conversation::new(&result);
-        shown(&before, &after, &promise)?;
+        if !unclear {
+            shown(&before, &after, &promise)?;
+        }
         api(&before, &after)?;
-        if operation.keeps_ids() {
+        if operation.keeps_ids() && !unclear {
             lines(text, &result, after.last_message(), &promise)?;
         }
         if let Some(left) = promise.gone.iter().find(|g| result.contains(g.as_str())) {
@@ -162,7 +167,8 @@ impl Judge {
     pub(crate) fn undo(&self, text: &str, operation: &Operation) -> Verdict {
         let text = &self.at_home(text);
         let before = Conversation::new(text);
-        if !operation.applies(&before) {
+        // A title is written into the session itself.
+        if !operation.applies(&before) || *operation == Operation::Title {
             return Ok(());
         }
         self.place(text);

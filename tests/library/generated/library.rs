@@ -3,38 +3,70 @@
 use ccsurgery::doctor::Judgement;
 use ccsurgery::document::Document;
 use ccsurgery::ops::{
-    Clone as Copy, Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking,
-    TokenCount, Trim, Truncate, passes,
+    Clone as Copy, Compact, Delete, DropHidden, DropImages, DropTools, EditText, Extract,
+    RepairOptions, RestoreBranch, Selector, StripThinking, Title, TokenCount, Trim, Truncate,
+    Uncompact, passes,
 };
-use ccsurgery::session::Session;
+use ccsurgery::session::{Session, TurnRange};
 use ccsurgery::surgery::{Refusal, Surgery, SurgeryError, Transform};
 
 use super::compare::{Verdict, api, lines, shown};
 use super::conversation::Conversation;
-use super::operation::{Choice, Operation};
+use super::operation::{Choice, EDITED, Operation};
 use super::recipe::TOOLS;
 
-/// Judges one operation of the library on a session.
-pub(crate) fn operation(text: &str, before: &Conversation, operation: &Operation) -> Verdict {
+/// Judges one operation of the library on a session. Returns the result, or the session as it was if the operation does not
+/// apply or refuses.
+pub(crate) fn operation(
+    text: &str,
+    before: &Conversation,
+    operation: &Operation,
+) -> Result<String, String> {
     if !operation.applies(before) {
-        return Ok(());
+        return Ok(text.to_owned());
     }
+    let unclear = operation.is_unclear(before);
     let promise = operation.promise(before);
-    let session = Session::new(Document::from_bytes(text.as_bytes().to_vec()));
-    let result = match carried_out(session, before, operation) {
+    let result = match carried_out(text, before, operation) {
         Ok(result) => result,
-        Err(Stop::Refused(_)) if promise.may_refuse => return Ok(()),
+        Err(Stop::Refused(_)) if promise.may_refuse || unclear => return Ok(text.to_owned()),
         Err(Stop::Refused(refusal)) => return Err(format!("refused: {refusal}")),
         Err(Stop::Fault(fault)) => return Err(format!("fault: {fault}")),
     };
     let after = Conversation::new(&result);
-    shown(before, &after, &promise)?;
-    api(before, &after)?;
-    lines(text, &result, after.last_message(), &promise)?;
-    match promise.gone.iter().find(|g| result.contains(g.as_str())) {
-        Some(left) => Err(format!("copies: {left} is still in the file")),
-        None => Ok(()),
+    if !unclear {
+        shown(before, &after, &promise)?;
+        lines(text, &result, after.last_message(), &promise)?;
     }
+    if !promise.free {
+        api(before, &after)?;
+    }
+    if let Some(left) = promise.gone.iter().find(|g| result.contains(g.as_str())) {
+        return Err(format!("copies: {left} is still in the file"));
+    }
+    if operation.settles() {
+        settled(&result, &after, operation)?;
+    }
+    Ok(result)
+}
+
+/// Checks that a second run changes nothing.
+fn settled(result: &str, after: &Conversation, operation: &Operation) -> Verdict {
+    match carried_out(result, after, operation) {
+        Ok(again) if again == result => Ok(()),
+        Ok(_) => Err("again: the second run changes something".to_owned()),
+        Err(Stop::Refused(_)) => Ok(()),
+        Err(Stop::Fault(fault)) => Err(format!("again: fault: {fault}")),
+    }
+}
+
+/// Judges operations one after the other, each on what the one before it made.
+pub(crate) fn sequence(text: &str, operations: &[Operation]) -> Verdict {
+    let mut text = text.to_owned();
+    for one in operations {
+        text = operation(&text, &Conversation::new(&text), one)?;
+    }
+    Ok(())
 }
 
 /// Why there is no result.
@@ -50,11 +82,8 @@ impl From<Refusal> for Stop {
 }
 
 /// The transcript that an operation makes, if the library does not reject it.
-fn carried_out(
-    session: Session,
-    before: &Conversation,
-    operation: &Operation,
-) -> Result<String, Stop> {
+fn carried_out(text: &str, before: &Conversation, operation: &Operation) -> Result<String, Stop> {
+    let session = Session::new(Document::from_bytes(text.as_bytes().to_vec()));
     let steps = transforms(&session, before, operation)?;
     let operated = match Surgery::on(session).then_all(steps).operate() {
         Ok(operated) => operated,
@@ -124,6 +153,36 @@ fn transforms(
             let steps = trim.find(session)?.steps;
             return Ok(steps.iter().map(|s| s.step.transform()).collect());
         }
+        Operation::DeleteTurns(from, to) => Box::new(deletion(Selector {
+            turns: Some(range(*from, *to)),
+            ..Selector::default()
+        })),
+        Operation::DeleteTool(n) => Box::new(deletion(Selector {
+            tool: vec![TOOLS[*n].to_owned()],
+            ..Selector::default()
+        })),
+        Operation::DeleteMessage(_) => Box::new(deletion(Selector {
+            message: vec![operation.message(before).0],
+            ..Selector::default()
+        })),
+        Operation::DeleteMatch(_) => Box::new(deletion(Selector {
+            matching: Some(operation.message(before).1),
+            ..Selector::default()
+        })),
+        Operation::Edit(_) => Box::new(EditText {
+            message: operation.message(before).0,
+            text: EDITED.to_owned(),
+        }),
+        Operation::Extract(from, to) => Box::new(Extract {
+            turns: range(*from, *to),
+        }),
+        Operation::Uncompact => Box::new(Uncompact::default()),
+        Operation::RestoreBranch(_) => Box::new(RestoreBranch {
+            entry: operation.message(before).0,
+        }),
+        Operation::Title => Box::new(Title {
+            text: EDITED.to_owned(),
+        }),
         Operation::Repair => {
             return Ok(passes(&RepairOptions {
                 client: Judgement::of(session).client,
@@ -139,6 +198,14 @@ fn transforms(
         }
     };
     Ok(vec![one])
+}
+
+fn deletion(selector: Selector) -> Delete {
+    Delete { selector }
+}
+
+fn range(from: usize, to: usize) -> TurnRange {
+    format!("{from}..{to}").parse().expect("a range of turns")
 }
 
 fn dropped(before: &Conversation, choice: Choice) -> DropTools {

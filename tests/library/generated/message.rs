@@ -42,6 +42,15 @@ impl Writer<'_> {
                 self.user(json!(words), json!({}));
             }
         }
+        let beside = answer.calls.iter().any(|c| c.output == Output::WithWords);
+        if answer.disturbed && !beside && !answer.text && !killed && made_in.len() == 1 {
+            let words = self.word("meanwhile");
+            let prompt = self.user(json!(words), json!({}));
+            // The results hang on the prompt.
+            for (_, line) in &mut made_in {
+                line.clone_from(&prompt);
+            }
+        }
         self.results(answer, &made_in);
         if answer.logged && self.is_new() {
             self.lines.push(json!({"type": "api-request-blob", "hash": self.minted, "sessionId": SESSION, "message": {"role": "assistant", "content": blocks}}));
@@ -111,10 +120,11 @@ impl Writer<'_> {
             if answer.calls[n].output == Output::WithWords {
                 blocks.push(text(&self.word("beside")));
             }
-            self.user(
+            let own = self.user(
                 json!(blocks),
                 json!({"toolUseResult": copy, "sourceToolAssistantUUID": line}),
             );
+            self.message.push(own);
             if answer.names_result && count == 0 {
                 self.name_leaf();
             }

@@ -2,7 +2,7 @@
 //!
 //! A fixed set of sessions is tried in every run. `CCSURGERY_SESSIONS=5000` tries that many others,
 //! from `CCSURGERY_SEED` on if that is set; `CCSURGERY_OPERATIONS=1000000` does the same with the library in memory, which
-//! is far faster, above all with `cargo test --release`. `CCSURGERY_FOUND=DIR` writes reduced examples of failures there, known ones too.
+//! is far faster, above all with `cargo test --release`. `CCSURGERY_FOUND=DIR` writes reduced examples of failures there.
 
 mod choose;
 mod compare;
@@ -10,7 +10,6 @@ mod conversation;
 mod entry;
 mod joins;
 mod judge;
-mod known;
 mod library;
 mod message;
 mod operation;
@@ -37,6 +36,9 @@ const SESSIONS: u64 = 150;
 const OPERATIONS: u64 = 4000;
 const OPERATIONS_EACH: u64 = 10;
 
+/// How many of them follow each other.
+const IN_SEQUENCE: u64 = 4;
+
 /// How many failures of one kind are reduced for the report.
 const EXAMPLES: usize = 5;
 
@@ -46,17 +48,16 @@ enum Trial {
     Session,
     Operation(Operation),
     Undo(Operation),
-    /// An operation of the library, in memory.
-    Library(Operation),
+    /// Operations of the library in memory, each on what the one before it made.
+    Library(Vec<Operation>),
 }
 
 impl Trial {
     fn command(&self) -> &'static str {
         match self {
             Self::Session => "",
-            Self::Operation(operation) | Self::Undo(operation) | Self::Library(operation) => {
-                operation.name()
-            }
+            Self::Operation(operation) | Self::Undo(operation) => operation.name(),
+            Self::Library(operations) => operations.last().map_or("", Operation::name),
         }
     }
 
@@ -66,9 +67,7 @@ impl Trial {
             Self::Session => judge.session(&text),
             Self::Operation(operation) => judge.operation(&text, operation),
             Self::Undo(operation) => judge.undo(&text, operation),
-            Self::Library(operation) => {
-                library::operation(&text, &Conversation::new(&text), operation)
-            }
+            Self::Library(operations) => library::sequence(&text, operations),
         }
     }
 }
@@ -124,7 +123,7 @@ fn reduce(judge: &Judge, failure: &Failure) -> (Recipe, String) {
     }
 }
 
-/// Tries some seeds, and returns the failures that no known defect explains.
+/// Tries some seeds, and returns the failures.
 fn try_seeds(seeds: impl Iterator<Item = u64>) -> Vec<Failure> {
     let judge = Judge::new();
     let mut failures = Vec::new();
@@ -134,21 +133,19 @@ fn try_seeds(seeds: impl Iterator<Item = u64>) -> Vec<Failure> {
             let Err(words) = trial.verdict(&judge, &recipe) else {
                 continue;
             };
-            let known = known::explains(trial.command(), &words, &recipe.features());
-            if known.is_none() || found_folder().is_some() {
-                failures.push(Failure {
-                    seed,
-                    trial,
-                    words,
-                    recipe: recipe.clone(),
-                });
-            }
+            failures.push(Failure {
+                seed,
+                trial,
+                words,
+                recipe: recipe.clone(),
+            });
         }
     }
     failures
 }
 
-/// Tries operations of the library on the sessions of some seeds, and returns the failures that no known defect explains.
+/// Tries operations of the library on the sessions of some seeds, and returns the failures. The first operations are each
+/// tried on the session itself, the last ones one after the other.
 fn try_library(seeds: impl Iterator<Item = u64>) -> Vec<Failure> {
     let mut failures = Vec::new();
     for seed in seeds {
@@ -156,18 +153,31 @@ fn try_library(seeds: impl Iterator<Item = u64>) -> Vec<Failure> {
         let text = writer::write(&recipe);
         let before = Conversation::new(&text);
         let mut rng = Rng::with_seed(seed ^ 0x11b);
-        for _ in 0..OPERATIONS_EACH {
+        let mut failed = |operations: Vec<Operation>, words: String| {
+            failures.push(Failure {
+                seed,
+                trial: Trial::Library(operations),
+                words,
+                recipe: recipe.clone(),
+            });
+        };
+        for _ in IN_SEQUENCE..OPERATIONS_EACH {
             let operation = Operation::new(&mut rng, before.turns(), before.calls().len());
-            let Err(words) = library::operation(&text, &before, &operation) else {
-                continue;
-            };
-            if known::explains(operation.name(), &words, &recipe.features()).is_none() {
-                failures.push(Failure {
-                    seed,
-                    trial: Trial::Library(operation),
-                    words,
-                    recipe: recipe.clone(),
-                });
+            if let Err(words) = library::operation(&text, &before, &operation) {
+                failed(vec![operation], words);
+            }
+        }
+        let (mut text, mut done) = (text, Vec::new());
+        for _ in 0..IN_SEQUENCE {
+            let before = Conversation::new(&text);
+            let operation = Operation::new(&mut rng, before.turns(), before.calls().len());
+            done.push(operation.clone());
+            match library::operation(&text, &before, &operation) {
+                Ok(result) => text = result,
+                Err(words) => {
+                    failed(done, words);
+                    break;
+                }
             }
         }
     }
@@ -178,7 +188,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// The folder for reduced examples; where it is asked for, known defects are reported too.
+/// The folder for reduced examples.
 fn found_folder() -> Option<std::path::PathBuf> {
     std::env::var_os("CCSURGERY_FOUND").map(Into::into)
 }
@@ -202,10 +212,8 @@ fn report(failures: &[Failure]) -> String {
             kind(&words),
             recipe.features()
         );
-        let defect = known::explains(failure.trial.command(), &words, &recipe.features())
-            .map_or("not known", |k| k.defect);
         let text = format!(
-            "seed {}: {:?} ({defect})\n{words}\nreduced to {recipe:?}\n",
+            "seed {}: {:?}\n{words}\nreduced to {recipe:?}\n",
             failure.seed, failure.trial
         );
         if let Some(folder) = found_folder() {

@@ -3,6 +3,7 @@
 use fastrand::Rng;
 
 use super::conversation::Conversation;
+use super::entry::{content, str_of};
 use super::recipe::TOOLS;
 
 /// One command line.
@@ -34,6 +35,22 @@ pub(crate) enum Operation {
     },
     Repair,
     Plan,
+    /// Deletes these turns.
+    DeleteTurns(usize, usize),
+    /// Deletes the calls of one tool.
+    DeleteTool(usize),
+    /// Deletes one message, counted from the first that the model is shown.
+    DeleteMessage(usize),
+    /// Deletes the text of one message.
+    DeleteMatch(usize),
+    /// Replaces the text of one message.
+    Edit(usize),
+    /// Keeps only these turns.
+    Extract(usize, usize),
+    Uncompact,
+    /// Restores the branch of an abandoned entry, counted from the first.
+    RestoreBranch(usize),
+    Title,
 }
 
 /// Which calls are dropped.
@@ -47,12 +64,16 @@ pub(crate) enum Choice {
     KeepLast(usize),
 }
 
+/// The text that edits write.
+pub(crate) const EDITED: &str = "words of another kind";
+
 impl Operation {
     /// Chooses an operation for a session with this many turns and calls.
     pub(crate) fn new(rng: &mut Rng, turns: usize, calls: usize) -> Self {
         let at = 1 + rng.usize(..turns.max(1));
+        let to = at + rng.usize(..=turns.max(at) - at);
         let some = |rng: &mut Rng| rng.bool().then(|| rng.usize(1..3));
-        match rng.u8(..20) {
+        match rng.u8(..32) {
             0 => Self::Clone,
             1 | 2 => Self::CloneAt(at),
             3 | 4 => Self::StripThinking {
@@ -82,6 +103,15 @@ impl Operation {
                 keep_last: rng.usize(1..3),
             },
             18 => Self::Plan,
+            19 | 20 => Self::DeleteTurns(at, to),
+            21 => Self::DeleteTool(rng.usize(..TOOLS.len())),
+            22 => Self::DeleteMessage(rng.usize(..12)),
+            23 | 24 => Self::DeleteMatch(rng.usize(..12)),
+            25 => Self::Edit(rng.usize(..12)),
+            26 | 27 => Self::Extract(at, to),
+            28 => Self::Uncompact,
+            29 => Self::RestoreBranch(rng.usize(..8)),
+            30 => Self::Title,
             _ => Self::Repair,
         }
     }
@@ -99,6 +129,15 @@ impl Operation {
             Self::Trim { .. } => "trim",
             Self::Repair => "repair",
             Self::Plan => "run",
+            Self::DeleteTurns(..)
+            | Self::DeleteTool(_)
+            | Self::DeleteMessage(_)
+            | Self::DeleteMatch(_) => "delete",
+            Self::Edit(_) => "edit",
+            Self::Extract(..) => "extract",
+            Self::Uncompact => "uncompact",
+            Self::RestoreBranch(_) => "restore-branch",
+            Self::Title => "title",
         }
     }
 
@@ -145,8 +184,50 @@ impl Operation {
             }
             Self::Trim { keep_last } => add(&["--to", "1k", "--keep-last", &keep_last.to_string()]),
             Self::Plan => add(&["plan.toml"]),
+            Self::DeleteTurns(from, to) | Self::Extract(from, to) => {
+                add(&["--turns", &format!("{from}..{to}")]);
+            }
+            Self::DeleteTool(n) => add(&["--tool", TOOLS[*n]]),
+            Self::DeleteMessage(_) => add(&["--message", &self.message(before).0]),
+            Self::DeleteMatch(_) => add(&["--match", &self.message(before).1]),
+            Self::Edit(_) => {
+                let (uuid, _) = self.message(before);
+                add(&[&uuid, "--text", EDITED]);
+            }
+            Self::Uncompact => {}
+            Self::RestoreBranch(_) => add(&[&self.message(before).0]),
+            Self::Title => add(&[EDITED]),
         }
         out
+    }
+
+    /// The uuid of the message that it names, and a text that only this message has.
+    pub(crate) fn message(&self, before: &Conversation) -> (String, String) {
+        let index = match self {
+            Self::DeleteMessage(n) | Self::DeleteMatch(n) | Self::Edit(n) => {
+                before.shown_messages().get(*n).copied()
+            }
+            Self::RestoreBranch(n) => {
+                let uuid = before.abandoned().get(*n).cloned();
+                return (uuid.unwrap_or_default(), String::new());
+            }
+            _ => None,
+        };
+        let Some(index) = index else {
+            return Default::default();
+        };
+        let e = &before.entries[index];
+        let words = content(e).into_iter();
+        let words = words.map(|b| str_of(&b, "text").to_owned());
+        let words: Vec<String> = words.collect();
+        let is_word = |w: &&str| {
+            let number = w.rsplit('-').next().unwrap_or_default();
+            number.len() == 4 && number.bytes().all(|b| b.is_ascii_digit())
+        };
+        let joined = words.join(" ");
+        let mut all = joined.split(|c: char| !c.is_alphanumeric() && c != '-');
+        let word = all.find(|w| is_word(w)).unwrap_or_default();
+        (str_of(e, "uuid").to_owned(), word.to_owned())
     }
 
     /// The steps of [`Operation::Plan`].
@@ -155,7 +236,12 @@ impl Operation {
     /// Whether it depends on where turns begin.
     fn counts_turns(&self) -> bool {
         match self {
-            Self::CloneAt(_) | Self::Truncate(_) | Self::Compact { .. } | Self::Trim { .. } => true,
+            Self::CloneAt(_)
+            | Self::Truncate(_)
+            | Self::Compact { .. }
+            | Self::Trim { .. }
+            | Self::DeleteTurns(..)
+            | Self::Extract(..) => true,
             Self::DropTools(choice) => matches!(choice, Choice::KeepLast(_)),
             Self::StripThinking { keep_last }
             | Self::DropImages { keep_last }
@@ -164,16 +250,22 @@ impl Operation {
         }
     }
 
-    /// Whether the session has the turn or the call that it names.
+    /// Whether it is a matter of taste what it does to a session, so that only its soundness is judged.
+    pub(crate) fn is_unclear(&self, before: &Conversation) -> bool {
+        before.has_words_beside_results()
+            && (self.counts_turns() || before.unfinished_turn().is_some())
+    }
+
+    /// Whether the session has the turn, the call or the message that it names.
     pub(crate) fn applies(&self, before: &Conversation) -> bool {
         match self {
-            _ if before.has_unclear_turns()
-                && (self.counts_turns() || before.unfinished_turn().is_some()) =>
-            {
-                false
-            }
             Self::CloneAt(n) | Self::Truncate(n) => *n <= before.turns(),
+            Self::DeleteTurns(_, to) | Self::Extract(_, to) => *to <= before.turns(),
             Self::DropTools(Choice::Number(n)) => *n < before.calls().len(),
+            Self::DeleteMessage(_) | Self::Edit(_) | Self::RestoreBranch(_) => {
+                !self.message(before).0.is_empty()
+            }
+            Self::DeleteMatch(_) => !self.message(before).1.is_empty(),
             _ => true,
         }
     }
@@ -182,7 +274,17 @@ impl Operation {
     pub(crate) fn settles(&self) -> bool {
         !matches!(
             self,
-            Self::Clone | Self::CloneAt(_) | Self::DropTools(Choice::Number(_)) | Self::Trim { .. }
+            Self::Clone
+                | Self::CloneAt(_)
+                | Self::DropTools(Choice::Number(_))
+                | Self::Trim { .. }
+                | Self::DeleteTurns(..)
+                | Self::DeleteMessage(_)
+                | Self::DeleteMatch(_)
+                | Self::Edit(_)
+                | Self::Extract(..)
+                | Self::Uncompact
+                | Self::RestoreBranch(_)
         )
     }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::conversation::{Block, Conversation, LiveCall};
-use super::operation::{Choice, Operation};
+use super::entry::{is_message, str_of};
+use super::operation::{Choice, EDITED, Operation};
 use super::recipe::TOOLS;
 
 /// What an operation promises.
@@ -31,6 +32,8 @@ pub(crate) struct Promise {
     pub(crate) kept_from: Option<usize>,
     /// Whether the first block is a new summary.
     pub(crate) summary: bool,
+    /// Whether nothing is promised about what the model is shown, beyond what the library itself verifies.
+    pub(crate) free: bool,
 }
 
 /// Fields of thinking that occur in no other block.
@@ -94,12 +97,16 @@ impl Operation {
                     Choice::Tool(n) => c.tool == TOOLS[*n] && c.turn != spared,
                     Choice::Number(n) => number(c) == Some(*n),
                     Choice::Errors => c.failed && c.turn != spared,
-                    Choice::KeepLast(n) => c.turn <= turns.saturating_sub(*n) && c.turn != spared,
+                    Choice::KeepLast(n) => {
+                        let limit = turns.saturating_sub(*n);
+                        c.turn <= limit && c.turn != spared && !before.reports_after(&c.id, limit)
+                    }
                 });
                 let mut promise = drop_calls(blocks, &chosen.collect::<Vec<_>>());
                 let one = matches!(choice, Choice::Number(_));
                 promise.may_refuse = one && before.unfinished_turn().is_some();
                 // What follows a removed result hangs on the words beside it, if there are any.
+                promise.touches.push("\"beside-".to_owned());
                 let joins = before.has_words_beside_results();
                 promise
                     .touches
@@ -160,7 +167,9 @@ impl Operation {
                     shown: vec![kept],
                     removes_lines: *drop_history,
                     touches: vec!["parentUuid".to_owned()],
-                    may_refuse: before.first_free_turn() >= first,
+                    may_refuse: before.first_free_turn() >= first
+                        || before.first_free_turn() == 0
+                        || before.has_split_message(),
                     summary: true,
                     ..Promise::default()
                 }
@@ -170,6 +179,102 @@ impl Operation {
                 may_refuse: true,
                 removes_lines: true,
                 touches: vec!["uuid".to_owned()],
+                ..Promise::default()
+            },
+            Self::DeleteTurns(from, to) => {
+                let kept = blocks
+                    .into_iter()
+                    .filter(|b| !(*from..=*to).contains(&b.turn));
+                let mut shown = vec![kept.collect()];
+                if *to == turns && *from > 1 {
+                    shown.extend(before.at(from - 1));
+                }
+                Promise {
+                    shown,
+                    removes_lines: true,
+                    moves_leaf: true,
+                    may_refuse: before.has_open_call()
+                        || before.has_kept()
+                        || (*from, *to) == (1, turns),
+                    ..Promise::default()
+                }
+            }
+            Self::Extract(from, to) => {
+                let kept = before.of_turns(*from, *to);
+                Promise {
+                    may_refuse: kept.is_none() || before.has_open_call(),
+                    shown: kept.into_iter().collect(),
+                    removes_lines: true,
+                    moves_leaf: true,
+                    ..Promise::default()
+                }
+            }
+            Self::DeleteTool(n) => {
+                let calls = before.calls();
+                let chosen = calls.iter().filter(|c| c.tool == TOOLS[*n]);
+                let promise = drop_calls(blocks, &chosen.collect::<Vec<_>>());
+                Promise {
+                    touches: vec!["uuid".to_owned()],
+                    ..deleted(promise, before)
+                }
+            }
+            Self::DeleteMessage(_) | Self::DeleteMatch(_) => {
+                let (uuid, word) = self.message(before);
+                let by_word = matches!(self, Self::DeleteMatch(_));
+                let e = before.entries.iter().find(|e| e["uuid"] == uuid.as_str());
+                let message = e.map(|e| str_of(&e["message"], "id").to_owned());
+                let message = message.unwrap_or_default();
+                let is_line = |b: &Block| !message.is_empty() && b.message == message;
+                let own = |b: &Block| before.entries[b.entry]["uuid"] == uuid.as_str();
+                let calls: BTreeSet<String> = blocks
+                    .iter()
+                    .filter(|b| !by_word && is_line(b))
+                    .filter_map(|b| b.call().map(str::to_owned))
+                    .collect();
+                let goes = |b: &Block| {
+                    let words = b.json["text"].as_str().is_some_and(|t| t.contains(&word));
+                    if by_word {
+                        words && b.role != "system" && is_message(&before.entries[b.entry])
+                            || is_line(b) && b.is_thinking()
+                    } else {
+                        is_line(b) || message.is_empty() && own(b) || b.is_of(&calls)
+                    }
+                };
+                Promise {
+                    touches: vec!["uuid".to_owned()],
+                    ..deleted(without(blocks, goes), before)
+                }
+            }
+            Self::Edit(_) => {
+                let (uuid, _) = self.message(before);
+                let e = before.entries.iter().find(|e| e["uuid"] == uuid.as_str());
+                let message = e.map(|e| str_of(&e["message"], "id").to_owned());
+                let message = message.unwrap_or_default();
+                let mut promise = without(blocks, |b| {
+                    b.is_thinking() && !message.is_empty() && b.message == message
+                });
+                for block in promise.shown.iter_mut().flatten() {
+                    let own = before.entries[block.entry]["uuid"] == uuid.as_str();
+                    if own && block.kind() == "text" {
+                        block.json["text"] = json!(EDITED);
+                    }
+                }
+                Promise {
+                    touches: vec!["uuid".to_owned()],
+                    removes_lines: true,
+                    may_refuse: true,
+                    ..promise
+                }
+            }
+            Self::Uncompact | Self::RestoreBranch(_) => Promise {
+                may_refuse: true,
+                removes_lines: true,
+                touches: vec!["uuid".to_owned()],
+                free: true,
+                ..Promise::default()
+            },
+            Self::Title => Promise {
+                shown: vec![blocks],
                 ..Promise::default()
             },
             Self::Plan => {
@@ -187,6 +292,24 @@ impl Operation {
                 promise
             }
         }
+    }
+}
+
+/// The promise of a deletion: it refuses if nothing would be left, if the last turn waits for the model, or if a compaction
+/// depends on what is deleted.
+fn deleted(promise: Promise, before: &Conversation) -> Promise {
+    let nothing_left = promise.shown.iter().any(|blocks| {
+        let mut messages = blocks.iter().filter(|b| b.role != "system" && b.turn > 0);
+        messages.next().is_none()
+    });
+    Promise {
+        removes_lines: true,
+        moves_leaf: true,
+        may_refuse: nothing_left
+            || before.unfinished_turn().is_some()
+            || before.has_open_call()
+            || before.has_kept(),
+        ..promise
     }
 }
 
@@ -231,7 +354,9 @@ fn secrets(block: &Block) -> Vec<String> {
             Value::Array(parts) => parts[0]["text"].as_str(),
             other => other.as_str(),
         };
-        out.extend(words.and_then(|w| w.lines().next()).map(str::to_owned));
+        let first = words.and_then(|w| w.lines().next());
+        let first = first.filter(|w| !w.starts_with("[ccsurgery removed"));
+        out.extend(first.map(str::to_owned));
     }
     out
 }

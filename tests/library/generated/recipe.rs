@@ -151,7 +151,7 @@ pub(crate) struct Recipe {
 pub(crate) const TOOLS: [&str; 4] = ["Bash", "Read", "Edit", "mcp__db__query"];
 
 impl Recipe {
-    /// What is special about it, in words that [`KNOWN`](super::known::KNOWN) may ask for.
+    /// What is special about it, in words.
     pub(crate) fn features(&self) -> Vec<&'static str> {
         let mut out = Vec::new();
         for step in &self.steps {

@@ -16,8 +16,15 @@ impl Conversation {
             .rposition(|&i| is_message(&self.entries[i]))?;
         let (leaf, turn) = (&self.entries[self.path[last]], self.turns[last]);
         if leaf["type"] == "user" {
-            let waits = content(leaf).iter().any(|b| b["type"] == "tool_result");
-            return waits.then_some(turn);
+            // A prompt may have arrived before the result: the turn that waits is that of the call.
+            let result = content(leaf)
+                .into_iter()
+                .find(|b| b["type"] == "tool_result")?;
+            let calls = self.calls();
+            let call = calls
+                .iter()
+                .find(|c| result["tool_use_id"] == c.id.as_str());
+            return Some(call.map_or(turn, |c| c.turn));
         }
         let open = self.open_messages();
         open.contains(str_of(&leaf["message"], "id"))
@@ -139,6 +146,47 @@ impl Conversation {
         out
     }
 
+    /// Numbers the parts of a path between prompts: the lines of a message are put together, but not across a prompt.
+    fn parts(&self, path: &[usize]) -> HashMap<usize, usize> {
+        let mut part = 0;
+        let number = |&i: &usize| {
+            let e = &self.entries[i];
+            let answers = content(e).iter().any(|b| b["type"] == "tool_result");
+            part += usize::from(e["type"] == "user" && !answers);
+            (i, part)
+        };
+        path.iter().map(number).collect()
+    }
+
+    /// Whether a hook reports on a call after this turn.
+    pub(crate) fn reports_after(&self, call: &str, turn: usize) -> bool {
+        let mut path = self.path.iter().zip(&self.turns);
+        path.any(|(&i, &t)| t > turn && self.entries[i]["attachment"]["toolUseID"] == call)
+    }
+
+    /// Whether a prompt arrived between two lines of a message.
+    pub(crate) fn has_split_message(&self) -> bool {
+        let parts = self.parts(&self.path);
+        let answers = self
+            .path
+            .iter()
+            .filter(|&&i| self.entries[i]["type"] == "assistant");
+        let of = |i: &usize| (str_of(&self.entries[*i]["message"], "id"), parts[i]);
+        let all: BTreeMap<&str, usize> = answers.clone().map(of).collect();
+        answers.map(of).any(|(id, part)| all[id] != part)
+    }
+
+    /// The part to which a line of a message belongs. A line beside the path belongs to the last part that has one.
+    fn part_of(&self, line: usize, parts: &HashMap<usize, usize>) -> Option<usize> {
+        if self.path.contains(&line) {
+            return parts.get(&line).copied();
+        }
+        let id = str_of(&self.entries[line]["message"], "id");
+        let own = |i: &usize| str_of(&self.entries[*i]["message"], "id") == id;
+        let last = self.path.iter().rfind(|i| own(i));
+        last.and_then(|last| parts.get(last).copied())
+    }
+
     /// Turns a stretch of the path into blocks: the lines of a message together, results after their calls.
     pub(crate) fn shown(&self, path: &[usize]) -> Vec<Block> {
         let answered = self.answered();
@@ -150,26 +198,32 @@ impl Conversation {
             .collect();
         let mut out: Vec<Block> = Vec::new();
         let mut seen = BTreeSet::new();
+        let parts = self.parts(path);
         for &i in path {
             let e = &self.entries[i];
-            let turn = turn_of.get(&i).copied().unwrap_or_default();
+            let part = parts.get(&i).copied();
+            let is_summary = e["isCompactSummary"] == true;
+            let turn = turn_of.get(&i).copied().filter(|_| !is_summary);
+            let turn = turn.unwrap_or_default();
             let block = |role, json, message: &str| Block {
                 role,
                 json,
                 message: message.to_owned(),
                 turn,
+                entry: i,
             };
             match str_of(e, "type") {
                 "assistant" => {
                     let id = str_of(&e["message"], "id");
-                    if !seen.insert(id.to_owned()) {
+                    if !seen.insert((id.to_owned(), part)) {
                         continue;
                     }
-                    let lines = self
-                        .entries
-                        .iter()
-                        .filter(|l| l["type"] == "assistant" && str_of(&l["message"], "id") == id);
-                    let blocks = lines.flat_map(content);
+                    let lines = self.entries.iter().enumerate().filter(|(l, line)| {
+                        line["type"] == "assistant"
+                            && str_of(&line["message"], "id") == id
+                            && self.part_of(*l, &parts) == part
+                    });
+                    let blocks = lines.flat_map(|(_, line)| content(line));
                     let whole = |b: &Value| {
                         b["type"] != "tool_use" || answered.contains_key(str_of(b, "id"))
                     };

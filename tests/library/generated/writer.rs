@@ -30,7 +30,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) before_turns: Vec<Option<String>>,
     /// The entries of the current turn.
     pub(crate) turn: Vec<String>,
-    /// The lines of the last message.
+    /// The lines of the last message, and the results of its calls.
     pub(crate) message: Vec<String>,
     /// The last prompt's text.
     pub(crate) prompt: String,

@@ -303,3 +303,66 @@ fn drop_tools_does_not_show_attachments_of_an_abandoned_branch() {
     let before = shown(&home, SESSION);
     assert_eq!(shown_after(&home, &["drop-tools"]), before);
 }
+
+#[test]
+fn delete_and_extract_separate_a_prompt_from_the_message_that_it_arrived_in() {
+    let home = home_with("midstream");
+    let all = shown(&home, SESSION);
+    let extracted = shown_after(&home, &["extract", "--turns", "2.."]);
+    let deleted = shown_after(&home, &["delete", "--turns", "1"]);
+    assert_eq!(extracted, deleted);
+    assert_eq!(all[all.len() - deleted.len()..], deleted[..]);
+}
+
+#[test]
+fn delete_puts_a_note_before_an_answer_to_a_queued_prompt() {
+    let home = home_with("queued");
+    let left = shown_after(&home, &["delete", "--turns", "1"]);
+    assert_eq!(left[0], "(this prompt was deleted)");
+    assert!(left.iter().any(|t| t.contains("AND PLEASE ALSO THIS")));
+}
+
+#[test]
+fn operation_on_a_damaged_session_is_refused_with_the_way_out() {
+    let home = Home::new();
+    let path = format!(
+        "{}/fixtures/pathologies/two_candidates.jsonl",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = fs_err::read_to_string(path).expect("a fixture");
+    home.write(home.transcript(SESSION), text);
+    let run = home.run(&["delete", "--turns", "1", SESSION, "-o", "-"]);
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.stderr.contains("ccsurgery repair"), "{run:?}");
+}
+
+#[test]
+fn compact_keeps_turns_that_an_earlier_compaction_preserved() {
+    let home = home_with("up_to");
+    let kept = shown_after(
+        &home,
+        &["compact", "--keep-last", "3", "--summary", "In short."],
+    );
+    let turns = [
+        "SECOND, KEPT",
+        "two, kept",
+        "third",
+        "three",
+        "fourth",
+        "four",
+    ];
+    assert!(kept[0].contains("In short."), "{kept:?}");
+    assert_eq!(kept[1..], turns);
+    let again = shown_after(
+        &home,
+        &[
+            "compact",
+            "--keep-last",
+            "3",
+            "--summary",
+            "In short.",
+            "--drop-history",
+        ],
+    );
+    assert_eq!(again, kept);
+}

@@ -144,6 +144,12 @@ fn answer(
             .map(|&n| n as usize),
         _ => None,
     };
+    // After a compaction, the next entry of the path can hang on another.
+    let hangs = |&n: &usize| {
+        let parent = session.graph().parent(n);
+        parent.is_none_or(|p| p == after) && !session.entries()[n].is_boundary()
+    };
+    let next = next.filter(hangs);
     let before = next
         .map_or(e.line + 1, |n| session.entries()[n].line)
         .max(e.line + 1);
