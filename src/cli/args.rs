@@ -134,6 +134,8 @@ pub(super) enum Command {
     RestoreBranch(commands::restore_branch::RestoreBranchArgs),
     Title(commands::title::TitleArgs),
     Run(commands::run::RunArgs),
+    Du(commands::du::DuArgs),
+    Rm(commands::rm::RmArgs),
     Doctor(commands::doctor::DoctorArgs),
     Repair(commands::repair::RepairArgs),
     #[command(

@@ -7,7 +7,7 @@ use clap::Command;
 use crate::render::wrap;
 
 /// The commands by what they are for. Those that are missing here are listed under the last heading.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Look", &["ls", "show", "inspect", "payload", "diff"]),
     ("Copy", &["clone", "extract"]),
     (
@@ -34,6 +34,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("Repair", &["doctor", "repair"]),
+    ("Disk", &["du", "rm"]),
     ("Way back", &["history", "undo", "redo"]),
 ];
 

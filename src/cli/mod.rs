@@ -17,6 +17,7 @@ mod progress;
 mod prompt_history;
 mod remedy;
 mod report;
+mod selection;
 mod summary;
 
 use std::io::Write as _;
@@ -77,6 +78,8 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::RestoreBranch(args) => commands::restore_branch::run(args, context),
         Command::Title(args) => commands::title::run(args, context),
         Command::Run(args) => commands::run::run(args, context),
+        Command::Du(args) => commands::du::run(&args, context),
+        Command::Rm(args) => commands::rm::run(&args, context),
         Command::Doctor(args) => commands::doctor::run(args, context),
         Command::Repair(args) => commands::repair::run(args, context),
         Command::History(args) => commands::history::run(args, context),

@@ -15,16 +15,18 @@ pub use fs::{
     link_or_copy, plain_path, process_start, sync_folder, write_private,
 };
 pub use journal::{
-    Journal, JournalError, Operation, RecordFault, Records, Replaced, State, Step, UndoError,
-    UnusableRecord, check_redo, check_undo, redo, undo,
+    Journal, JournalError, LineChange, Operation, RecordFault, Records, Removed, Replaced,
+    SharedEdit, State, Step, UndoError, UnusableRecord, check_redo, check_undo, redo, undo,
 };
 pub use publish::{
-    ChangedSubagent, CommitError, CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile,
-    Provenance, Published, Sessions, SubagentError, SubagentWork, changed_subagents, write_file,
-    write_stream,
+    ChangeSet, ChangedSubagent, CommitError, Content, CopyPlan, CopySource, CopyTarget, Creation,
+    MakeTranscript, PlannedAction, PlannedFile, Provenance, Published, Removal, RemovedSession,
+    Sessions, SubagentError, SubagentWork, changed_subagents, removal_of, removal_of_files,
+    write_file, write_stream,
 };
 pub use sessions::{
-    Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, SessionFiles,
-    SessionPlaces, Sidecar, SidecarKind, add_to_index, glance, index_file, list, live, memory,
-    remove_from_index, running, sidecars, slug,
+    Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, Orphan,
+    ProjectUsage, SessionFiles, SessionPlaces, SessionUsage, Sidecar, SidecarKind, Sizes, Usage,
+    UsageKind, add_to_index, glance, index_file, list, live, memory,
+    remove_from_index, running, session_folders, sidecars, slug, usage,
 };

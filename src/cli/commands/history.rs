@@ -1,7 +1,6 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -16,6 +15,7 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
 use super::super::operations::{Wanted, next, plural, short_name, time_of};
+use super::super::selection::Age;
 use super::undo::confirm;
 
 /// List past operations, newest first
@@ -48,28 +48,6 @@ struct GcArgs {
     yes: bool,
 }
 
-/// A span of time: `30d`, `12h`, `45m`.
-#[derive(Debug, Clone, Copy)]
-struct Age(Duration);
-
-impl std::str::FromStr for Age {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is not an age; write 30d, 12h or 45m");
-        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let factor = match &text[digits.len()..] {
-            "d" => 86_400,
-            "h" => 3_600,
-            "m" => 60,
-            "w" => 604_800,
-            _ => return Err(bad()),
-        };
-        let number: u64 = digits.parse().map_err(|_| bad())?;
-        Ok(Self(Duration::from_secs(number.saturating_mul(factor))))
-    }
-}
-
 pub(crate) fn run(args: HistoryArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     if let Some(HistoryCommand::Gc(args)) = args.command {
         return gc(context, &args);
@@ -83,7 +61,7 @@ pub(crate) fn run(args: HistoryArgs, context: &mut Context) -> Result<ExitCode, 
         .map(|name| session_id(context, &all, &name))
         .transpose()?;
     let chosen = |o: &&Operation| match &id {
-        Some(id) => o.source_id == *id || o.target_id == *id,
+        Some(id) => o.source_id == *id || o.session_ids().contains(id),
         None => true,
     };
     let shown: Vec<&Operation> = all.iter().rev().filter(chosen).collect();

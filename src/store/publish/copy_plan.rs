@@ -298,7 +298,7 @@ fn text(path: &Path) -> String {
 }
 
 /// The slugs that name a session's plans, in order.
-fn slugs(session: &Session) -> Vec<String> {
+pub(super) fn slugs(session: &Session) -> Vec<String> {
     let mut all = session.distinct("slug");
     all.retain(|s| !s.is_empty() && !s.contains(['/', '\\', '.']));
     all

@@ -3,17 +3,21 @@
 //! The only part of the program that creates or replaces transcripts. The old bytes are durable in the journal before the
 //! new ones are visible. Knows nothing of how a result came about.
 
+mod change_set;
 mod copy_plan;
 mod create;
 mod error;
 mod export;
 mod publisher;
 mod quarantine;
+mod removal;
 mod replace;
 mod subagents;
 mod write;
 
+pub use change_set::{ChangeSet, Content, Creation, MakeTranscript, Removal};
 pub use copy_plan::{CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile};
 pub use error::CommitError;
 pub use publisher::{Provenance, Published, Sessions, write_file, write_stream};
+pub use removal::{RemovedSession, removal_of, removal_of_files};
 pub use subagents::{ChangedSubagent, SubagentError, SubagentWork, changed_subagents};

@@ -11,6 +11,7 @@ mod locate;
 mod places;
 mod shared;
 mod sidecars;
+mod usage;
 
 pub use config::{Config, slug};
 pub use ends::glance;
@@ -20,5 +21,7 @@ pub use live::{Live, live, running};
 pub use locate::{LocateError, Located, Locator};
 pub use places::CopyRule;
 pub(crate) use places::{is_place, resume_cache};
+pub(crate) use shared::is_shared;
 pub use shared::memory;
-pub use sidecars::{SessionFiles, SessionPlaces, Sidecar, SidecarKind, sidecars};
+pub use sidecars::{SessionFiles, SessionPlaces, Sidecar, SidecarKind, session_folders, sidecars};
+pub use usage::{Orphan, ProjectUsage, SessionUsage, Sizes, Usage, UsageKind, usage};
