@@ -135,6 +135,7 @@ pub(super) enum Command {
     Title(commands::title::TitleArgs),
     Run(commands::run::RunArgs),
     Du(commands::du::DuArgs),
+    Move(commands::move_project::MoveArgs),
     Rm(commands::rm::RmArgs),
     Doctor(commands::doctor::DoctorArgs),
     Repair(commands::repair::RepairArgs),

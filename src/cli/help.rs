@@ -34,7 +34,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Repair", &["doctor", "repair"]),
-    ("Disk", &["du", "rm"]),
+    ("Places", &["move", "du", "rm"]),
     ("Way back", &["history", "undo", "redo"]),
 ];
 

@@ -79,6 +79,7 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Title(args) => commands::title::run(args, context),
         Command::Run(args) => commands::run::run(args, context),
         Command::Du(args) => commands::du::run(&args, context),
+        Command::Move(args) => commands::move_project::run(&args, context),
         Command::Rm(args) => commands::rm::run(&args, context),
         Command::Doctor(args) => commands::doctor::run(args, context),
         Command::Repair(args) => commands::repair::run(args, context),

@@ -20,13 +20,13 @@ pub use journal::{
 };
 pub use publish::{
     ChangeSet, ChangedSubagent, CommitError, Content, CopyPlan, CopySource, CopyTarget, Creation,
-    MakeTranscript, PlannedAction, PlannedFile, Provenance, Published, Removal, RemovedSession,
-    Sessions, SubagentError, SubagentWork, changed_subagents, removal_of, removal_of_files,
-    write_file, write_stream,
+    MakeTranscript, MovedSession, PlannedAction, PlannedFile, Provenance, Published, Relocation,
+    Removal, RemovedSession, Sessions, SubagentError, SubagentWork, changed_subagents, kept_time,
+    moved_path, removal_of, removal_of_files, write_file, write_stream,
 };
 pub use sessions::{
     Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, Orphan,
-    ProjectUsage, SessionFiles, SessionPlaces, SessionUsage, Sidecar, SidecarKind, Sizes, Usage,
-    UsageKind, add_to_index, glance, index_file, list, live, memory,
+    ProjectUsage, Retention, SessionFiles, SessionPlaces, SessionUsage, Sidecar, SidecarKind,
+    Sizes, Usage, UsageKind, add_to_index, glance, index_file, list, live, memory,
     remove_from_index, running, session_folders, sidecars, slug, usage,
 };

@@ -151,8 +151,26 @@ fn result(operation: &Operation) -> String {
         (_, after) => {
             let size = after.map_or_else(String::new, |n| format!("  {}", bytes(n)));
             let (source, target) = (short(&operation.source_id), short(&operation.target_id));
+            if !operation.removed.is_empty() {
+                return many(operation, &source);
+            }
             format!("{source} → {target}{size}")
         }
+    }
+}
+
+/// Describes an operation that removed files: the session, or how many of them, and the bytes.
+fn many(operation: &Operation, first: &str) -> String {
+    let sessions = operation.other.get("sessions").and_then(|s| s.as_array());
+    let len = operation.removed.iter().map(|r| r.before.len).sum();
+    match sessions.map_or(0, Vec::len) {
+        0 => format!(
+            "{}  {}",
+            plural(operation.removed.len() as u64, "file", "files"),
+            bytes(len)
+        ),
+        1 => format!("{first}  {}", bytes(len)),
+        number => format!("{number} sessions  {}", bytes(len)),
     }
 }
 

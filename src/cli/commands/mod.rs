@@ -17,6 +17,7 @@ pub(super) mod history;
 pub(super) mod inspect;
 pub(super) mod ls;
 pub(super) mod man;
+pub(super) mod move_project;
 pub(super) mod payload;
 pub(super) mod redo;
 pub(super) mod repair;

@@ -130,7 +130,10 @@ fn remove_orphans(args: &RmArgs, context: &mut Context) -> Result<ExitCode, CliE
     let total: u64 = orphans.iter().map(|o| o.len).sum();
     if !context.json && (!context.quiet || args.dry_run) {
         let files = plural(orphans.len() as u64, "file", "files");
-        let heading = format!("{files} of sessions that no longer exist, {}", bytes(total));
+        let heading = match orphans.len() {
+            0 => "There are no files of sessions that no longer exist.".to_owned(),
+            _ => format!("{files} of sessions that no longer exist, {}", bytes(total)),
+        };
         writeln!(context.out, "{}", paint(BOLD, heading))?;
         let mut kinds: BTreeMap<UsageKind, (u64, u64)> = BTreeMap::new();
         for orphan in &orphans {
@@ -199,7 +202,11 @@ fn preview(
         let rest = sessions.len() - shown;
         writeln!(context.out, "  … and {rest} more (-v lists all)")?;
     }
-    let prompts: usize = changes.shared.iter().map(crate::store::SharedEdit::len).sum();
+    let prompts: usize = changes
+        .shared
+        .iter()
+        .map(crate::store::SharedEdit::len)
+        .sum();
     if prompts > 0 {
         let prompts = plural(prompts as u64, "prompt", "prompts");
         writeln!(context.out, "  {prompts} of the prompt history")?;

@@ -253,7 +253,12 @@ fn take_back(
     for dir in &operation.removed_dirs {
         create_private_dirs(dir)?;
     }
-    for (n, _) in way.removed.iter().enumerate().filter(|(_, missing)| **missing) {
+    for (n, _) in way
+        .removed
+        .iter()
+        .enumerate()
+        .filter(|(_, missing)| **missing)
+    {
         journal.put_removed(operation, n)?;
         put.push(n);
     }

@@ -13,7 +13,9 @@ use crate::session::Session;
 use crate::store::fs::disk::is_missing;
 use crate::store::fs::{is_regular, open_regular};
 use crate::store::journal::{LineChange, SharedEdit};
-use crate::store::sessions::{Config, Located, SessionPlaces, Sidecar, SidecarKind, session_folders};
+use crate::store::sessions::{
+    Config, Located, SessionPlaces, Sidecar, SidecarKind, session_folders,
+};
 
 use super::change_set::{ChangeSet, Removal};
 use super::copy_plan::slugs;
