@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 31] = [
     "ls",
     "show",
     "inspect",
@@ -25,6 +25,9 @@ const COMMANDS: [&str; 28] = [
     "run",
     "doctor",
     "repair",
+    "move",
+    "du",
+    "rm",
     "history",
     "undo",
     "redo",

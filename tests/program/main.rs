@@ -19,6 +19,7 @@ mod help;
 mod hostile;
 mod in_place;
 mod network;
+mod places;
 mod regressions;
 mod repair;
 mod see;
