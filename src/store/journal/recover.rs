@@ -183,7 +183,14 @@ impl Journal {
         let replaced = operation.replaced.iter().map(|r| r.path.as_path());
         let files = operation.created.iter().map(std::path::PathBuf::as_path);
         let removed = operation.removed.iter().map(|r| r.path.as_path());
-        let files = files.chain(replaced).chain(removed);
+        // A shared file can be a link; it is written where the link leads.
+        let shared = operation.shared.iter().map(|edit| {
+            let path = fs_err::canonicalize(edit.path());
+            path.unwrap_or_else(|_| edit.path().clone())
+        });
+        let shared: Vec<std::path::PathBuf> = shared.collect();
+        let shared = shared.iter().map(std::path::PathBuf::as_path);
+        let files = files.chain(replaced).chain(removed).chain(shared);
         let files = files.chain([operation.target.as_path()]);
         let mut folders: Vec<&Path> = files.map(disk::folder_of).collect();
         folders.push(&own);
