@@ -160,6 +160,9 @@ pub(super) enum Command {
     RestoreBranch(commands::restore_branch::RestoreBranchArgs),
     Title(commands::title::TitleArgs),
     Run(commands::run::RunArgs),
+    Du(commands::du::DuArgs),
+    Move(commands::move_project::MoveArgs),
+    Rm(commands::rm::RmArgs),
     Doctor(commands::doctor::DoctorArgs),
     Repair(commands::repair::RepairArgs),
     #[command(

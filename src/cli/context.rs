@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use crate::doctor::Version;
 use crate::render::{Presenter, Screen, Untrusted, YELLOW, json_text, paint};
-use crate::store::{Config, Journal, Locator, finish_redactions, plain_path};
+use crate::store::{Config, Journal, Locator, Provenance, finish_redactions, plain_path};
 
 use super::args::{Color, Global};
 use super::error::{CliError, ErrorKind};
@@ -190,6 +190,16 @@ impl Context {
             self.tell(&format!("{} {told}", paint(YELLOW, "recovered:")));
         }
         Ok(())
+    }
+
+    /// Describes an operation of this run for the journal.
+    pub(super) fn provenance(&self, operation: &str) -> Provenance {
+        Provenance {
+            operation: operation.to_owned(),
+            command: self.command_line.clone(),
+            now: self.now,
+            random: uuid::Uuid::new_v4(),
+        }
     }
 
     /// Asks a person; any answer but yes means no.

@@ -7,7 +7,7 @@ use clap::Command;
 use crate::render::wrap;
 
 /// The commands by what they are for. Those that are missing here are listed under the last heading.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Look",
         &["ls", "show", "grep", "inspect", "payload", "diff", "export"],
@@ -38,6 +38,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("Repair", &["doctor", "repair"]),
+    ("Places", &["move", "du", "rm"]),
     ("Way back", &["history", "undo", "redo"]),
 ];
 

@@ -18,6 +18,7 @@ mod progress;
 mod prompt_history;
 mod remedy;
 mod report;
+mod selection;
 mod settings;
 mod summary;
 
@@ -96,6 +97,9 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::RestoreBranch(args) => commands::restore_branch::run(args, context),
         Command::Title(args) => commands::title::run(args, context),
         Command::Run(args) => commands::run::run(args, context),
+        Command::Du(args) => commands::du::run(&args, context),
+        Command::Move(args) => commands::move_project::run(&args, context),
+        Command::Rm(args) => commands::rm::run(&args, context),
         Command::Doctor(args) => commands::doctor::run(args, context),
         Command::Repair(args) => commands::repair::run(args, context),
         Command::History(args) => commands::history::run(args, context),

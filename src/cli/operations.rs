@@ -166,7 +166,7 @@ pub(super) fn describe(
     let (own, beside): (Vec<&Step>, Vec<&Step>) =
         steps.iter().partition(|s| is_shown(operation, s));
     lines.extend(own.iter().map(|step| line(context, wanted, step)));
-    lines.extend(sum_of(&beside));
+    lines.extend(sum_of(operation, wanted, &beside));
     lines.join("\n")
 }
 
@@ -222,17 +222,34 @@ fn line(context: &Context, wanted: Wanted, step: &Step) -> String {
 }
 
 /// Describes what happens to the files beside a transcript.
-fn sum_of(steps: &[&Step]) -> Option<String> {
-    let changed = steps.iter().filter_map(|step| match step {
-        Step::Remove { len, .. } => Some(("removes", *len)),
-        Step::Create { len, .. } => Some(("creates", *len)),
-        Step::Replace { .. } | Step::Leave { .. } => None,
+fn sum_of(operation: &Operation, wanted: Wanted, steps: &[&Step]) -> Vec<String> {
+    let sum = |of: &dyn Fn(&Step) -> Option<u64>| {
+        let lens = steps.iter().filter_map(|step| of(step));
+        lens.fold((0, 0), |(number, total), len| (number + 1, total + len))
+    };
+    let removed = sum(&|step| match step {
+        Step::Remove { len, .. } => Some(*len),
+        _ => None,
     });
-    let (number, total, verb) = changed.fold((0, 0, ""), |(number, total, _), (verb, len)| {
-        (number + 1, total + len, verb)
+    let created = sum(&|step| match step {
+        Step::Create { len, .. } => Some(*len),
+        _ => None,
     });
-    let files = plural(number, "file", "files");
-    (number > 0).then(|| format!("  {verb}  {files} beside it  {}", bytes(total)))
+    let restores = wanted == Wanted::Undo && !operation.removed.is_empty();
+    let verb = if restores { "restores" } else { "creates" };
+    let beside = if operation.removed.is_empty() {
+        " beside it"
+    } else {
+        ""
+    };
+    [(verb, created), ("removes", removed)]
+        .into_iter()
+        .filter(|(_, (number, _))| *number > 0)
+        .map(|(verb, (number, total))| {
+            let files = plural(number, "file", "files");
+            format!("  {verb}  {files}{beside}  {}", bytes(total))
+        })
+        .collect()
 }
 
 /// Returns a number with the right form of its noun: `1 file`, `12,345 files`.

@@ -73,8 +73,9 @@ fn inlines(all: &[Inline]) -> Markup {
 
 fn inline_html(inline: &Inline) -> Markup {
     match inline {
-        Inline::Text(text) => html! { (text) },
-        Inline::Code(text) => html! { code { (text) } },
+        // Character references were decoded, so control characters may be here again.
+        Inline::Text(text) => html! { (plain_text(text)) },
+        Inline::Code(text) => html! { code { (plain_text(text)) } },
         Inline::Break => html! { br; },
         Inline::Emphasis(inner) => html! { em { (inlines(inner)) } },
         Inline::Strong(inner) => html! { strong { (inlines(inner)) } },

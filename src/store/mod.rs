@@ -18,20 +18,23 @@ pub use fs::{
     sync_folder, write_private,
 };
 pub use journal::{
-    Journal, JournalError, Operation, RecordFault, Records, Replaced, State, Step, UndoError,
-    UnusableRecord, check_redo, check_undo, redo, undo,
+    Journal, JournalError, LineChange, Operation, RecordFault, Records, Removed, Replaced,
+    SharedEdit, State, Step, UndoError, UnusableRecord, check_redo, check_undo, redo, undo,
 };
 pub use publish::{
-    BroughtFile, ChangedSubagent, CommitError, CopyPlan, CopySource, CopyTarget, GraftPair,
-    GraftSource, NewSidecars, PlannedAction, PlannedFile, Provenance, Published, Sessions,
-    SubagentError, SubagentWork, changed_subagents, write_file, write_stream,
+    BroughtFile, ChangeSet, ChangedSubagent, CommitError, Content, CopyPlan, CopySource,
+    CopyTarget, Creation, GraftPair, GraftSource, MakeTranscript, MovedSession, NewSidecars,
+    PlannedAction, PlannedFile, Provenance, Published, Relocation, Removal, RemovedSession,
+    Sessions, SubagentError, SubagentWork, changed_subagents, kept_time, moved_path, removal_of,
+    removal_of_files, write_file, write_stream,
 };
 pub use redact::{
     FilePlace, Found, HeldRecord, RedactTarget, Redaction, Searched, Sweep, all_targets,
     clean_records, finish_redactions, held_records, search, search_all, session_targets,
 };
 pub use sessions::{
-    Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, SessionFiles,
-    SessionPlaces, Sidecar, SidecarKind, SubagentFinder, SubagentTranscript, add_to_index, glance,
-    index_file, list, live, memory, remove_from_index, running, sidecars, slug,
+    Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, Orphan,
+    ProjectUsage, Retention, SessionFiles, SessionPlaces, SessionUsage, Sidecar, SidecarKind,
+    Sizes, SubagentFinder, SubagentTranscript, Usage, UsageKind, add_to_index, glance, index_file,
+    list, live, memory, remove_from_index, running, session_folders, sidecars, slug, usage,
 };

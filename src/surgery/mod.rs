@@ -27,6 +27,7 @@ pub use finish::{Finish, title_for};
 pub use forecast::Forecast;
 pub use fresh_ids::{FreshIds, NotAsMeant};
 pub(crate) use fresh_ids::{emit, emitted_len, least_emitted};
+pub(crate) use move_paths::move_project;
 pub(crate) use new_entry::{common_fields, leading_entry};
 pub use plan::{Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Reach, Transform};
 pub use record::Record;

@@ -6,9 +6,9 @@
 use memchr::memmem::Finder;
 use rayon::prelude::*;
 
-use crate::json::{Edit, Span, decode, encode};
+use crate::json::{Edit, Span, decode, encode, lookup};
 use crate::session::Session;
-use crate::transcript::{Entry, visit_ids};
+use crate::transcript::{Entry, Kind, visit_ids};
 
 use super::copy_names::CopyNames;
 use super::plan::Plan;
@@ -17,11 +17,17 @@ use super::plan::Plan;
 const SEPARATORS: [&str; 2] = ["/", "\\\\"];
 
 /// Fields that hold a path of the project, wherever they stand outside the conversation.
-const PROJECT_FIELDS: [&[u8]; 4] = [
+const PROJECT_FIELDS: [&[u8]; 10] = [
     b"cwd",
     b"realParentDir",
     b"workingDirectory",
+    b"additionalWorkingDirectories",
     b"originalCwd",
+    b"originCwd",
+    b"relocatedCwd",
+    b"worktreePath",
+    b"extensionRoot",
+    b"projectPath",
 ];
 
 /// How much of a name is searched for; `memchr` has a slower way for longer needles.
@@ -32,7 +38,24 @@ const PIECE: usize = 1 << 18;
 
 /// Adds to a plan the edits that lead paths to the files of a copy.
 pub(super) fn move_paths(session: &Session, names: &CopyNames, plan: &mut Plan) {
-    let rules = rules(names);
+    let project = names.project.as_ref().map(|(old, new)| (&**old, &**new));
+    add_edits(session, &rules(names), project, plan);
+}
+
+/// Adds to a plan the edits that lead paths of session `id` from one project to another: the project's own path, and those
+/// of the session's files, which move from one folder of transcripts to another.
+pub(crate) fn move_project(
+    session: &Session,
+    id: &str,
+    folders: (&str, &str),
+    project: (&str, &str),
+    plan: &mut Plan,
+) {
+    let rules = [own_files((id, id), folders)];
+    add_edits(session, &rules, Some(project), plan);
+}
+
+fn add_edits(session: &Session, rules: &[Rule], project: Option<(&str, &str)>, plan: &mut Plan) {
     let document = session.document();
     let search = |piece: &std::ops::Range<usize>| {
         let mut scratch = Vec::new();
@@ -41,9 +64,10 @@ pub(super) fn move_paths(session: &Session, names: &CopyNames, plan: &mut Plan) 
             let entry = session.lines()[line].entry().map(|e| &session.entries()[e]);
             let text = document.text_in(line, &mut scratch);
             let mut edits: Vec<Edit> = rules.iter().flat_map(|rule| rule.edits(text)).collect();
-            if let (Some(entry), Some(project)) = (entry, &names.project) {
+            if let (Some(entry), Some(project)) = (entry, project) {
                 project_edits(text, entry, project, &mut edits);
             }
+            edits.retain(|e| e.span.of(text) != &e.with[..]);
             if edits.is_empty() {
                 continue;
             }
@@ -154,7 +178,9 @@ impl Rule {
 fn rules(names: &CopyNames) -> Vec<Rule> {
     let mut rules = Vec::new();
     if !names.old_id.is_empty() {
-        rules.push(own_files(names));
+        let (from, to) = &names.folders;
+        let new_id = names.new_id.to_string();
+        rules.push(own_files((&names.old_id, &new_id), (from, to)));
     }
     rules.extend(names.slugs.iter().map(|(old, new)| plan_files(old, new)));
     rules.extend(names.agents.iter().map(|(old, new)| agent_name(old, new)));
@@ -163,8 +189,7 @@ fn rules(names: &CopyNames) -> Vec<Rule> {
 
 /// Paths of the session's outputs and subagents, and of the transcript itself: a summary that names the full
 /// transcript must mean the copy's.
-fn own_files(names: &CopyNames) -> Rule {
-    let (from, to) = (&names.folders.0, &names.folders.1);
+fn own_files((old, new): (&str, &str), (from, to): (&str, &str)) -> Rule {
     let mut neighbours = Vec::new();
     for separator in SEPARATORS {
         let (from, to) = (format!("{from}{separator}"), format!("{to}{separator}"));
@@ -175,7 +200,7 @@ fn own_files(names: &CopyNames) -> Rule {
         }
         neighbours.push(Neighbours::moving(&from, &to, ".jsonl"));
     }
-    Rule::new(&names.old_id, &names.new_id.to_string(), neighbours)
+    Rule::new(old, new, neighbours)
 }
 
 /// A plan's slug, in its field and in the paths of the plan's files.
@@ -200,14 +225,17 @@ fn agent_name(old: &str, new: &str) -> Rule {
 }
 
 /// Moves the project's path, and paths below it, in the fields that hold one.
-fn project_edits(text: &[u8], entry: &Entry, (old, new): &(String, String), edits: &mut Vec<Edit>) {
+fn project_edits(text: &[u8], entry: &Entry, (old, new): (&str, &str), edits: &mut Vec<Edit>) {
+    if entry.kind == Kind::Attachment {
+        environment_edits(text, (old, new), edits);
+    }
     let walked = visit_ids(text, entry.words(), |used| {
         if !PROJECT_FIELDS.contains(&used.key) || used.span.of(text) == used.key {
             return;
         }
         let quoted = &text[used.span.start as usize - 1..=used.span.end as usize];
         let path = decode(quoted);
-        let Some(rest) = path.strip_prefix(old.as_str()) else {
+        let Some(rest) = path.strip_prefix(old) else {
             return;
         };
         if rest.is_empty() || rest.starts_with(['/', '\\']) {
@@ -216,6 +244,28 @@ fn project_edits(text: &[u8], entry: &Entry, (old, new): &(String, String), edit
         }
     });
     debug_assert!(walked.is_ok(), "a line with an entry can be walked");
+}
+
+/// Moves the project's path in the description of the environment, which clients show the model again as they recorded it.
+fn environment_edits(text: &[u8], (old, new): (&str, &str), edits: &mut Vec<Edit>) {
+    let kind = lookup(text, &["attachment", "type"]);
+    if kind.is_none_or(|span| span.of(text) != b"\"environment\"") {
+        return;
+    }
+    let Some(rendered) = lookup(text, &["rendered"]) else {
+        return;
+    };
+    let (old, new) = (encode(old), encode(new));
+    let (old, new) = (&old[1..old.len() - 1], &new[1..new.len() - 1]);
+    let inner = rendered.of(text);
+    for at in memchr::memmem::find_iter(inner, old) {
+        let end = at + old.len();
+        let goes_on = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
+        if !inner.get(end).is_some_and(goes_on) {
+            let span = Span::new(at, end).shift(rendered.start);
+            edits.push(Edit::new(span, new));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -303,5 +353,39 @@ mod tests {
         let expected = line("/w/new").replace(r#""note":"/w/new""#, r#""note":"/w/old""#);
         assert_eq!(moved(&line("/w/old"), &names), expected);
         assert_eq!(moved(&line("/w/older"), &names), line("/w/older"));
+    }
+
+    #[test]
+    fn move_paths_takes_the_environment_along_but_not_the_conversation() {
+        let line = |at: &str, said: &str| {
+            format!(
+                r#"{{"type":"attachment","attachment":{{"type":"environment","snapshot":{{"workingDirectory":"{at}"}}}},"rendered":[{{"content":"in {at}\nnot /w/older or {at}/src"}}],"cwd":"{at}","uuid":"u"}}
+{{"type":"user","message":{{"role":"user","content":"look at {said}"}},"uuid":"v"}}"#
+            )
+        };
+        let names = CopyNames {
+            project: Some(("/w/old".to_owned(), "/w/new".to_owned())),
+            ..CopyNames::default()
+        };
+        let text = line("/w/old", "/w/old");
+        let first = text.lines().next().unwrap_or_default();
+        let expected = line("/w/new", "/w/old");
+        assert_eq!(
+            moved(first, &names),
+            expected.lines().next().unwrap_or_default()
+        );
+        let second = text.lines().last().unwrap_or_default();
+        assert_eq!(moved(second, &names), second);
+    }
+
+    #[test]
+    fn move_project_leads_to_the_outputs_in_the_new_folder() {
+        let line = r#"{"type":"note","path":"/c/projects/-a/s1/tool-results/x","other":"/c/projects/-a/s2/tool-results/x"}"#;
+        let session = Session::new(Document::from_bytes(line.as_bytes().to_vec()));
+        let mut plan = Plan::default();
+        move_project(&session, "s1", ("-a", "-b"), ("/a", "/b"), &mut plan);
+        let (document, _) = plan.apply(&session).expect("a sound plan");
+        let expected = line.replace("-a/s1", "-b/s1");
+        assert_eq!(String::from_utf8_lossy(document.text(0)), expected);
     }
 }

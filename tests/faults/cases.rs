@@ -30,6 +30,8 @@ const CLONE: &[&str] = &["clone", SESSION];
 const UNDO: &[&str] = &["undo", "--yes"];
 /// Cleans up after an interrupted run, and does nothing else.
 pub(crate) const CLEAN_UP: &[&str] = &["undo", "no-such-operation", "--yes"];
+const RM: &[&str] = &["rm", SESSION, "--yes"];
+const MOVE: &[&str] = &["move", ".", "../elsewhere", "--yes"];
 const REPAIR: &[&str] = &["repair", TORN, "--in-place", "--yes"];
 const FILE: &[&str] = &["clone", SESSION, "-o", "../elsewhere/copy.jsonl"];
 
@@ -69,6 +71,12 @@ pub(crate) const CASES: &[Case] = &[
         UNDO,
     ),
     case("redo a clone", &[CLONE, UNDO], &["redo", "--yes"], UNDO),
+    case("remove", &[], RM, UNDO),
+    case("undo a removal", &[RM], UNDO, &["redo", "--yes"]),
+    case("redo a removal", &[RM, UNDO], &["redo", "--yes"], UNDO),
+    case("move", &[], MOVE, UNDO),
+    case("undo a move", &[MOVE], UNDO, &["redo", "--yes"]),
+    case("redo a move", &[MOVE, UNDO], &["redo", "--yes"], UNDO),
     Case {
         used: true,
         back: None,
@@ -111,6 +119,13 @@ pub(crate) fn fill(home: &Home) {
     let history = home.config().join("file-history").join(SESSION);
     home.write(history.join("0123456789abcdef@v1"), "pin = 6\n");
     home.write(home.config().join("plans/calm-windy-hill.md"), "# A plan\n");
+    home.write(home.folder().join("memory/MEMORY.md"), "remember\n");
+    let prompt = json!({"display": "thanks", "timestamp": 1, "project": home.project(),
+        "sessionId": SESSION});
+    home.write(home.config().join("history.jsonl"), format!("{prompt}\n"));
+    let project = home.project().to_string_lossy().into_owned();
+    let state = json!({"projects": {project: {"hasTrustDialogAccepted": true}}});
+    home.write(home.config().join(".claude.json"), state.to_string());
     let index = json!({"version": 1, "entries": []});
     let index = serde_json::to_string_pretty(&index).expect("a list");
     home.write(home.folder().join("sessions-index.json"), index);

@@ -9,6 +9,7 @@ const COMMANDS: &[&str] = &[
     "inspect",
     "payload",
     "diff",
+    "export",
     "clone",
     "extract",
     "graft",
@@ -28,6 +29,9 @@ const COMMANDS: &[&str] = &[
     "run",
     "doctor",
     "repair",
+    "move",
+    "du",
+    "rm",
     "history",
     "undo",
     "redo",
@@ -60,7 +64,7 @@ fn help_of_every_command() {
     settings.set_omit_expression(true);
     settings.bind(|| {
         insta::assert_snapshot!("ccsurgery", help(&["--help"]));
-        for command in COMMANDS {
+        for &command in COMMANDS {
             insta::assert_snapshot!(command, help(&[command, "--help"]));
         }
     });
@@ -78,7 +82,7 @@ fn help_lists_commands_in_groups() {
 
 #[test]
 fn help_of_every_command_has_examples() {
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let text = help(&[command, "--help"]);
         assert!(text.contains("\nExample"), "{command}");
     }

@@ -28,6 +28,7 @@ mod journal;
 mod json_schema;
 mod network;
 mod not_utf8;
+mod places;
 mod redact;
 mod regressions;
 mod repair;

@@ -2,7 +2,6 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -18,6 +17,7 @@ use super::super::error::CliError;
 use super::super::names;
 use super::super::operations::{Wanted, next, plural, short_name, time_of, title};
 use super::super::report::SCHEMA;
+use super::super::selection::Age;
 use super::undo::confirm;
 
 /// List past operations, newest first
@@ -50,28 +50,6 @@ struct GcArgs {
     yes: bool,
 }
 
-/// A span of time: `30d`, `12h`, `45m`.
-#[derive(Debug, Clone, Copy)]
-struct Age(Duration);
-
-impl std::str::FromStr for Age {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is not an age; write 30d, 12h or 45m");
-        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let factor = match &text[digits.len()..] {
-            "d" => 86_400,
-            "h" => 3_600,
-            "m" => 60,
-            "w" => 604_800,
-            _ => return Err(bad()),
-        };
-        let number: u64 = digits.parse().map_err(|_| bad())?;
-        Ok(Self(Duration::from_secs(number.saturating_mul(factor))))
-    }
-}
-
 pub(crate) fn run(args: HistoryArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     if let Some(HistoryCommand::Gc(args)) = args.command {
         return gc(context, &args);
@@ -85,7 +63,7 @@ pub(crate) fn run(args: HistoryArgs, context: &mut Context) -> Result<ExitCode, 
         .map(|name| session_id(context, &all, &name))
         .transpose()?;
     let chosen = |o: &&Operation| match &id {
-        Some(id) => o.source_id == *id || o.target_id == *id,
+        Some(id) => o.source_id == *id || o.session_ids().contains(id),
         None => true,
     };
     let shown: Vec<&Operation> = all.iter().rev().filter(chosen).collect();
@@ -186,7 +164,9 @@ fn row(context: &Context, all: &[Operation], operation: &Operation) -> Vec<Cell>
     let short = |id: &str| clean(&id.chars().take(8).collect::<String>());
     let (source, target) = (short(&operation.source_id), short(&operation.target_id));
     let (before, after) = sizes(operation);
-    let session = if operation.replaced.is_empty() {
+    let session = if !operation.removed.is_empty() {
+        removed(operation, &source)
+    } else if operation.replaced.is_empty() {
         format!("{source} → {target}")
     } else {
         format!("{source} in place")
@@ -208,6 +188,21 @@ fn row(context: &Context, all: &[Operation], operation: &Operation) -> Vec<Cell>
             .unwrap_or_default()
             .into(),
     ]
+}
+
+/// Describes an operation that removed files: the session, or how many of them, and the bytes.
+fn removed(operation: &Operation, first: &str) -> String {
+    let sessions = operation.other.get("sessions").and_then(|s| s.as_array());
+    let len = operation.removed.iter().map(|r| r.before.len).sum();
+    match sessions.map_or(0, Vec::len) {
+        0 => format!(
+            "{}, {}",
+            plural(operation.removed.len() as u64, "file", "files"),
+            bytes(len)
+        ),
+        1 => format!("{first}, {}", bytes(len)),
+        number => format!("{number} sessions, {}", bytes(len)),
+    }
 }
 
 /// Returns the sizes of the transcript before and after an operation, as far as the record has them.

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
+use crate::render::clean;
 use crate::store::{self, Operation, State, Step, UndoError};
 use crate::view::SessionText;
 
@@ -112,12 +113,16 @@ fn note_interrupted(context: &mut Context) -> Result<(), CliError> {
 
 /// Refuses to change a session that a running client has open: it would continue as if nothing had happened.
 fn refuse_live(context: &Context, operation: &Operation, wanted: Wanted) -> Result<(), CliError> {
-    match store::live(&context.config, &operation.target_id) {
-        Some(live) => Err(CliError::refused(
+    let clients = store::running(&context.config);
+    let mut ids = operation.session_ids().into_iter();
+    let open = ids.find_map(|id| clients.get(&id).map(|live| (id, live)));
+    match open {
+        Some((id, live)) => Err(CliError::refused(
             "live",
             format!(
                 "session {} is open in Claude Code (process {})",
-                operation.target_id, live.pid
+                clean(&id),
+                live.pid
             ),
             format!(
                 "leave Claude Code first, or override with: ccsurgery {} {} --allow-live",

@@ -195,6 +195,7 @@ impl From<CommitError> for CliError {
             CommitError::Publish(error) => error.into(),
             CommitError::Journal(error) => error.into(),
             CommitError::Io(error) => error.into(),
+            CommitError::Transcript(error) => (*error).into(),
             CommitError::Changed { .. } => Self::refused(
                 ErrorKind::Changed,
                 error.to_string(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 use crate::document::Source;
-use crate::store::fs::atomic::{Candidate, PublishError, link_or_copy};
+use crate::store::fs::atomic::{Candidate, PublishError, create_private_dirs, link_or_copy};
 use crate::store::fs::disk::{self, folder_of};
 use crate::store::fs::{FileState, open_regular, swap};
 
@@ -28,6 +28,28 @@ impl Journal {
     /// Returns where the `n`th created file is kept while the operation is undone.
     pub(crate) fn created(&self, id: &str, n: usize) -> PathBuf {
         self.folder(id).join(format!("created-{n}"))
+    }
+
+    /// Returns where the `n`th removed file is kept.
+    pub fn removed(&self, id: &str, n: usize) -> PathBuf {
+        self.folder(id).join(format!("removed-{n}"))
+    }
+
+    /// Keeps the `n`th removed file. The journal's folder is not yet synced.
+    pub(crate) fn keep_removed(&self, operation: &Operation, n: usize) -> Result<(), UndoError> {
+        let file = &operation.removed[n];
+        let kept = self.removed(&operation.id, n);
+        keep(&file.path, &kept)?;
+        check_kept(&kept, &file.before)
+    }
+
+    /// Puts the `n`th removed file back.
+    pub(crate) fn put_removed(&self, operation: &Operation, n: usize) -> Result<(), UndoError> {
+        let file = &operation.removed[n];
+        create_private_dirs(folder_of(&file.path))?;
+        let kept = self.removed(&operation.id, n);
+        let temp = beside(&file.path, &kept, &file.before)?;
+        Ok(disk::persist_new(temp, &file.path)?)
     }
 
     /// Keeps the `n`th created file for redo.
@@ -75,6 +97,7 @@ pub(crate) fn is_kept_name(name: &str) -> bool {
         || numbered("before-", ".jsonl")
         || numbered("after-", ".jsonl")
         || numbered("created-", "")
+        || numbered("removed-", "")
         || disk::is_temp_name(name)
 }
 
@@ -146,6 +169,7 @@ mod tests {
             "before-0.jsonl",
             "after-12.jsonl",
             "created-3",
+            "removed-0",
         ];
         let others = [
             "notes.txt",

@@ -9,8 +9,13 @@ use uuid::Uuid;
 
 use crate::store::fs::{FileState, path_text};
 
+use super::shared_edit::SharedEdit;
+
 /// The newest form of a record that this program reads.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
+
+/// The form of records without removed files and edits of shared files, which older programs read as well.
+const WITHOUT_REMOVALS: u32 = 1;
 
 /// The progress of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +50,16 @@ pub struct Replaced {
     pub before: FileState,
     /// What it became.
     pub after: Option<FileState>,
+}
+
+/// A file that was removed. Its bytes are kept in the operation's folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Removed {
+    /// The file.
+    #[serde(with = "path_text::one")]
+    pub path: PathBuf,
+    /// What it was.
+    pub before: FileState,
 }
 
 /// The record of one operation.
@@ -92,6 +107,19 @@ pub struct Operation {
     /// Whether it kept no old bytes on purpose, so that it cannot be undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forgets: bool,
+    /// Files that were removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<Removed>,
+    /// Folders that were removed because nothing was left in them.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        with = "path_text::list"
+    )]
+    pub removed_dirs: Vec<PathBuf>,
+    /// What was changed in files that sessions share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<SharedEdit>,
     /// When its state last changed.
     #[serde(default)]
     pub changed: String,
@@ -113,7 +141,7 @@ impl Operation {
         let time = jiff::Timestamp::try_from(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         let letters = &random.simple().to_string()[..4];
         Self {
-            version: VERSION,
+            version: WITHOUT_REMOVALS,
             id: format!("{}-{letters}", time.strftime("%Y%m%d-%H%M%S%3f")),
             time: time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             operation: String::new(),
@@ -130,6 +158,9 @@ impl Operation {
             created_states: Vec::new(),
             replaced: Vec::new(),
             forgets: false,
+            removed: Vec::new(),
+            removed_dirs: Vec::new(),
+            shared: Vec::new(),
             changed: String::new(),
             renamed: 0,
             other: Map::new(),
@@ -141,13 +172,38 @@ impl Operation {
         self.id.rsplit('-').next().unwrap_or(&self.id)
     }
 
-    /// Returns whether its result is a new session. Otherwise the files that it created are beside one that it rewrote.
+    /// Returns whether its result is a new session. Otherwise the files that it created are beside one that it rewrote, or
+    /// are files that were moved.
     pub(crate) fn makes_session(&self) -> bool {
-        !self.created.is_empty() && self.replaced.is_empty()
+        !self.created.is_empty() && self.replaced.is_empty() && !self.removes()
+    }
+
+    /// Returns the ids of the sessions whose transcripts it changed, the one that resulted first.
+    pub fn session_ids(&self) -> Vec<String> {
+        let mut ids = vec![self.target_id.clone()];
+        let replaced = self.replaced.iter().map(|r| &r.path);
+        let removed = self.removed.iter().map(|r| &r.path);
+        for path in self.created.iter().chain(replaced).chain(removed) {
+            let is_transcript = path.extension().is_some_and(|x| x == "jsonl");
+            if let (true, Some(id)) = (is_transcript, path.file_stem().and_then(|s| s.to_str()))
+                && !ids.iter().any(|known| known == id)
+            {
+                ids.push(id.to_owned());
+            }
+        }
+        ids
+    }
+
+    /// Returns whether the operation removes files or edits shared ones, which older programs cannot undo.
+    pub(crate) fn removes(&self) -> bool {
+        !self.removed.is_empty() || !self.removed_dirs.is_empty() || !self.shared.is_empty()
     }
 
     /// Notes the running process as the one that works on the operation.
     pub(crate) fn claim(&mut self) {
+        if self.removes() {
+            self.version = VERSION;
+        }
         self.pid = std::process::id();
         self.pid_start = crate::store::fs::process_start(self.pid);
     }

@@ -7,6 +7,7 @@
 use std::io;
 use std::path::Path;
 
+use crate::store::fs::atomic::create_private_dirs;
 use crate::store::fs::swap::{Swap, SwapError};
 use crate::store::fs::{FileState, Stamp, disk, process_start};
 use crate::store::sessions::remove_from_index;
@@ -15,6 +16,8 @@ use super::journal::{Journal, JournalError};
 use super::kept::is_kept_name;
 use super::now::Now;
 use super::record::{Operation, State, is_operation_id};
+use super::shared_edit::{apply_all, revert_all};
+use super::undo::sync_folders;
 
 impl Journal {
     /// Cleans up after runs that were killed. Returns what was done, a sentence for each operation.
@@ -33,8 +36,10 @@ impl Journal {
         // Runs follow one another, so only the last can have been killed while it tidied up.
         if let Some(last) = operations.iter().max_by_key(|o| o.changed.as_str()) {
             self.sweep(last);
-            if last.state == State::Undone {
-                remove_folders(last);
+            match last.state {
+                State::Undone => drop(remove_folders(last)),
+                State::Committed => remove_left_folders(last),
+                _ => {}
             }
         }
         let mut reports = Vec::new();
@@ -85,14 +90,17 @@ impl Journal {
         let unknown = now.iter().any(is_unknown);
         let all_new = now.iter().all(|n| matches!(n, Now::New(_)));
         let in_place = match operation.created.last() {
+            _ if operation.removes() => is_as(&operation, true)?,
             Some(transcript) if now.is_empty() => transcript.try_exists()?,
             _ => !now.is_empty() && all_new && are_there(&operation.created)?,
         };
         if in_place || unknown {
             let was = operation.state;
+            apply_all(&operation.shared)?;
             forget_missing(&mut operation);
             operation.state = State::Committed;
             self.record(&operation).map_err(io::Error::other)?;
+            remove_left_folders(&operation);
             return Ok(match was {
                 State::Undoing => format!("undoing {id} was interrupted before anything changed"),
                 _ if unknown => format!(
@@ -122,7 +130,9 @@ impl Journal {
     /// Ends an interrupted operation whose files have their old bytes: removes what it created.
     fn settle_removed(&self, mut operation: Operation) -> io::Result<String> {
         let id = operation.id.clone();
+        self.restore_removed(&operation)?;
         let gone = self.remove_created(&operation)? && self.sweep(&operation);
+        revert_all(&operation.shared)?;
         if operation.state != State::Prepared {
             operation.state = State::Undone;
             self.record(&operation).map_err(io::Error::other)?;
@@ -137,6 +147,21 @@ impl Journal {
         Ok(format!(
             "{id} was interrupted before its result was in place; its files are removed"
         ))
+    }
+
+    /// Puts removed files back that are missing.
+    fn restore_removed(&self, operation: &Operation) -> io::Result<()> {
+        for dir in &operation.removed_dirs {
+            create_private_dirs(dir).map_err(io::Error::other)?;
+        }
+        for (n, file) in operation.removed.iter().enumerate() {
+            let kept = self.removed(&operation.id, n);
+            if !disk::is_there(&file.path)? && disk::is_there(&kept)? {
+                self.put_removed(operation, n).map_err(io::Error::other)?;
+            }
+        }
+        let files = operation.removed.iter().map(|r| r.path.as_path());
+        sync_folders(files).map_err(io::Error::other)
     }
 
     /// Removes created files, the transcript first; what redo needs is kept. Returns false if folders are left.
@@ -158,7 +183,16 @@ impl Journal {
         let own = self.folder(&operation.id);
         let replaced = operation.replaced.iter().map(|r| r.path.as_path());
         let files = operation.created.iter().map(std::path::PathBuf::as_path);
-        let files = files.chain(replaced).chain([operation.target.as_path()]);
+        let removed = operation.removed.iter().map(|r| r.path.as_path());
+        // A shared file can be a link; it is written where the link leads.
+        let shared = operation.shared.iter().map(|edit| {
+            let path = fs_err::canonicalize(edit.path());
+            path.unwrap_or_else(|_| edit.path().clone())
+        });
+        let shared: Vec<std::path::PathBuf> = shared.collect();
+        let shared = shared.iter().map(std::path::PathBuf::as_path);
+        let files = files.chain(replaced).chain(removed).chain(shared);
+        let files = files.chain([operation.target.as_path()]);
         let mut folders: Vec<&Path> = files.map(disk::folder_of).collect();
         folders.push(&own);
         folders.sort_unstable();
@@ -243,6 +277,13 @@ pub(crate) fn remove_folders(operation: &Operation) -> bool {
     gone
 }
 
+/// Removes the folders that an operation emptied, if nothing is in them now.
+pub(crate) fn remove_left_folders(operation: &Operation) {
+    for dir in operation.removed_dirs.iter().rev() {
+        let _ = disk::remove_dir(dir);
+    }
+}
+
 /// Returns whether the files of an operation are as they are with it (`done`), or without it. Files that are neither
 /// do not count.
 pub(crate) fn is_as(operation: &Operation, done: bool) -> io::Result<bool> {
@@ -255,6 +296,11 @@ pub(crate) fn is_as(operation: &Operation, done: bool) -> io::Result<bool> {
     }
     for path in &operation.created {
         if disk::is_there(path)? != done {
+            return Ok(false);
+        }
+    }
+    for file in &operation.removed {
+        if disk::is_there(&file.path)? == done {
             return Ok(false);
         }
     }

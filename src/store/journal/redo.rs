@@ -15,9 +15,11 @@ use super::journal::Journal;
 use super::kept::{beside, check_kept};
 use super::now::Now;
 use super::record::{Operation, State};
-use super::recover::remove_folders;
+use super::recover::{remove_folders, remove_left_folders};
+use super::shared_edit::{apply_all, revert_all};
 use super::undo::{
-    Step, back_to, begin, check_places, check_undisturbed, remove_resume_cache, settle, stamp_of,
+    Step, back_to, begin, check_places, check_undisturbed, is_same, remove_resume_cache, settle,
+    stamp_of,
 };
 
 /// Returns what redo would do, or why it cannot. Writes nothing.
@@ -40,7 +42,31 @@ pub fn check_redo(journal: &Journal, operation: &Operation) -> Result<Vec<Step>,
         path: path.clone(),
         len: state.len,
     }));
+    for (file, stamp) in operation.removed.iter().zip(removed_stamps(operation)?) {
+        let path = file.path.clone();
+        steps.push(match stamp {
+            Some(stamp) => Step::Remove {
+                path,
+                len: stamp.len,
+            },
+            None => Step::Leave { path },
+        });
+    }
     Ok(steps)
+}
+
+/// Returns the stamp of each file that was removed and put back; `None` if it is not there.
+fn removed_stamps(operation: &Operation) -> Result<Vec<Option<Stamp>>, UndoError> {
+    let mut stamps = Vec::new();
+    for file in &operation.removed {
+        let stamp = stamp_of(&file.path)?;
+        if stamp.is_some() && !is_same(&file.path, &file.before)? {
+            let path = file.path.clone();
+            return Err(UndoError::Changed { path, added: None });
+        }
+        stamps.push(stamp);
+    }
+    Ok(stamps)
 }
 
 /// Checks that everything is as it was before the operation. Returns the stamp of each replaced file; `None` if it has
@@ -84,17 +110,21 @@ fn state_of(operation: &Operation, n: usize) -> Result<&FileState, UndoError> {
 pub fn redo(journal: &Journal, mut operation: Operation) -> Result<Operation, UndoError> {
     let _lock = journal.lock()?;
     let stamps = stamps(journal, &operation)?;
+    let removed = removed_stamps(&operation)?;
     let mut swaps = Swaps::default();
     let outcome = begin(journal, &mut operation, State::Redoing)
         .and_then(|()| do_again(journal, &operation, &stamps, &mut swaps))
+        .and_then(|()| remove_again(journal, &operation, &removed, &mut swaps))
         .and_then(|()| check_undisturbed(&swaps))
         .and_then(|()| {
+            apply_all(&operation.shared)?;
             enter_in_index(&operation);
             settle(journal, &operation, State::Committed)
         });
     match outcome {
         Ok(done) => {
             swaps.finish();
+            remove_left_folders(&operation);
             Ok(done)
         }
         Err(error) => {
@@ -104,6 +134,7 @@ pub fn redo(journal: &Journal, mut operation: Operation) -> Result<Operation, Un
             }
             let tidy = remove_folders(&operation);
             swaps.put_back();
+            let _ = revert_all(&operation.shared);
             back_to(journal, operation, tidy, State::Undone);
             Err(error)
         }
@@ -143,6 +174,25 @@ fn do_again(
     // The transcript last: before it, no client lists the session.
     create_again(journal, operation, others.len(), transcript)?;
     Ok(disk::sync_folder(folder_of(transcript))?)
+}
+
+/// Removes files again that undo put back. Their bytes are still kept.
+fn remove_again(
+    journal: &Journal,
+    operation: &Operation,
+    stamps: &[Option<Stamp>],
+    swaps: &mut Swaps,
+) -> Result<(), UndoError> {
+    for (n, file) in operation.removed.iter().enumerate() {
+        check_kept(&journal.removed(&operation.id, n), &file.before)?;
+    }
+    for (file, stamp) in operation.removed.iter().zip(stamps).rev() {
+        if let Some(stamp) = stamp {
+            let swap = Swap::take_away(&file.path, *stamp);
+            swaps.push(swap.map_err(|e| UndoError::at(&file.path, e))?);
+        }
+    }
+    Ok(swaps.sync()?)
 }
 
 fn create_again(

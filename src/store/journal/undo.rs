@@ -15,7 +15,8 @@ use super::journal::Journal;
 use super::kept::check_kept;
 use super::now::Now;
 use super::record::{Operation, State};
-use super::recover::{is_as, remove_folders};
+use super::recover::{is_as, remove_folders, remove_left_folders};
+use super::shared_edit::{apply_all, revert_all};
 
 /// What undo or redo does to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,8 @@ struct Way {
     replaced: Vec<Option<Old>>,
     /// For each created file; `None` if it does not exist.
     created: Vec<Option<Stamp>>,
+    /// For each removed file: whether it has to be put back.
+    removed: Vec<bool>,
 }
 
 /// How a replaced file gets its old bytes back.
@@ -87,6 +90,15 @@ pub fn check_undo(
                 from: stamp.len,
                 to: file.before.len + added.len() as u64,
             },
+        });
+    }
+    for (file, is_missing) in operation.removed.iter().zip(way.removed) {
+        let path = file.path.clone();
+        let len = file.before.len;
+        steps.push(if is_missing {
+            Step::Create { path, len }
+        } else {
+            Step::Leave { path }
         });
     }
     for (path, stamp) in operation.created.iter().zip(way.created).rev() {
@@ -145,7 +157,22 @@ impl Way {
             let state = state.ok_or(UndoError::Incomplete)?;
             created.push(Some(unchanged(path, state)?));
         }
-        Ok(Self { replaced, created })
+        let mut removed = Vec::new();
+        for (n, file) in operation.removed.iter().enumerate() {
+            let is_missing = !disk::is_there(&file.path)?;
+            if is_missing {
+                check_kept(&journal.removed(&operation.id, n), &file.before)?;
+            } else if !is_same(&file.path, &file.before)? {
+                let path = file.path.clone();
+                return Err(UndoError::Exists { path });
+            }
+            removed.push(is_missing);
+        }
+        Ok(Self {
+            replaced,
+            created,
+            removed,
+        })
     }
 }
 
@@ -182,9 +209,11 @@ pub fn undo(
     let _lock = journal.lock()?;
     let way = Way::of(journal, &operation, onto_current)?;
     let mut swaps = Swaps::default();
+    let mut put = Vec::new();
     let outcome = begin(journal, &mut operation, State::Undoing)
-        .and_then(|()| take_back(journal, &operation, &way, &mut swaps))
+        .and_then(|()| take_back(journal, &operation, &way, &mut swaps, &mut put))
         .and_then(|()| check_undisturbed(&swaps))
+        .and_then(|()| Ok(revert_all(&operation.shared)?))
         .and_then(|()| settle(journal, &operation, State::Undone));
     match outcome {
         Ok(done) => {
@@ -193,7 +222,12 @@ pub fn undo(
             Ok(done)
         }
         Err(error) => {
+            for n in put {
+                let _ = disk::remove_file(&operation.removed[n].path);
+            }
             swaps.put_back();
+            let _ = apply_all(&operation.shared);
+            remove_left_folders(&operation);
             back_to(journal, operation, true, State::Committed);
             Err(error)
         }
@@ -205,6 +239,7 @@ fn take_back(
     operation: &Operation,
     way: &Way,
     swaps: &mut Swaps,
+    put: &mut Vec<usize>,
 ) -> Result<(), UndoError> {
     keep_for_redo(journal, operation, way)?;
     for (n, (file, old)) in operation.replaced.iter().zip(&way.replaced).enumerate() {
@@ -224,6 +259,19 @@ fn take_back(
             }
         }
     }
+    for dir in &operation.removed_dirs {
+        create_private_dirs(dir)?;
+    }
+    for (n, _) in way
+        .removed
+        .iter()
+        .enumerate()
+        .filter(|(_, missing)| **missing)
+    {
+        journal.put_removed(operation, n)?;
+        put.push(n);
+    }
+    sync_folders(operation.removed.iter().map(|r| r.path.as_path()))?;
     // The transcript first: without it no client lists the rest.
     for (path, stamp) in operation.created.iter().zip(&way.created).rev() {
         if let Some(stamp) = stamp {
@@ -247,6 +295,19 @@ fn keep_for_redo(journal: &Journal, operation: &Operation, way: &Way) -> Result<
         }
     }
     Ok(disk::sync_folder(&journal.folder(&operation.id))?)
+}
+
+/// Returns whether a file is exactly what was recorded.
+pub(super) fn is_same(path: &Path, expected: &FileState) -> Result<bool, UndoError> {
+    Ok(is_regular(path)? && expected.is_of(Source::open(path)?.bytes()))
+}
+
+/// Makes the names of files durable, one folder at a time.
+pub(crate) fn sync_folders<'p>(files: impl Iterator<Item = &'p Path>) -> Result<(), UndoError> {
+    let mut folders: Vec<&Path> = files.map(folder_of).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    Ok(folders.into_iter().try_for_each(disk::sync_folder)?)
 }
 
 /// Removes the client's cache of a transcript, which holds positions in the bytes that are replaced. The client makes a

@@ -4,7 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::journal::Journal;
 use super::record::{Operation, VERSION, is_operation_id};
-use crate::store::sessions::is_place;
+use super::shared_edit::SharedEdit;
+use crate::store::sessions::{is_place, is_shared};
 
 /// Why a record is not used.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +35,11 @@ pub(crate) fn parse(name: &str, text: &[u8]) -> Result<Operation, RecordFault> {
     }
     let created = operation.created.iter().chain(&operation.created_dirs);
     let replaced = operation.replaced.iter().map(|r| &r.path);
-    if !created.chain(replaced).all(|path| is_plain(path)) {
+    let removed = operation.removed.iter().map(|r| &r.path);
+    let removed = removed.chain(&operation.removed_dirs);
+    let shared = operation.shared.iter().map(SharedEdit::path);
+    let all = created.chain(replaced).chain(removed).chain(shared);
+    if !all.into_iter().all(|path| is_plain(path)) {
         return Err(RecordFault::Unsafe(
             "it names a path that is not absolute, or has `..` in it",
         ));
@@ -72,7 +77,7 @@ impl Journal {
         let mut replaced = operation.replaced.iter().map(|r| r.path.as_path());
         let stray = replaced.find(|path| !is_place(self.config(), path) && !is_beside(path));
         let target = operation.target.as_path();
-        let is_own = if operation.replaced.is_empty() {
+        let is_own = if operation.replaced.is_empty() || operation.removes() {
             operation.created.is_empty() || is_place(self.config(), target)
         } else {
             target == operation.source
@@ -80,11 +85,16 @@ impl Journal {
         stray.or_else(|| (!is_own).then_some(target))
     }
 
-    /// Returns whether all files and folders that an operation created are where Claude Code keeps sessions, in the config
-    /// folder of this run. Only then they may be removed.
+    /// Returns whether all files and folders that an operation created or removed are where Claude Code keeps sessions, in
+    /// the config folder of this run. Only then they may be removed or created again.
     pub(crate) fn is_ours(&self, operation: &Operation) -> bool {
-        let mut created = operation.created.iter().chain(&operation.created_dirs);
-        created.all(|path| is_place(self.config(), path))
+        let created = operation.created.iter().chain(&operation.created_dirs);
+        let removed = operation.removed.iter().map(|r| &r.path);
+        let mut files = created.chain(removed).chain(&operation.removed_dirs);
+        let mut shared = operation.shared.iter().map(SharedEdit::path);
+        let pastes = self.config().pastes();
+        files.all(|path| is_place(self.config(), path) || path.starts_with(&pastes))
+            && shared.all(|path| is_shared(self.config(), path))
     }
 }
 
@@ -143,12 +153,13 @@ mod tests {
 
     #[test]
     fn record_with_tampered_ids_or_paths_is_a_fault() {
-        let tampered: [fn(&mut Operation); 5] = [
+        let tampered: [fn(&mut Operation); 6] = [
             |o| o.id = "../../../victim".to_owned(),
             |o| o.id = "19700101-000000000-0001".to_owned(),
             |o| o.created = vec!["/c/projects/../../etc/passwd".into()],
             |o| o.created_dirs = vec!["relative".into()],
             |o| o.created = vec!["".into()],
+            |o| o.removed_dirs = vec!["/c/projects/../..".into()],
         ];
         for (n, tamper) in tampered.iter().enumerate() {
             let mut bad = operation();
@@ -230,8 +241,8 @@ mod tests {
     #[test]
     fn record_of_a_newer_version_is_a_fault() {
         let mut newer = operation();
-        newer.version = 2;
-        assert!(matches!(read(&newer), Err(RecordFault::Newer(2))));
+        newer.version = 3;
+        assert!(matches!(read(&newer), Err(RecordFault::Newer(3))));
         let text = br#"{"version": 7, "shape": "unknown"}"#;
         assert!(matches!(parse("x", text), Err(RecordFault::Newer(7))));
     }

@@ -103,7 +103,7 @@ pub(super) fn announce(
         }
     }
     operation.created = files.iter().map(|f| f.target.clone()).collect();
-    operation.created_dirs = missing_folders(files)?;
+    operation.created_dirs = missing_folders(operation.created.iter())?;
     Ok(())
 }
 
@@ -187,11 +187,18 @@ fn write_new(target: &Path, bytes: &[u8]) -> Result<(), CommitError> {
 }
 
 /// Returns the folders that have to be created, outermost first.
-fn missing_folders(files: &[NewFile<'_>]) -> io::Result<Vec<PathBuf>> {
+pub(super) fn missing_folders<'p>(
+    files: impl Iterator<Item = &'p PathBuf>,
+) -> io::Result<Vec<PathBuf>> {
     let mut missing: Vec<PathBuf> = Vec::new();
+    let mut looked_at: Option<&Path> = None;
     for file in files {
+        if looked_at == file.parent() {
+            continue;
+        }
+        looked_at = file.parent();
         let mut chain: Vec<PathBuf> = Vec::new();
-        for dir in file.target.ancestors().skip(1) {
+        for dir in file.ancestors().skip(1) {
             if dir.as_os_str().is_empty() || dir.try_exists()? {
                 break;
             }

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use crate::store::fs::atomic::PublishError;
 use crate::store::journal::JournalError;
 
+use super::subagents::SubagentError;
+
 /// Why a result was not published. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
@@ -21,6 +23,8 @@ pub enum CommitError {
     Busy { path: PathBuf },
     #[error("what was written to `{}` does not read back as planned; this is a bug in ccsurgery, and nothing was published", path.display())]
     ReadBack { path: PathBuf },
+    #[error(transparent)]
+    Transcript(#[from] Box<SubagentError>),
     #[error(transparent)]
     Io(#[from] io::Error),
 }

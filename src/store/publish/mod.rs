@@ -4,19 +4,25 @@
 //! new ones are visible. Knows nothing of how a result came about.
 
 mod brought;
+mod change_set;
 mod copy_plan;
 mod create;
 mod error;
 mod export;
 mod publisher;
 mod quarantine;
+mod relocation;
+mod removal;
 mod replace;
 mod subagents;
 mod write;
 
 pub use brought::{BroughtFile, GraftPair, GraftSource, NewSidecars};
+pub use change_set::{ChangeSet, Content, Creation, MakeTranscript, Removal};
 pub use copy_plan::{CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile};
 pub use error::CommitError;
 pub use publisher::{Provenance, Published, Sessions, write_file, write_stream};
+pub use relocation::{MovedSession, Relocation, kept_time, moved_path};
+pub use removal::{RemovedSession, removal_of, removal_of_files};
 pub use subagents::{ChangedSubagent, SubagentError, SubagentWork, changed_subagents};
 pub(crate) use write::write_transcript;

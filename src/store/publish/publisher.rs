@@ -13,6 +13,7 @@ use crate::store::journal::{Journal, Operation};
 use crate::store::sessions::{IndexEntry, Located, add_to_index, index_file};
 
 use super::brought::NewSidecars;
+use super::change_set::ChangeSet;
 use super::copy_plan::CopyPlan;
 use super::create::{NewSession, create};
 use super::error::CommitError;
@@ -128,6 +129,29 @@ impl<'a> Sessions<'a> {
             quarantine,
         )?;
         Ok(self.published(operation, quarantine.is_empty(), None))
+    }
+
+    /// Makes a change of many files. `sessions` are those that it is about, the first of them for the record.
+    pub fn change(
+        &self,
+        sessions: &[&Located],
+        target: &Path,
+        changes: &ChangeSet<'_>,
+        provenance: &Provenance,
+    ) -> Result<Operation, CommitError> {
+        let mut operation = match sessions.first() {
+            Some(first) => record(provenance, first, target, &first.id),
+            None => Operation {
+                operation: provenance.operation.clone(),
+                command: provenance.command.clone(),
+                source: target.to_owned(),
+                target: target.to_owned(),
+                ..Operation::new(provenance.now, provenance.random)
+            },
+        };
+        let ids: Vec<&str> = sessions.iter().map(|s| s.id.as_str()).collect();
+        operation.other.insert("sessions".to_owned(), ids.into());
+        changes.publish(self.journal, operation)
     }
 
     fn published(

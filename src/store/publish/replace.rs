@@ -157,7 +157,7 @@ fn back_up(replaced: &Replaced, backup: &Path) -> Result<(), CommitError> {
     Err(at(&replaced.path, SwapError::Changed))
 }
 
-fn at(path: &Path, error: SwapError) -> CommitError {
+pub(super) fn at(path: &Path, error: SwapError) -> CommitError {
     let path = path.to_owned();
     match error {
         SwapError::Busy => CommitError::Busy { path },

@@ -161,6 +161,14 @@ impl<'a> Locator<'a> {
         Ok(all)
     }
 
+    /// Returns the sessions in a folder of transcripts, newest first.
+    pub(crate) fn in_folder(folder: &Path) -> io::Result<Vec<Located>> {
+        listed(folder).map_err(|error| match error {
+            LocateError::Io(error) => error,
+            other => io::Error::other(other),
+        })
+    }
+
     /// Returns the projects' folders that cannot be listed, and why.
     pub fn unreadable_projects(&self) -> Result<Vec<(PathBuf, io::Error)>, LocateError> {
         let mut unreadable = Vec::new();

@@ -83,6 +83,32 @@ pub fn sidecars(
     Ok(files)
 }
 
+/// Returns the folders that hold nothing but files of this session, outermost first.
+pub fn session_folders(places: &SessionPlaces<'_>) -> Vec<PathBuf> {
+    if !is_name(places.id) {
+        return Vec::new();
+    }
+    let trees = PLACES.iter().filter_map(|place| match place.shape {
+        Shape::Tree(top) => Some(places.config.join(top).join(places.id)),
+        _ => None,
+    });
+    let mut folders: Vec<PathBuf> = [places.folder.join(places.id)]
+        .into_iter()
+        .chain(trees)
+        .filter(|folder| std::fs::symlink_metadata(folder).is_ok_and(|m| m.is_dir()))
+        .collect();
+    let mut next = 0;
+    while let Some(folder) = folders.get(next) {
+        let below = listed(folder).unwrap_or_default().into_iter();
+        let below = below.filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
+        let below: Vec<PathBuf> = below.map(|e| e.path()).collect();
+        folders.extend(below);
+        next += 1;
+    }
+    folders.sort();
+    folders
+}
+
 impl SessionPlaces<'_> {
     /// Lists all files of the session, and the plans named by `slugs`. An id that could lead elsewhere has none.
     pub fn files(&self, slugs: &[String]) -> io::Result<SessionFiles> {

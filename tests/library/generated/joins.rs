@@ -74,7 +74,7 @@ fn try_all(same: impl Fn(&str, u32) -> Result<Option<(String, String)>, String>)
         let conversation = Conversation::new(&text);
         let turns = u32::try_from(conversation.turns()).expect("few turns");
         let is_queued = text.contains("queued_command");
-        if is_queued || conversation.has_unclear_turns() || turns != count(&text) {
+        if is_queued || conversation.has_words_beside_results() || turns != count(&text) {
             continue;
         }
         match same(&text, turns) {
