@@ -1,6 +1,6 @@
 //! What each layer costs, on a made-up session of 8 MB: `cargo bench --bench layers`.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::disallowed_methods)]
 
 #[allow(dead_code)]
 mod session;

@@ -310,7 +310,7 @@ impl World {
         if !copied.success() {
             return Err(io::Error::other("the session could not be copied"));
         }
-        let hours_ago = SystemTime::now() - Duration::from_hours(2);
+        let hours_ago = SystemTime::now() - Duration::from_secs(2 * 3600);
         File::options()
             .append(true)
             .open(&self.transcript)?
