@@ -221,19 +221,25 @@ fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
         let times = entries.iter().enumerate().filter(|(i, e)| {
             // Some clients ignore progress, so it does not lead them to the leaf.
             let leads = !following || e.kind != Kind::Progress;
-            e.is_chained() && !e.flags.sidechain() && after.contains(i) == following && leads
+            // Another copy of the leaf's line is the leaf too.
+            let follows = after.contains(i) || e.uuid == entries[leaf].uuid;
+            e.is_chained() && !e.flags.sidechain() && follows == following && leads
         });
         times.map(|(_, e)| e.time).max().unwrap_or(i64::MIN)
     };
     let (ours, others) = (newest(true), newest(false));
-    let e = &entries[leaf];
-    if let Some(span) = lookup(session.text(e), &["timestamp"])
-        && others >= ours
-        && e.time > i64::MIN
-    {
-        plan.note(session, e, Action::Edit, "time", 0, 0, "");
-        let time = format_timestamp(others.saturating_add(1));
-        plan.edit_line(e.line, [Edit::new(span, encode(&time))]);
+    if others < ours || entries[leaf].time == i64::MIN {
+        return;
+    }
+    let time = encode(&format_timestamp(others.saturating_add(1)));
+    let copies = entries
+        .iter()
+        .filter(|e| e.is_chained() && e.uuid == entries[leaf].uuid);
+    for e in copies {
+        if let Some(span) = lookup(session.text(e), &["timestamp"]) {
+            plan.note(session, e, Action::Edit, "time", 0, 0, "");
+            plan.edit_line(e.line, [Edit::new(span, time.clone())]);
+        }
     }
 }
 

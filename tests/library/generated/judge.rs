@@ -167,8 +167,9 @@ impl Judge {
     pub(crate) fn undo(&self, text: &str, operation: &Operation) -> Verdict {
         let text = &self.at_home(text);
         let before = Conversation::new(text);
-        // A title is written into the session itself.
-        if !operation.applies(&before) || *operation == Operation::Title {
+        // A title is written into the session itself, and an extract always into a new one.
+        let in_place = !matches!(operation, Operation::Title | Operation::Extract(..));
+        if !operation.applies(&before) || !in_place {
             return Ok(());
         }
         self.place(text);
