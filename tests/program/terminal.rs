@@ -54,7 +54,9 @@ fn hostile_home() -> Home {
     let home = home();
     let path = home.transcript(SESSION);
     let mut lines = records(&path);
-    lines.iter_mut().for_each(|line| infect("", line));
+    for line in &mut lines {
+        infect("", line);
+    }
     lines.push(json!({"type": "custom-title", "customTitle": format!("title{DRIVE}"), "sessionId": SESSION}));
     lines.push(json!({"type": format!("new{DRIVE}"), "x": DRIVE}));
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
@@ -74,7 +76,8 @@ fn on_a_terminal(home: &Home, commands: &[Vec<String>]) -> Option<Vec<String>> {
             .into_iter()
             .chain(words.iter().map(String::as_str));
         let line: Vec<String> = line.map(quoted).collect();
-        script += &format!("printf '\\n{MARK}\\n'; {}\n", line.join(" "));
+        let line = line.join(" ");
+        script.extend(["printf '\\n", MARK, "\\n'; ", &line, "\n"]);
     }
     home.write("commands.sh", script);
     let mut process = Command::new("script");
