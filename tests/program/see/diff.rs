@@ -73,7 +73,7 @@ fn raw_diff_is_a_patch_of_the_transcript() {
     ] {
         let home = Home::new();
         let path = home.put(ID, eventful().text(), 120);
-        let before = std::fs::read_to_string(&path).unwrap();
+        let before = fs_err::read_to_string(&path).unwrap();
         let with = |more: &[&str]| {
             let (name, options) = operation.split_first().unwrap();
             let mut args = vec![*name, ID];
@@ -90,7 +90,7 @@ fn raw_diff_is_a_patch_of_the_transcript() {
             preview.seen(),
             run.seen()
         );
-        let after = std::fs::read_to_string(&path).unwrap();
+        let after = fs_err::read_to_string(&path).unwrap();
         assert!(
             preview
                 .out
@@ -99,7 +99,7 @@ fn raw_diff_is_a_patch_of_the_transcript() {
             preview.out
         );
         // Times and ids that an operation makes up differ from run to run.
-        let lines = |text: &str| text.lines().map(|l| l.len()).collect::<Vec<_>>();
+        let lines = |text: &str| text.lines().map(str::len).collect::<Vec<_>>();
         assert_eq!(
             lines(&patched(&before, &preview.out)),
             lines(&after),

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::see::home::{Home, Script, call, eventful, words};
+use crate::see::home::{Home, Script, call, eventful, words, write};
 
 /// Replaces dates and times, which differ from run to run.
 fn dated(text: &str) -> String {
@@ -47,7 +47,7 @@ fn worked(home: &Home) {
     agent.entry("assistant", &json!({"isSidechain": true, "agentId": "a36efb2a1231c41e2", "message": {"id": "msg_1", "role": "assistant", "model": "claude-test-1", "content": [words("**Nobody.**")]}}));
     let folder = path.with_extension("").join("subagents");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("agent-a36efb2a1231c41e2.jsonl"), agent.text()).unwrap();
+    write(&folder.join("agent-a36efb2a1231c41e2.jsonl"), agent.text());
 }
 
 #[test]
