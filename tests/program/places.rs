@@ -432,7 +432,11 @@ fn move_refuses_a_folder_that_does_not_exist() {
     let run = home.run(&["move", ".", "nowhere", "--yes"]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stderr.contains("`nowhere` is not a folder"), "{run:?}");
-    assert!(run.stderr.contains("move or create the project's folder first"), "{run:?}");
+    assert!(
+        run.stderr
+            .contains("move or create the project's folder first"),
+        "{run:?}"
+    );
     assert_eq!(
         home.run(&["move", "/not/known", "../elsewhere", "--yes"])
             .code,
