@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -126,7 +127,7 @@ fn one_project(context: &Context, project: &ProjectUsage) -> String {
 }
 
 fn name_of(context: &Context, session: &SessionUsage) -> String {
-    let name = glance(&session.path).map(|o| o.name().to_owned());
+    let name = glance(&session.path).map(|o| o.name());
     name.map(|n| context.words(&n)).unwrap_or_default()
 }
 
@@ -156,9 +157,10 @@ fn everything(context: &Context, usage: &Usage) -> String {
     text.push_str(&summary(&number, &all));
     if usage.linked > 0 {
         let linked = bytes(usage.linked);
-        text.push_str(&format!(
-            "copies share {linked} of these files on the disk; they are counted once\n"
-        ));
+        let _ = writeln!(
+            text,
+            "copies share {linked} of these files on the disk; they are counted once"
+        );
     }
     text.push_str(&advice(context, usage));
     text
@@ -209,11 +211,12 @@ fn advice(context: &Context, usage: &Usage) -> String {
             .map(|(kind, len)| format!("{} {}", kind.name(), bytes(len)))
             .collect();
         let files = plural(usage.orphans.len() as u64, "file", "files");
-        text.push_str(&format!(
-            "\n{files} of sessions that no longer exist, {}: {}\n  to remove them: ccsurgery rm --orphans\n",
+        let _ = writeln!(
+            text,
+            "\n{files} of sessions that no longer exist, {}: {}\n  to remove them: ccsurgery rm --orphans",
             bytes(orphans),
             kinds.join(" · ")
-        ));
+        );
     }
     let old = std::time::Duration::from_secs(60 * 86_400);
     let sessions = usage.projects.iter().flat_map(|p| &p.sessions);
@@ -225,21 +228,23 @@ fn advice(context: &Context, usage: &Usage) -> String {
         (number + 1, len + s.sizes.total())
     });
     if number > 0 {
-        text.push_str(&format!(
-            "\n{} not written for 60 days, {}\n  to remove them: ccsurgery rm --older-than 60d --all\n",
+        let _ = writeln!(
+            text,
+            "\n{} not written for 60 days, {}\n  to remove them: ccsurgery rm --older-than 60d --all",
             plural(number, "session", "sessions"),
             bytes(len)
-        ));
+        );
     }
     if let Some(largest) = usage.projects.first() {
         let newest = largest.sessions.iter().max_by_key(|s| s.modified);
         if let Some(cwd) = newest.and_then(|s| glance(&s.path).ok()?.cwd)
             && Path::new(&cwd).is_dir()
         {
-            text.push_str(&format!(
-                "\nthe largest project by session: ccsurgery du --project {}\n",
+            let _ = writeln!(
+                text,
+                "\nthe largest project by session: ccsurgery du --project {}",
                 clean(&quoted(&cwd))
-            ));
+            );
         }
     }
     text

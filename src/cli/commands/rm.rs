@@ -172,7 +172,7 @@ fn preview(
     let shown = if context.verbose { usize::MAX } else { 20 };
     for session in sessions.iter().take(shown) {
         let id: String = session.found.id.chars().take(8).collect();
-        let name = glance(&session.found.path).map(|o| o.name().to_owned());
+        let name = glance(&session.found.path).map(|o| o.name());
         let name = name.map(|n| context.words(&n)).unwrap_or_default();
         let room = context.columns.saturating_sub(60).max(16);
         let line = format!(
