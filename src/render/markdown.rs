@@ -321,7 +321,7 @@ mod tests {
         let text = anstream::adapter::strip_str(&rows(table, 32)).to_string();
         assert_eq!(
             text,
-            "name │ what it does        │  n\n─────┼─────────────────────┼───\na    │ wide words that     │  1\n     │ need wrapping       │\nb    │ 日本語              │ 22"
+            "name │ what it does         │  n\n─────┼──────────────────────┼───\na    │ wide words that need │  1\n     │ wrapping             │\nb    │ 日本語               │ 22"
         );
         let narrow = anstream::adapter::strip_str(&rows(table, 14)).to_string();
         assert!(

@@ -269,7 +269,7 @@ fn what_is_compacted_is_not_harmed_besides() {
     }
     let session = open(g.script.text());
     let found = find(&session, 7_500, 2).unwrap();
-    assert_snapshot!(said(&found), @r#"13987 → 6956: turns 1 to 4: replaced by a digest"#);
+    assert_snapshot!(said(&found), @r#"13987 → 6958: turns 1 to 4: replaced by a digest"#);
     assert_snapshot!(found.plan_file(), @r#"
     # turns 1 to 4: replaced by a digest (window ~7.0k)
     [[step]]
@@ -306,10 +306,11 @@ fn turns_that_are_compacted_already_are_left_alone() {
     let once = find(&session, 19_500, 2).unwrap();
     let twice = find(operated(&session, &once).session(), 16_000, 2).unwrap();
     assert_snapshot!(format!("{}\n---\n{}", said(&once), said(&twice)), @r#"
-    35919 → 24811: turns 1 to 7: replaced by a digest
-    24811 → 18429: 7 outputs of commands that ran again later: replaced by notes
+    35919 → 24807: turns 1 to 7: replaced by a digest
+    24807 → 18425: 7 outputs of commands that ran again later: replaced by notes
     ---
-    18430 → 14436: turns 8 to 10: replaced by a digest
+    18426 → 15770: turns 8 to 9: replaced by a digest
+    15770 → 15301: 5 calls: removed with their results
     "#);
 }
 
@@ -369,7 +370,8 @@ fn people_see_what_was_chosen() {
       … and 1 more, −66 B  ~17 tokens
       ~ 4 messages re-linked
       ~ 5 duplicate outputs  −25.5 KB
-      ~ new ids for 16 entries, each with a note of its origin (about 120 bytes)
+      ~ new ids for 16 entries, each with a note of its origin
+        (about 120 bytes)
 
     note: the recorded context size is lowered to ~2.9k, so that
           Claude Code does not compact at once

@@ -170,7 +170,12 @@ pub(crate) fn run(args: &GrepArgs, context: &mut Context) -> Result<ExitCode, Cl
     if context.json {
         let report = SearchReport::new(&args.pattern, searched, found);
         let document = context.presenter().json(&report);
-        context.print_json(&document)?;
+        // The exit code says whether something was found, also to a reader that closed the pipe.
+        let printed = context.print_json(&document);
+        match printed.and_then(|()| context.out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => context.is_done = true,
+            printed => printed?,
+        }
     } else {
         context.out.flush()?;
         summarize(context, args, (lines, with_matches, searched));

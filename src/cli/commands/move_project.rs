@@ -136,10 +136,11 @@ fn preview(
     old: &str,
     new: &str,
 ) -> Result<(), CliError> {
+    let mut out = Vec::new();
     let home = context.home.clone();
     let shown = |path: &str| clean(&short_path(Path::new(path), home.as_deref(), 60));
     let heading = format!("move  {} → {}", shown(old), shown(new));
-    writeln!(context.out, "{}", paint(BOLD, heading))?;
+    writeln!(out, "{}", paint(BOLD, heading))?;
     let mut projects: BTreeMap<&(String, String), (u64, u64)> = BTreeMap::new();
     for session in &found.sessions {
         let (number, len) = projects.entry(&session.project).or_default();
@@ -148,12 +149,12 @@ fn preview(
     }
     for ((from, _), (number, len)) in projects {
         let sessions = plural(number, "session", "sessions");
-        writeln!(context.out, "  {}: {sessions}, {}", shown(from), bytes(len))?;
+        writeln!(out, "  {}: {sessions}, {}", shown(from), bytes(len))?;
     }
     if !found.project_files.is_empty() {
         let files = plural(found.project_files.len() as u64, "file", "files");
         writeln!(
-            context.out,
+            out,
             "  {files} of the project's memory and list of sessions"
         )?;
     }
@@ -167,34 +168,31 @@ fn preview(
                 format!("{prompts} of the prompt history")
             }
         };
-        writeln!(context.out, "  {what}")?;
+        writeln!(out, "  {what}")?;
     }
     let note = paint(YELLOW, "note:");
     for session in &found.collisions {
         let id = clean(&session.id);
         writeln!(
-            context.out,
+            out,
             "{note} session {id} exists in the new place, too, and stays"
         )?;
     }
     for path in &found.kept {
         let path = shown(&path.to_string_lossy());
-        writeln!(
-            context.out,
-            "{note} the new place has another {path}; both stay"
-        )?;
+        writeln!(out, "{note} the new place has another {path}; both stay")?;
     }
     for project in &found.kept_entries {
         let project = shown(project);
         writeln!(
-            context.out,
+            out,
             "{note} .claude.json has an entry for the new path, too; that of {project} stays where it is"
         )?;
     }
     if Path::new(old).is_dir() {
-        writeln!(context.out, "{note} `{}` still exists", clean(old))?;
+        writeln!(out, "{note} `{}` still exists", clean(old))?;
     }
-    Ok(())
+    Ok(context.show_plan(&String::from_utf8_lossy(&out))?)
 }
 
 #[derive(Serialize)]

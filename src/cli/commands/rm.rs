@@ -129,12 +129,13 @@ fn remove_orphans(args: &RmArgs, context: &mut Context) -> Result<ExitCode, CliE
     let orphans = usage(&context.config, context.now)?.orphans;
     let total: u64 = orphans.iter().map(|o| o.len).sum();
     if !context.json && (!context.quiet || args.dry_run) {
+        let mut out = Vec::new();
         let files = plural(orphans.len() as u64, "file", "files");
         let heading = match orphans.len() {
             0 => "There are no files of sessions that no longer exist.".to_owned(),
             _ => format!("{files} of sessions that no longer exist, {}", bytes(total)),
         };
-        writeln!(context.out, "{}", paint(BOLD, heading))?;
+        writeln!(out, "{}", paint(BOLD, heading))?;
         let mut kinds: BTreeMap<UsageKind, (u64, u64)> = BTreeMap::new();
         for orphan in &orphans {
             let (number, len) = kinds.entry(orphan.kind).or_default();
@@ -143,8 +144,9 @@ fn remove_orphans(args: &RmArgs, context: &mut Context) -> Result<ExitCode, CliE
         }
         for (kind, (number, len)) in kinds {
             let files = plural(number, "file", "files");
-            writeln!(context.out, "  {}: {files}, {}", kind.name(), bytes(len))?;
+            writeln!(out, "  {}: {files}, {}", kind.name(), bytes(len))?;
         }
+        context.show_plan(&String::from_utf8_lossy(&out))?;
     }
     let paths: Vec<_> = orphans.iter().map(|o| o.path.clone()).collect();
     if args.dry_run || orphans.is_empty() {
@@ -165,10 +167,11 @@ fn preview(
     sessions: &[RemovedSession],
     changes: &ChangeSet<'_>,
 ) -> Result<(), CliError> {
+    let mut out = Vec::new();
     let total: u64 = sessions.iter().map(RemovedSession::len).sum();
     let number = plural(sessions.len() as u64, "session", "sessions");
     let heading = format!("rm  {number}, {}", bytes(total));
-    writeln!(context.out, "{}", paint(BOLD, heading))?;
+    writeln!(out, "{}", paint(BOLD, heading))?;
     let shown = if context.verbose { usize::MAX } else { 20 };
     for session in sessions.iter().take(shown) {
         let id: String = session.found.id.chars().take(8).collect();
@@ -182,12 +185,12 @@ fn preview(
             fit(&name, room),
             parts(session)
         );
-        writeln!(context.out, "{}", line.trim_end())?;
+        writeln!(out, "{}", line.trim_end())?;
         for fork in &session.mentioned_by {
             let id: String = fork.id.chars().take(8).collect();
             let note = paint(YELLOW, "    note:");
             writeln!(
-                context.out,
+                out,
                 "{note} session {} refers to it, perhaps as a fork; outputs and rewind data that both use are removed",
                 clean(&id)
             )?;
@@ -195,12 +198,12 @@ fn preview(
         for path in &session.skipped {
             let home = context.home.as_deref();
             let path = clean(&short_path(path, home, context.columns));
-            writeln!(context.out, "    {path} is a link or a device, and stays")?;
+            writeln!(out, "    {path} is a link or a device, and stays")?;
         }
     }
     if sessions.len() > shown {
         let rest = sessions.len() - shown;
-        writeln!(context.out, "  … and {rest} more (-v lists all)")?;
+        writeln!(out, "  … and {rest} more (-v lists all)")?;
     }
     let prompts: usize = changes
         .shared
@@ -209,9 +212,9 @@ fn preview(
         .sum();
     if prompts > 0 {
         let prompts = plural(prompts as u64, "prompt", "prompts");
-        writeln!(context.out, "  {prompts} of the prompt history")?;
+        writeln!(out, "  {prompts} of the prompt history")?;
     }
-    Ok(())
+    Ok(context.show_plan(&String::from_utf8_lossy(&out))?)
 }
 
 /// Describes the files of a session besides its transcript.

@@ -28,18 +28,25 @@ pub(in crate::cli) fn usage(mut error: clap::Error, json: bool) -> ExitCode {
 }
 
 /// What people type for things that have another name here.
-const OTHER_NAMES: [(&str, &str); 6] = [
+const OTHER_NAMES: [(&str, &str); 10] = [
+    ("cp", "to copy a session: ccsurgery clone SESSION"),
     (
-        "rm",
-        "ccsurgery does not delete sessions; `ccsurgery ls --json` lists their files",
+        "mv",
+        "after a project's folder has moved: ccsurgery move OLD NEW",
     ),
     (
-        "delete",
-        "to remove turns from the end: ccsurgery truncate --at TURN; to remove tool calls: ccsurgery drop-tools",
+        "remove",
+        "to remove a session: ccsurgery rm SESSION; to remove a part of one: ccsurgery delete",
+    ),
+    ("search", "to find text in sessions: ccsurgery grep PATTERN"),
+    ("find", "to find text in sessions: ccsurgery grep PATTERN"),
+    (
+        "view",
+        "to read a session: ccsurgery show SESSION --turns 1..",
     ),
     (
-        "export",
-        "to read a session: ccsurgery show SESSION --turns 1..; to write its transcript to a file: ccsurgery clone SESSION -o FILE",
+        "cat",
+        "to read a session: ccsurgery show SESSION --turns 1..",
     ),
     (
         "resume",

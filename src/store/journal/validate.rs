@@ -75,7 +75,7 @@ impl Journal {
             })
         };
         let mut replaced = operation.replaced.iter().map(|r| r.path.as_path());
-        let stray = replaced.find(|path| !is_place(self.config(), path) && !is_beside(path));
+        let stray = replaced.find(|path| !self.is_known(path) && !is_beside(path));
         let target = operation.target.as_path();
         let is_own = if operation.replaced.is_empty() || operation.removes() {
             operation.created.is_empty() || is_place(self.config(), target)
@@ -95,6 +95,12 @@ impl Journal {
         let pastes = self.config().pastes();
         files.all(|path| is_place(self.config(), path) || path.starts_with(&pastes))
             && shared.all(|path| is_shared(self.config(), path))
+    }
+
+    /// Returns whether a path is one of those at which Claude Code keeps sessions, or what they share.
+    fn is_known(&self, path: &Path) -> bool {
+        let config = self.config();
+        is_place(config, path) || is_shared(config, path) || path.starts_with(config.pastes())
     }
 }
 

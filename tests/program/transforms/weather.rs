@@ -90,6 +90,7 @@ pub(crate) fn path(home: &Home) -> PathBuf {
 
 /// The messages that the model would be shown of a transcript.
 pub(crate) fn payload(home: &Home, path: &str) -> Vec<Value> {
-    let messages = home.json(&["payload", path]);
+    let document = home.json(&["payload", path]);
+    let messages = &document["messages"];
     messages.as_array().cloned().expect("a list of messages")
 }

@@ -11,7 +11,8 @@ use super::super::pass::Repair;
 
 pub(crate) static REPAIR: Repair = Repair {
     checks: &[&CHECK],
-    reach: Reach::Reveals,
+    // Old entries that were written again at the end of the file made them the end of the conversation.
+    reach: Reach::Rearranges,
     plan,
 };
 
