@@ -110,9 +110,7 @@ fn sequence_length(sequence: &str) -> usize {
     match chars.next() {
         Some((_, '[')) => {
             let end = chars.find(|(_, c)| ('@'..='~').contains(c) || !c.is_ascii());
-            end.map_or(sequence.len(), |(at, c)| {
-                at + if c.is_ascii() { 1 } else { 0 }
-            })
+            end.map_or(sequence.len(), |(at, c)| at + usize::from(c.is_ascii()))
         }
         // A title or a link ends with a bell, or with another escape character.
         Some((_, ']')) => match sequence.find(['\u{7}', '\u{1b}', '\n']) {

@@ -16,12 +16,12 @@ pub(super) fn cut_output(text: &str, uncut: bool) -> Cow<'_, str> {
     if uncut || text.len() <= WHOLE {
         return Cow::Borrowed(text);
     }
-    let head = text.floor_char_boundary(HEAD);
+    let head = back_to_boundary(text, HEAD);
     let head = text[..head]
         .rfind('\n')
         .filter(|at| *at > HEAD / 2)
         .unwrap_or(head);
-    let tail = text.ceil_char_boundary(text.len() - TAIL);
+    let tail = back_to_boundary(text, text.len() - TAIL);
     let line = text[tail..].find('\n').filter(|at| *at < TAIL / 2);
     let tail = line.map_or(tail, |at| tail + at + 1);
     let left_out = bytes((tail - head) as u64);
@@ -30,6 +30,11 @@ pub(super) fn cut_output(text: &str, uncut: bool) -> Cow<'_, str> {
         &text[..head],
         &text[tail..]
     ))
+}
+
+/// Returns the last beginning of a character at or before a byte.
+fn back_to_boundary(text: &str, at: usize) -> usize {
+    (0..=at).rfind(|&i| text.is_char_boundary(i)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::session::{Session, Standing, TurnSpec};
 use crate::surgery::{
     Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, RefusalKind, Remedy, Transform,
 };
-use crate::transcript::Kind;
+use crate::transcript::{Id, Kind};
 use crate::view::prompt_text;
 use crate::window::{Calibration, shown_entries};
 
@@ -293,7 +293,7 @@ fn refuse_split_message(session: &Session, position: u32) -> Result<(), Refusal>
     let message = |i: &u32| session.entries()[*i as usize].message_id;
     let last = before.iter().rfind(is_answer).map(message);
     let next = after.iter().find(is_answer).map(message);
-    if last != next || !last.is_some_and(|id| id.is_some()) {
+    if last != next || !last.is_some_and(Id::is_some) {
         return Ok(());
     }
     let kept = session.turns().len() as u32 + 1 - session.turns().at_position(position);

@@ -60,6 +60,7 @@ pub(crate) use removals::BlockRemovals;
 pub use repair::{RepairOptions, SubagentAnswer, passes};
 pub use restore_branch::RestoreBranch;
 pub use selector::Selector;
+#[cfg(feature = "cli")]
 pub(crate) use selector::find_entry;
 pub use strip_thinking::StripThinking;
 pub use title::Title;

@@ -296,12 +296,13 @@ impl CopyPlan<'_> {
         }));
         files.extend(self.others.iter().map(|(sidecar, target)| {
             let planned = PlannedFile::copy_of(sidecar, target);
-            match self.redacted.contains_key(target) {
-                true => PlannedFile {
+            if self.redacted.contains_key(target) {
+                PlannedFile {
                     action: PlannedAction::Write,
                     ..planned
-                },
-                false => planned,
+                }
+            } else {
+                planned
             }
         }));
         if let Some(path) = index_file(&self.target.folder) {

@@ -146,7 +146,7 @@ impl Operation {
         let mut out = vec![self.name().to_owned()];
         let mut add = |words: &[&str]| out.extend(words.iter().map(|&w| w.to_owned()));
         match self {
-            Self::Clone | Self::Repair | Self::DropTools(Choice::All) => {}
+            Self::Clone | Self::Repair | Self::Uncompact | Self::DropTools(Choice::All) => {}
             Self::CloneAt(n) | Self::Truncate(n) => add(&["--at", &n.to_string()]),
             Self::StripThinking { keep_last }
             | Self::DropImages { keep_last }
@@ -155,7 +155,9 @@ impl Operation {
                     add(&["--keep-last", &n.to_string()]);
                 }
             }
-            Self::DropTools(Choice::Tool(n)) => add(&["--tool", TOOLS[*n]]),
+            Self::DropTools(Choice::Tool(n)) | Self::DeleteTool(n) => {
+                add(&["--tool", TOOLS[*n]]);
+            }
             Self::DropTools(Choice::Number(n)) => {
                 let calls = before.calls();
                 add(&["--id", calls.get(*n).map_or("toolu_none", |c| &c.id)]);
@@ -187,14 +189,12 @@ impl Operation {
             Self::DeleteTurns(from, to) | Self::Extract(from, to) => {
                 add(&["--turns", &format!("{from}..{to}")]);
             }
-            Self::DeleteTool(n) => add(&["--tool", TOOLS[*n]]),
             Self::DeleteMessage(_) => add(&["--message", &self.message(before).0]),
             Self::DeleteMatch(_) => add(&["--match", &self.message(before).1]),
             Self::Edit(_) => {
                 let (uuid, _) = self.message(before);
                 add(&[&uuid, "--text", EDITED]);
             }
-            Self::Uncompact => {}
             Self::RestoreBranch(_) => add(&[&self.message(before).0]),
             Self::Title => add(&[EDITED]),
         }
