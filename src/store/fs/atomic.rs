@@ -22,6 +22,19 @@ pub enum PublishError {
     Write { path: PathBuf, source: io::Error },
 }
 
+/// Keeps the kind of the cause, which decides on the advice.
+impl From<PublishError> for io::Error {
+    fn from(error: PublishError) -> Self {
+        let kind = match &error {
+            PublishError::Exists { .. } => io::ErrorKind::AlreadyExists,
+            PublishError::Folder { source, .. } | PublishError::Write { source, .. } => {
+                source.kind()
+            }
+        };
+        Self::new(kind, error)
+    }
+}
+
 /// A file that is written but not yet published: a temp file in the folder where it will be.
 #[derive(Debug)]
 pub struct Candidate {

@@ -127,10 +127,9 @@ fn rewrite(path: &Path, change: impl Fn(&[u8]) -> Option<Vec<u8>>) -> io::Result
         let Some(new) = change(&text) else {
             return Ok(());
         };
-        let candidate = Candidate::write(&path, |out, _| out.write_all(&new));
-        let candidate = candidate.map_err(io::Error::other)?;
-        candidate.mode_of(&path).map_err(io::Error::other)?;
-        candidate.sync().map_err(io::Error::other)?;
+        let candidate = Candidate::write(&path, |out, _| out.write_all(&new))?;
+        candidate.mode_of(&path)?;
+        candidate.sync()?;
         match Swap::put(&path, stamp, candidate.into_temp()) {
             Ok(swap) => {
                 swap.finish();

@@ -114,7 +114,7 @@ impl Relocation {
             let mut files = places.files(&[])?.files;
             files.retain(|f| f.path.starts_with(folder));
             let target = config.project(Path::new(&to));
-            let own_folders = session_folders(&places);
+            let own_folders = session_folders(&places)?;
             let is_free = |path: &PathBuf| {
                 let moved = moved_file(path, folder, &target);
                 moved.is_some_and(|moved| !disk::is_there(&moved).unwrap_or(true))

@@ -54,7 +54,7 @@ impl RemovedSession {
         });
         Ok(Self {
             mentioned_by: mentioning(&neighbours, &found.id),
-            folders: session_folders(&places),
+            folders: session_folders(&places)?,
             files: files.files,
             skipped: files.skipped,
             found,

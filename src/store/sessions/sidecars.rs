@@ -84,9 +84,9 @@ pub fn sidecars(
 }
 
 /// Returns the folders that hold nothing but files of this session, outermost first.
-pub fn session_folders(places: &SessionPlaces<'_>) -> Vec<PathBuf> {
+pub fn session_folders(places: &SessionPlaces<'_>) -> io::Result<Vec<PathBuf>> {
     if !is_name(places.id) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let trees = PLACES.iter().filter_map(|place| match place.shape {
         Shape::Tree(top) => Some(places.config.join(top).join(places.id)),
@@ -99,14 +99,14 @@ pub fn session_folders(places: &SessionPlaces<'_>) -> Vec<PathBuf> {
         .collect();
     let mut next = 0;
     while let Some(folder) = folders.get(next) {
-        let below = listed(folder).unwrap_or_default().into_iter();
+        let below = listed(folder)?.into_iter();
         let below = below.filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
         let below: Vec<PathBuf> = below.map(|e| e.path()).collect();
         folders.extend(below);
         next += 1;
     }
     folders.sort();
-    folders
+    Ok(folders)
 }
 
 impl SessionPlaces<'_> {

@@ -291,7 +291,7 @@ proptest! {
     ) {
         let lines: Vec<String> = lines.iter().map(|(kind, text, how)| entry(*kind, text, *how)).collect();
         let transcript = lines.join("\n");
-        let options = PatternOptions { ignore_case, word, fixed };
+        let options = PatternOptions { ignore_case, fixed, word };
         let Ok(pattern) = Pattern::new(&pattern, options) else {
             return Ok(());
         };
