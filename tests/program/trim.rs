@@ -290,7 +290,7 @@ fn what_is_compacted_is_not_harmed_besides() {
     let no = find(&session, 3_000, 2).unwrap_err();
     assert_snapshot!(format!("{}\n{:?}", no.message, no.remedies), @r#"
     the context window takes about 14.0k tokens and cannot be brought below 6.3k with these options, 3.3k more than the budget of 3.0k; the system prompt and the tools alone take about 2.0k
-    [ProtectTurns { turns: 0, window: 2296 }, Budget(7000)]
+    [ProtectTurns { turns: 0, window: 2295 }, Budget(7000)]
     "#);
 }
 

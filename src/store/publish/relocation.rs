@@ -98,7 +98,7 @@ impl Relocation {
         let mut homes = BTreeSet::new();
         let mut stays = false;
         for found in Locator::in_folder(folder)? {
-            let Some(home) = project_of(&found, folder, old) else {
+            let Some(home) = project_of(&found, folder, old)? else {
                 stays = true;
                 continue;
             };
@@ -115,12 +115,13 @@ impl Relocation {
             files.retain(|f| f.path.starts_with(folder));
             let target = config.project(Path::new(&to));
             let own_folders = session_folders(&places)?;
-            let is_free = |path: &PathBuf| {
-                let moved = moved_file(path, folder, &target);
-                moved.is_some_and(|moved| !disk::is_there(&moved).unwrap_or(true))
-            };
-            let all_free = files.iter().all(|f| is_free(&f.path)) && is_free(&found.path);
-            if target == folder || !all_free {
+            let mut is_free = target != folder;
+            for path in files.iter().map(|f| &f.path).chain([&found.path]) {
+                if let Some(moved) = moved_file(path, folder, &target) {
+                    is_free &= !disk::is_there(&moved)?;
+                }
+            }
+            if !is_free {
                 stays = true;
                 self.collisions.push(found);
                 continue;
@@ -148,8 +149,10 @@ impl Relocation {
         let mut folders = vec![remembered.clone()];
         let mut files = vec![folder.join("sessions-index.json")];
         while let Some(dir) = folders.pop() {
-            let Ok(entries) = std::fs::read_dir(&dir) else {
-                continue;
+            let entries = match fs_err::read_dir(&dir) {
+                Ok(entries) => entries,
+                Err(e) if disk::is_missing(&e) => continue,
+                Err(e) => return Err(e),
             };
             self.folders.insert(dir);
             for entry in entries {
@@ -162,8 +165,11 @@ impl Relocation {
             }
         }
         for path in files {
-            if !is_regular(&path).unwrap_or(false) {
-                continue;
+            match is_regular(&path) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(e) if disk::is_missing(&e) => continue,
+                Err(e) => return Err(e),
             }
             let Some(moved) = moved_file(&path, folder, target) else {
                 continue;
@@ -359,15 +365,15 @@ pub fn kept_time(modified: SystemTime, now: SystemTime, period: Duration) -> Sys
 }
 
 /// Returns the folder that a session was held in, if it is the one after which its folder of transcripts is named.
-fn project_of(found: &Located, folder: &Path, old: &str) -> Option<String> {
-    let name = folder.file_name()?.to_string_lossy().into_owned();
-    let first = glance(&found.path).ok().and_then(|o| o.cwd);
+fn project_of(found: &Located, folder: &Path, old: &str) -> io::Result<Option<String>> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let first = glance(&found.path)?.cwd;
     if let Some(cwd) = first.filter(|cwd| slug(cwd) == name) {
-        return Some(cwd);
+        return Ok(Some(cwd));
     }
-    let all = Session::open(&found.path).ok()?.distinct("cwd");
+    let all = Session::open(&found.path)?.distinct("cwd");
     let named = all.into_iter().find(|cwd| slug(cwd) == name);
-    named.or_else(|| (slug(old) == name).then(|| old.to_owned()))
+    Ok(named.or_else(|| (slug(old) == name).then(|| old.to_owned())))
 }
 
 fn folders_of(config: &Config) -> io::Result<Vec<PathBuf>> {

@@ -161,12 +161,14 @@ impl<'a> Locator<'a> {
         Ok(all)
     }
 
-    /// Returns the sessions in a folder of transcripts, newest first.
+    /// Returns the sessions in a folder of transcripts, newest first. Fails if one of them cannot be looked at.
     pub(crate) fn in_folder(folder: &Path) -> io::Result<Vec<Located>> {
-        listed(folder).map_err(|error| match error {
-            LocateError::Io(error) => error,
-            other => io::Error::other(other),
-        })
+        let mut out = Vec::new();
+        for path in transcripts(folder)? {
+            out.extend(session_at(path)?);
+        }
+        sort(&mut out);
+        Ok(out)
     }
 
     /// Returns the projects' folders that cannot be listed, and why.
@@ -371,24 +373,40 @@ fn only(mut candidates: Vec<Located>, name: &str) -> Result<Option<Located>, Loc
 
 /// The session files of one folder, newest first.
 fn listed(folder: &Path) -> Result<Vec<Located>, LocateError> {
+    let found = transcripts(folder)?.into_iter();
+    let mut out: Vec<Located> = found
+        .filter_map(|path| session_at(path).ok().flatten())
+        .collect();
+    sort(&mut out);
+    Ok(out)
+}
+
+/// Returns what has the name of a session's transcript in a folder; nothing if there is no such folder.
+fn transcripts(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs_err::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e.into()),
+        Err(e) => return Err(e),
     };
     let mut out = Vec::new();
     for entry in entries {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.ends_with(".jsonl") && !name.starts_with("agent-") && !name.starts_with('.') {
-            // Pipes, devices and folders are not sessions, and a file may vanish meanwhile.
-            if std::fs::metadata(&path).is_ok_and(|m| m.is_file()) {
-                out.extend(Located::at(path).ok());
-            }
+            out.push(path);
         }
     }
-    sort(&mut out);
     Ok(out)
+}
+
+/// Returns the session at a path. Pipes, devices and folders are not sessions, and a file may vanish meanwhile.
+fn session_at(path: PathBuf) -> io::Result<Option<Located>> {
+    match fs_err::metadata(&path) {
+        Ok(metadata) if metadata.is_file() => Located::at(path).map(Some),
+        Ok(_) => Ok(None),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
 }
 
 fn sort(found: &mut [Located]) {

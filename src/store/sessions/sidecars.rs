@@ -92,16 +92,23 @@ pub fn session_folders(places: &SessionPlaces<'_>) -> io::Result<Vec<PathBuf>> {
         Shape::Tree(top) => Some(places.config.join(top).join(places.id)),
         _ => None,
     });
-    let mut folders: Vec<PathBuf> = [places.folder.join(places.id)]
-        .into_iter()
-        .chain(trees)
-        .filter(|folder| std::fs::symlink_metadata(folder).is_ok_and(|m| m.is_dir()))
-        .collect();
+    let mut folders = Vec::new();
+    for folder in [places.folder.join(places.id)].into_iter().chain(trees) {
+        match fs_err::symlink_metadata(&folder) {
+            Ok(metadata) if metadata.is_dir() => folders.push(folder),
+            Ok(_) => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
+        }
+    }
     let mut next = 0;
     while let Some(folder) = folders.get(next) {
-        let below = listed(folder)?.into_iter();
-        let below = below.filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
-        let below: Vec<PathBuf> = below.map(|e| e.path()).collect();
+        let mut below = Vec::new();
+        for entry in listed(folder)? {
+            if entry.file_type()?.is_dir() {
+                below.push(entry.path());
+            }
+        }
         folders.extend(below);
         next += 1;
     }
