@@ -153,7 +153,7 @@ fn attempt(
 fn foretold(case: &Case, args: &[String], show: bool) -> Result<Seen> {
     let recording = &case.recording;
     let names = view::names(recording, &recording.session, &recording.work());
-    let mut shown = view::of(&json!({"messages": ccsurgery(case, args)?}), &names);
+    let mut shown = view::of(&ccsurgery(case, args)?, &names);
     let work = recording.work();
     agents::rename(recording, &recording.session, &work, &mut shown)?;
     if show {

@@ -258,8 +258,8 @@ impl Report {
     fn found_text(&self, context: &Context, elsewhere: &Elsewhere, home: Option<&Path>) -> String {
         let mut out = String::new();
         let extent = format!(
-            "searched {} files, {}",
-            count(self.extent.files as u64),
+            "searched {}, {}",
+            plural(self.extent.files as u64, "file", "files"),
             bytes(self.extent.bytes)
         );
         if self.secrets.is_empty() {
@@ -409,13 +409,13 @@ impl Report {
         if done.forgotten > 0 {
             let _ = writeln!(
                 out,
-                "Cleaned {} earlier operations; those with secrets in their saved bytes can no longer be undone.",
-                count(done.forgotten as u64)
+                "Cleaned {}; those with secrets in their saved bytes can no longer be undone.",
+                plural(done.forgotten as u64, "earlier operation", "earlier operations")
             );
         }
         let extent = format!(
-            "{} files, {}, raw and decoded",
-            count(elsewhere.sweep.files as u64),
+            "{}, {}, raw and decoded",
+            plural(elsewhere.sweep.files as u64, "file", "files"),
             bytes(elsewhere.sweep.bytes)
         );
         let is_clean = elsewhere.sweep.left.is_empty() && elsewhere.records.is_empty();
