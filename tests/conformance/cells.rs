@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::case::{Case, Seen};
 use crate::operations::{Operation, TITLE, plan, takes, turns_for_sdk};

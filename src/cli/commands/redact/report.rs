@@ -410,7 +410,11 @@ impl Report {
             let _ = writeln!(
                 out,
                 "Cleaned {}; those with secrets in their saved bytes can no longer be undone.",
-                plural(done.forgotten as u64, "earlier operation", "earlier operations")
+                plural(
+                    done.forgotten as u64,
+                    "earlier operation",
+                    "earlier operations"
+                )
             );
         }
         let extent = format!(
