@@ -150,8 +150,8 @@ impl Rules {
     }
 }
 
-/// Returns an automaton that finds any of some words. As a table of all states it is four times as fast as what the
-/// crate chooses for so many words.
+/// Returns an automaton that finds any of some words. A table of all states needs more memory than what the crate chooses
+/// for so many words, but looks at each byte once.
 pub(super) fn automaton<W: AsRef<[u8]>>(words: &[W], any_case: bool) -> Option<AhoCorasick> {
     let kind = (words.len() <= 2000).then_some(AhoCorasickKind::DFA);
     AhoCorasick::builder()
