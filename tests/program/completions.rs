@@ -93,7 +93,7 @@ fn in_shell(home: &Home, shell: &str, options: &[&str], script: &str) -> Option<
             Some(String::from_utf8_lossy(&output.stdout).into_owned())
         }
         Err(error) => {
-            skipped(&format!("completions in {shell}"), &error);
+            skipped(shell, &error);
             None
         }
     }
