@@ -8,7 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 use anyhow::Context as _;
 
 use crate::doctor::Version;
-use crate::render::{Presenter, Screen, Untrusted, YELLOW, json_text, paint};
+use crate::render::{LocalZone, Presenter, Screen, Untrusted, YELLOW, json_text, paint};
 use crate::store::{Config, Journal, Locator, Provenance, finish_redactions, plain_path};
 
 use super::args::{Color, Global};
@@ -41,7 +41,7 @@ pub(super) struct Context {
     /// Whether keys and tokens are shown as they are.
     pub(super) show_secrets: bool,
     pub(super) now: SystemTime,
-    pub(super) zone: jiff::tz::TimeZone,
+    pub(super) zone: LocalZone,
     /// Whether a person can be asked.
     pub(super) interactive: bool,
     /// Whether the result is shown on a person's screen.
@@ -96,7 +96,7 @@ impl Context {
             table_columns: table_columns(),
             show_secrets: global.show_secrets,
             now: SystemTime::now(),
-            zone: jiff::tz::TimeZone::system(),
+            zone: LocalZone::new(jiff::tz::TimeZone::system),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
             on_screen: io::stdout().is_terminal() && !global.json,
             no_pager: global.no_pager,

@@ -31,7 +31,7 @@ pub use inspection::InspectionText;
 pub use presenter::{Presenter, Untrusted};
 pub use preview::{FileAction, FileRow, Preview};
 pub use reading::Reading;
-pub use screen::Screen;
+pub use screen::{LocalZone, Screen};
 pub use sessions::{session_groups, session_table};
 pub use style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 pub use table::{Align, Cell, Column, Table, counted};
