@@ -210,11 +210,11 @@ mod tests {
             assert_eq!(misplaced(|o| o.replaced = vec![replaced(path)]), None);
         }
         let elsewhere = |o: &mut Operation| {
-            o.source = "/work/shared.jsonl".into();
+            o.source = "/home/u/shared.jsonl".into();
             o.target = o.source.clone();
             o.replaced = vec![
-                replaced("/work/shared/subagents/agent-a.jsonl"),
-                replaced("/work/shared.jsonl"),
+                replaced("/home/u/shared/subagents/agent-a.jsonl"),
+                replaced("/home/u/shared.jsonl"),
             ];
         };
         assert_eq!(misplaced(elsewhere), None);
