@@ -25,6 +25,7 @@ use super::destination;
 use super::error::CliError;
 use super::names;
 use super::progress::Progress;
+use super::question::Question;
 use super::report::{self, Report};
 
 /// How many bytes are collected before they are written to standard output.
@@ -425,28 +426,17 @@ impl<'v> Outcome<'v> {
 }
 
 fn confirm(context: &mut Context, task: &Task<'_>) -> Result<(), CliError> {
-    if task.in_place.yes {
-        return Ok(());
-    }
-    if !context.interactive {
-        return Err(CliError::refused(
-            "not-confirmed",
-            "--in-place rewrites the session, and there is no terminal to ask on",
-            "give --yes to go ahead, or leave out --in-place to write a new session",
-        ));
-    }
-    let question = format!(
+    let text = format!(
         "Rewrite {} in place? The old bytes are kept for `ccsurgery undo`.",
         clean(&task.found.id)
     );
-    if context.confirm(&question)? {
-        return Ok(());
-    }
-    Err(CliError::refused(
-        "not-confirmed",
-        "not confirmed; nothing was written",
-        "",
-    ))
+    let question = Question {
+        yes: task.in_place.yes,
+        reason: "--in-place rewrites the session",
+        otherwise: "leave out --in-place to write a new session",
+        text: &text,
+    };
+    question.ask(context)
 }
 
 fn publish(

@@ -16,6 +16,7 @@ mod pager;
 mod plan_file;
 mod progress;
 mod prompt_history;
+mod question;
 mod remedy;
 mod report;
 mod selection;

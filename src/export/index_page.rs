@@ -6,7 +6,7 @@ use crate::human::{count, tokens};
 use crate::view::SessionText;
 
 use super::ansi::plain_text;
-use super::page::{beginning, document, redaction};
+use super::page::{beginning, document};
 use super::redactor::Redactor;
 
 /// An exported session in the list.
@@ -41,7 +41,7 @@ pub fn index_page(rows: &[IndexRow], redactor: &Redactor) -> String {
                 }
             } }
         }
-        footer { p { (redaction(redactor)) } p { "Made with ccsurgery." } }
+        footer { p { (redactor.summary()) } p { "Made with ccsurgery." } }
     };
     document("Sessions", body).into_string()
 }

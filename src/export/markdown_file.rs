@@ -10,7 +10,6 @@ use crate::view::{CallItem, Conversation, ItemContent, TurnItem};
 use super::ansi::plain_text;
 use super::cut::cut_output;
 use super::html_items::short_time;
-use super::page::redaction;
 use super::redactor::Redactor;
 use super::{ExportDetail, ExportOptions, Exportable};
 
@@ -40,7 +39,7 @@ pub fn markdown_file(
     let _ = writeln!(
         writer.out,
         "---\n\n{} Made with ccsurgery.",
-        redaction(redactor)
+        redactor.summary()
     );
     writer.out
 }

@@ -65,7 +65,7 @@ pub fn html_page(exported: &Exportable<'_>, options: ExportOptions, redactor: &R
             @for turn in turns { (turn) }
             @for branch in branches { (branch) }
         }
-        footer { p { (redaction(redactor)) } p { "Made with ccsurgery." } }
+        footer { p { (redactor.summary()) } p { "Made with ccsurgery." } }
     };
     document(&title, body).into_string()
 }
@@ -201,21 +201,5 @@ fn branch_html(writer: ItemWriter<'_>, number: usize, branch: &Conversation) -> 
             summary { "Abandoned branch " (number + 1) }
             @for turn in turns { (turn) }
         }
-    }
-}
-
-/// Returns what became of secrets, in words.
-pub(super) fn redaction(redactor: &Redactor) -> String {
-    match (redactor.shows_secrets(), redactor.masked()) {
-        (true, _) => "Secrets were not masked in this page.".to_owned(),
-        (false, 0) => {
-            "No keys, tokens or passwords were recognised; check before you share it.".to_owned()
-        }
-        (false, 1) => {
-            "1 key, token or password was masked; check for others before you share it.".to_owned()
-        }
-        (false, n) => format!(
-            "{n} keys, tokens or passwords were masked; check for others before you share it."
-        ),
     }
 }

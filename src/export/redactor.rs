@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use crate::human::count;
 use crate::secrets::mask;
 use crate::view::{SessionJson, SessionText};
 
@@ -35,9 +36,23 @@ impl Redactor {
         self.masked.get()
     }
 
-    /// Returns whether secrets are exported as they are.
-    pub fn shows_secrets(&self) -> bool {
-        self.show_secrets
+    /// Returns what became of secrets, in a sentence for people.
+    pub fn summary(&self) -> String {
+        match (self.show_secrets, self.masked()) {
+            (true, _) => "Secrets are not masked in it.".to_owned(),
+            (false, 0) => {
+                "No keys, tokens or passwords were recognised; check before you share it."
+                    .to_owned()
+            }
+            (false, 1) => {
+                "1 key, token or password was masked; check for others before you share it."
+                    .to_owned()
+            }
+            (false, n) => format!(
+                "{} keys, tokens or passwords were masked; check for others before you share it.",
+                count(n)
+            ),
+        }
     }
 
     /// Returns a text of the session that is safe to share. It still has to be escaped for its format.
@@ -80,8 +95,8 @@ impl Redactor {
         }
         let masked = mask(text);
         if let Cow::Owned(masked) = &masked {
-            let new = masked.matches(MASK).count()
-                - text.matches(MASK).count().min(masked.matches(MASK).count());
+            let known = text.matches(MASK).count();
+            let new = masked.matches(MASK).count().saturating_sub(known);
             self.masked.set(self.masked.get() + new as u64);
         }
         masked

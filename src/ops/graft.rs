@@ -1,9 +1,10 @@
 //! Inserts turns of another session, or of an abandoned branch.
 
-use crate::json::{Edit, Span, apply_edits, encode, lookup};
+use crate::json::{Edit, apply_edits, encode, lookup};
 use crate::session::{Session, TurnSpec, turn_end};
 use crate::surgery::{
-    ChangeKind, Detail, Faults, InsertAt, Plan, Refusal, RefusalKind, Transform, session_id,
+    ChangeKind, Detail, Faults, InsertAt, Plan, Refusal, RefusalKind, Transform, parent_edit,
+    session_id,
 };
 use crate::transcript::{Entry, Id, Kind, format_timestamp};
 use crate::view::prompt_text;
@@ -205,18 +206,6 @@ fn lost_parents(donor: &Session) -> Vec<(usize, &Entry)> {
     let pairs = pairs.map(|pair| (pair[1] as usize, entry(pair[0])));
     let lost = pairs.filter(|(i, _)| donor.graph().parent(*i).is_none());
     lost.collect()
-}
-
-/// Returns the edit that gives an entry a parent.
-fn parent_edit(text: &[u8], parent: Option<&str>) -> Edit {
-    let parent = parent.map_or_else(|| "null".to_owned(), encode);
-    match lookup(text, &["parentUuid"]) {
-        Some(span) => Edit::new(span, parent),
-        None => {
-            let brace = text.iter().position(|&b| b == b'{').unwrap_or(0) + 1;
-            Edit::new(Span::new(brace, brace), format!("\"parentUuid\":{parent},"))
-        }
-    }
 }
 
 /// Adds a record that names the new leaf, if an earlier one sends clients to the old one.

@@ -14,8 +14,8 @@ mod sessions;
 
 pub use fs::{
     Candidate, FileState, PublishError, Stamp, Sum, check_readable, copy_private,
-    create_private_dirs, kind_of_file, link_or_copy, plain_path, process_start, read_followed,
-    sync_folder, write_private,
+    create_private_dirs, kind_of_file, lexical_path, link_or_copy, plain_path, process_start,
+    read_followed, sync_folder, write_private,
 };
 pub use journal::{
     Journal, JournalError, LineChange, Operation, RecordFault, Records, Removed, Replaced,

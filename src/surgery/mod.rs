@@ -32,6 +32,7 @@ pub(crate) use new_entry::{common_fields, leading_entry};
 pub use plan::{Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Reach, Transform};
 pub use record::Record;
 pub use refusal::{Refusal, RefusalKind, Remedy, Why};
+pub(crate) use reparent::parent_edit;
 pub use reparent::{Relinked, reparent};
 pub use surgery::{Operated, Surgery, SurgeryError};
 pub use verify::{Fault, Faults, Verified};

@@ -20,6 +20,7 @@ use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::names;
+use super::super::question::Question;
 use super::show::{subagent_conversation, subagents};
 
 /// Write a session as one page or one text file, to read and share
@@ -172,7 +173,7 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context) -> Result<ExitCode, 
         if to_stdout {
             context.out.write_all(text.as_bytes())?;
             context.flush()?;
-            context.tell(&redaction(&redactor));
+            context.tell(&redactor.summary());
             return Ok(ExitCode::SUCCESS);
         }
         let path = args.output.clone().unwrap_or_else(|| {
@@ -202,7 +203,7 @@ fn finish(
     } else {
         let size: u64 = report.files.iter().map(|f| f.bytes).sum();
         let name = context.words(first.display().to_string());
-        context.tell(&redaction(redactor));
+        context.tell(&redactor.summary());
         writeln!(context.out, "{name}  ({})", bytes(size))
     };
     context.end_report(printed);
@@ -392,24 +393,16 @@ fn sessions(args: &ExportArgs, context: &mut Context) -> Result<Vec<Located>, Cl
 
 /// Asks before secrets are written into a file that is made to be shared.
 fn confirm_secrets(args: &ExportArgs, context: &mut Context) -> Result<(), CliError> {
-    if !context.show_secrets || args.yes {
+    if !context.show_secrets {
         return Ok(());
     }
-    if !context.interactive {
-        return Err(CliError::refused(
-            "not-confirmed",
-            "--show-secrets writes keys and passwords as they are, and there is no terminal to ask on",
-            "give --yes to go ahead, or leave out --show-secrets",
-        ));
-    }
-    if context.confirm("Write keys, tokens and passwords as they are?")? {
-        return Ok(());
-    }
-    Err(CliError::refused(
-        "not-confirmed",
-        "not confirmed; nothing was written",
-        "",
-    ))
+    let question = Question {
+        yes: args.yes,
+        reason: "--show-secrets writes keys and passwords as they are",
+        otherwise: "leave out --show-secrets",
+        text: "Write keys, tokens and passwords as they are?",
+    };
+    question.ask(context)
 }
 
 /// Returns the home folder and the user's name, each with what replaces it.
@@ -427,21 +420,6 @@ fn private_names(args: &ExportArgs, context: &Context) -> Vec<(String, String)> 
         }
     }
     names
-}
-
-fn redaction(redactor: &Redactor) -> String {
-    match (redactor.shows_secrets(), redactor.masked()) {
-        (true, _) => "Secrets are not masked in it.".to_owned(),
-        (false, 0) => {
-            "No keys, tokens or passwords were recognised. Check before you share it.".to_owned()
-        }
-        (false, 1) => {
-            "1 key, token or password was masked. Check for others before you share it.".to_owned()
-        }
-        (false, n) => format!(
-            "{n} keys, tokens or passwords were masked. Check for others before you share it."
-        ),
-    }
 }
 
 fn write(path: &Path, text: &str, force: bool, report: &mut Report) -> Result<(), CliError> {

@@ -16,9 +16,9 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
 use super::super::operations::{Wanted, next, plural, short_name, time_of, title};
+use super::super::question::confirm;
 use super::super::report::SCHEMA;
 use super::super::selection::Age;
-use super::undo::confirm;
 
 /// List past operations, newest first
 #[derive(Debug, Args)]

@@ -9,15 +9,16 @@ use serde::Serialize;
 use crate::render::{BOLD, YELLOW, bytes, clean, paint, short_path};
 use crate::store::{
     Located, Locator, Operation, Relocation, Retention, Sessions, SharedEdit, glance, kept_time,
+    lexical_path,
 };
 
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::names;
 use super::super::operations::plural;
+use super::super::question::confirm;
 use super::super::report::quoted;
 use super::rm::refuse_live;
-use super::undo::confirm;
 
 /// Take sessions along after a project's folder was renamed or moved
 ///
@@ -96,22 +97,10 @@ fn nothing(found: &Relocation, old: &str) -> CliError {
     )
 }
 
-/// Returns an absolute path that need not exist, without `.` and `..`.
+/// Returns the real path of a folder, or, if it does not exist any more, its absolute path.
 fn plain(path: &Path) -> Result<PathBuf, CliError> {
-    use std::path::Component::{CurDir, ParentDir};
     let path = std::path::absolute(path)?;
-    if let Ok(real) = fs_err::canonicalize(&path) {
-        return Ok(real);
-    }
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            CurDir => {}
-            ParentDir => drop(out.pop()),
-            _ => out.push(part),
-        }
-    }
-    Ok(out)
+    Ok(fs_err::canonicalize(&path).unwrap_or_else(|_| lexical_path(&path)))
 }
 
 fn text(path: &Path) -> String {

@@ -15,8 +15,8 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
 use super::super::operations::plural;
+use super::super::question::confirm;
 use super::super::selection::SelectionArgs;
-use super::undo::confirm;
 
 /// Remove sessions with all their files
 ///

@@ -11,6 +11,7 @@ use crate::view::SessionText;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::operations::{Wanted, describe, pick, plural, title};
+use super::super::question::confirm;
 use super::super::report::SCHEMA;
 
 /// Undo the last operation, or a named one
@@ -132,35 +133,6 @@ fn refuse_live(context: &Context, operation: &Operation, wanted: Wanted) -> Resu
         )),
         None => Ok(()),
     }
-}
-
-/// Asks on a terminal; without one, refuses unless `--yes` was given.
-pub(super) fn confirm(
-    context: &mut Context,
-    yes: bool,
-    command: &str,
-    question: &str,
-) -> Result<(), CliError> {
-    if yes {
-        return Ok(());
-    }
-    if !context.interactive {
-        return Err(CliError::refused(
-            "not-confirmed",
-            format!(
-                "`{command}` asks before it changes anything, and there is no terminal to ask on"
-            ),
-            "give --yes to go ahead, or -n to see what would happen",
-        ));
-    }
-    if context.confirm(question)? {
-        return Ok(());
-    }
-    Err(CliError::refused(
-        "not-confirmed",
-        "cancelled; nothing was changed",
-        "",
-    ))
 }
 
 #[derive(Serialize)]

@@ -23,7 +23,7 @@ pub use atomic::{
     write_private,
 };
 pub use file_state::FileState;
-pub use plain_path::plain_path;
+pub use plain_path::{lexical_path, plain_path};
 pub use process::process_start;
 pub use regular::{check_readable, kind_of_file, read_followed};
 pub(crate) use regular::{is_regular, open_followed, open_regular};

@@ -17,6 +17,19 @@ pub fn plain_path(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Returns a path without `.` and `..`, resolved by name. Unlike [`plain_path`], nothing on the path need exist.
+pub fn lexical_path(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(out.pop()),
+            _ => out.push(part),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::store::fs::lexical_path;
+
 use super::config::Config;
 
 /// The folder of pasted texts.
@@ -49,25 +51,10 @@ pub fn memory(folder: &Path) -> PathBuf {
 
 /// Returns whether a path is a file that sessions share.
 pub(crate) fn is_shared(config: &Config, path: &Path) -> bool {
-    let plain = |path: &Path| std::path::absolute(path).map_or_else(|_| path.to_owned(), normal);
-    let path = plain(path);
+    let path = std::path::absolute(path).map_or_else(|_| path.to_owned(), |p| lexical_path(&p));
     path == config.prompt_history()
         || path.starts_with(config.pastes())
         || config.client_state().contains(&path)
-}
-
-/// Removes `.` and resolves `..` by name.
-fn normal(path: PathBuf) -> PathBuf {
-    use std::path::Component::{CurDir, ParentDir};
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            CurDir => {}
-            ParentDir => drop(out.pop()),
-            _ => out.push(part),
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -79,8 +66,8 @@ mod tests {
         let at = |root: &str| Config::new(root).client_state();
         let home = PathBuf::from("/home/u/.claude.json");
         assert!(at("/home/u/.claude").contains(&home));
-        assert!(!at("/home/u/work").contains(&home));
-        assert!(at("/home/u/work").contains(&PathBuf::from("/home/u/work/.claude.json")));
+        assert!(!at("/home/u/app").contains(&home));
+        assert!(at("/home/u/app").contains(&PathBuf::from("/home/u/app/.claude.json")));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::json::{Edit, Span, encode, lookup};
 use crate::session::Session;
-use crate::transcript::{Entry, ID_LEN};
+use crate::transcript::ID_LEN;
 
 use super::change_kind::ChangeKind;
 use super::plan::Plan;
@@ -40,7 +40,7 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Relinked {
     let mut relinked = Relinked::default();
     for (child, parent) in plan.take_parents() {
         let entry = &session.entries()[child as usize];
-        let edit = requested(session, entry, parent.as_deref());
+        let edit = parent_edit(session.text(entry), parent.as_deref());
         relinked.parents += 1;
         plan.edit_entry(session, entry, ChangeKind::Parent, [edit]);
     }
@@ -119,9 +119,8 @@ fn moves(session: &Session, plan: &Plan) -> Moves {
     Moves { found, pinned }
 }
 
-/// Returns the edit that gives an entry the parent that a transform requests.
-fn requested(session: &Session, entry: &Entry, parent: Option<&str>) -> Edit {
-    let text = session.text(entry);
+/// Returns the edit that gives an entry a parent; `text` is its line.
+pub(crate) fn parent_edit(text: &[u8], parent: Option<&str>) -> Edit {
     let parent = parent.map_or_else(|| "null".to_owned(), encode);
     match lookup(text, &["parentUuid"]) {
         Some(span) => Edit::new(span, parent),

@@ -76,7 +76,7 @@ impl Writer<'_> {
         for call in &answer.calls {
             let id = format!("toolu_{}", self.word("c"));
             let input =
-                json!({"command": format!("run {id}"), "file_path": format!("/work/{id}.txt")});
+                json!({"command": format!("run {id}"), "file_path": format!("/home/{id}.txt")});
             blocks.push(
                 json!({"type": "tool_use", "id": id, "name": TOOLS[call.tool], "input": input}),
             );

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::document::Source;
 use crate::ops::Redact;
-use crate::render::{clean, count};
+use crate::render::clean;
 use crate::secrets::{Form, Ledger, Scanner};
 use crate::session::Session;
 use crate::store::{
@@ -20,6 +20,7 @@ use super::super::super::context::Context;
 use super::super::super::error::CliError;
 use super::super::super::operations::plural;
 use super::super::super::progress::Progress;
+use super::super::super::question::Question;
 use super::report::{Done, Report};
 use super::{Hunt, RedactArgs};
 
@@ -132,38 +133,31 @@ fn confirm(
     hunt: &Hunt,
     records: &[HeldRecord],
 ) -> Result<(), CliError> {
-    if args.in_place.yes {
-        return Ok(());
-    }
-    if !context.interactive {
-        return Err(CliError::refused(
-            "not-confirmed",
-            "--in-place rewrites sessions, and there is no terminal to ask on",
-            "give --yes to go ahead, or -n to see what would be replaced",
-        ));
-    }
     let files = plural(changed_targets(hunt).len() as u64, "file", "files");
     let way_back = if args.keep_undo {
         "The old bytes are kept for `ccsurgery undo`, secrets included."
     } else {
         "No old bytes are kept: this cannot be undone."
     };
-    let mut question = format!("Replace secrets in {files}? {way_back}");
+    let mut text = format!("Replace secrets in {files}? {way_back}");
     if hunt.is_all && !records.is_empty() {
+        let operations = plural(
+            records.len() as u64,
+            "earlier operation holds",
+            "earlier operations hold",
+        );
         let _ = write!(
-            question,
-            " {} earlier operations hold secrets, and can no longer be undone then.",
-            count(records.len() as u64)
+            text,
+            " {operations} secrets, and can no longer be undone then."
         );
     }
-    if context.confirm(&question)? {
-        return Ok(());
-    }
-    Err(CliError::refused(
-        "not-confirmed",
-        "not confirmed; nothing was written",
-        "",
-    ))
+    let question = Question {
+        yes: args.in_place.yes,
+        reason: "--in-place rewrites sessions",
+        otherwise: "-n to see what would be replaced",
+        text: &text,
+    };
+    question.ask(context)
 }
 
 /// Returns the files that have secrets, by their numbers.

@@ -1,0 +1,56 @@
+//! Questions that a person must answer with yes before something is changed.
+
+use super::context::Context;
+use super::error::CliError;
+
+/// A question before a change.
+pub(super) struct Question<'a> {
+    /// Whether `--yes` answered it already.
+    pub(super) yes: bool,
+    /// Why it is asked, for a run without a terminal.
+    pub(super) reason: &'a str,
+    /// What can be done instead of `--yes`, for a run without a terminal.
+    pub(super) otherwise: &'a str,
+    /// The question itself.
+    pub(super) text: &'a str,
+}
+
+impl Question<'_> {
+    /// Asks on a terminal. Fails unless the answer is yes; without a terminal, unless `--yes` was given.
+    pub(super) fn ask(&self, context: &mut Context) -> Result<(), CliError> {
+        if self.yes {
+            return Ok(());
+        }
+        if !context.interactive {
+            return Err(CliError::refused(
+                "not-confirmed",
+                format!("{}, and there is no terminal to ask on", self.reason),
+                format!("give --yes to go ahead, or {}", self.otherwise),
+            ));
+        }
+        if context.confirm(self.text)? {
+            return Ok(());
+        }
+        Err(CliError::refused(
+            "not-confirmed",
+            "not confirmed; nothing was changed",
+            "",
+        ))
+    }
+}
+
+/// Asks before a command that always changes or removes something.
+pub(super) fn confirm(
+    context: &mut Context,
+    yes: bool,
+    command: &str,
+    question: &str,
+) -> Result<(), CliError> {
+    let question = Question {
+        yes,
+        reason: &format!("`{command}` asks before it changes anything"),
+        otherwise: "-n to see what would happen",
+        text: question,
+    };
+    question.ask(context)
+}
