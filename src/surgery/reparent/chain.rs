@@ -44,14 +44,25 @@ impl Chain {
             ends_rearranged: rearranged.0.last().is_some_and(is_last),
         };
         let (mut last, mut before) = (NOBODY, NOBODY);
+        let mut boundary = 0;
         for (position, &i) in path.iter().enumerate() {
             let in_order = rearranged.contains(position as u32);
+            if entries[i as usize].is_boundary() {
+                boundary = position as u32;
+            }
+            // A list of preserved messages puts parallel calls onto the path. Without one of their results, what follows it
+            // hangs on the other.
+            let is_lost = |parent| {
+                let place = graph.place(parent);
+                !gone.stays(i as usize) && matches!(place, Standing::Path(p) if p > boundary)
+            };
             // Preserved messages are shown after the summary, but hang on what was there before the compaction.
             if let Some(parent) = graph.parent(i as usize)
                 && before != NOBODY
                 && before != parent as u32
                 && !entries[i as usize].is_boundary()
                 && !in_order
+                && !is_lost(parent)
             {
                 last = chain.last_above(session, gone, parent);
                 before = parent as u32;
