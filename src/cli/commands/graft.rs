@@ -75,7 +75,7 @@ pub(crate) fn add_to(
         Some(name) => find_donor(context, name)?,
         None => job.found.clone(),
     };
-    let session = names::open(&from)?;
+    let session = names::open(context, &from)?;
     let chosen = DonorTurns {
         turns: options.turns,
         branch: options.branch,
