@@ -244,7 +244,7 @@ impl Operation {
                 json!([{"type": "text", "text": format!("graft-{number}")}]),
             ),
         ];
-        lines.iter().map(|line| format!("{line}\n")).collect()
+        lines.map(|line| line.to_string() + "\n").concat()
     }
 
     /// The uuid of the message that it names, and a text that only this message has.
@@ -306,14 +306,15 @@ impl Operation {
     /// Whether the session has the turn, the call or the message that it names.
     pub(crate) fn applies(&self, before: &Conversation) -> bool {
         match self {
-            Self::CloneAt(n) | Self::Truncate(n) => *n <= before.turns(),
+            Self::CloneAt(n) | Self::Truncate(n) | Self::Graft { at: Some(n), .. } => {
+                *n <= before.turns()
+            }
             Self::DeleteTurns(_, to) | Self::Extract(_, to) => *to <= before.turns(),
             Self::DropTools(Choice::Number(n)) => *n < before.calls().len(),
             Self::DeleteMessage(_) | Self::Edit(_) | Self::RestoreBranch(_) => {
                 !self.message(before).0.is_empty()
             }
             Self::DeleteMatch(_) => !self.message(before).1.is_empty(),
-            Self::Graft { at: Some(n), .. } => *n <= before.turns(),
             _ => true,
         }
     }

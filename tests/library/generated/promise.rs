@@ -276,7 +276,9 @@ impl Operation {
             Self::Graft { number, at } => {
                 let mut inserted = Conversation::new(&Self::donor(*number)).blocks();
                 // They are no entries of this session.
-                inserted.iter_mut().for_each(|b| b.entry = 0);
+                for block in &mut inserted {
+                    block.entry = 0;
+                }
                 let at = at.unwrap_or(usize::MAX);
                 let (mut shown, rest): (Vec<Block>, Vec<Block>) =
                     blocks.into_iter().partition(|b| b.turn <= at);
