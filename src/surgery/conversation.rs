@@ -366,7 +366,7 @@ fn shown(session: &Session, inserted: &FxHashSet<Id>) -> Vec<Shown> {
     let is_shown = |i: &u32| {
         matches!(
             heads[*i as usize].kind,
-            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
+            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment
         ) && !left_out.contains(i)
     };
     let shown = shown_entries(session).into_iter().filter(is_shown);

@@ -224,6 +224,7 @@ impl Operation {
             let mut message = json!({"role": kind, "content": content});
             if kind == "assistant" {
                 message["id"] = json!(format!("msg_d{number}-{n}"));
+                message["usage"] = json!({"input_tokens": 900, "output_tokens": 9});
             }
             let parent = (n > 1).then(|| uuid(n - 1));
             let time = format!("2026-03-04T06:00:{n:02}.000Z");
@@ -233,7 +234,7 @@ impl Operation {
         };
         let id = format!("toolu_d{number}");
         let call = json!({"type": "tool_use", "id": id, "name": TOOLS[0], "input": {}});
-        let result = json!({"type": "tool_result", "tool_use_id": id, "content": "grafted output"});
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": format!("output-d{number}")});
         let lines = [
             entry(1, "user", json!(format!("grafted-{number}"))),
             entry(2, "assistant", json!([call])),
