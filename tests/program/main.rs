@@ -12,6 +12,7 @@ mod support;
 mod change;
 mod clone;
 mod completions;
+mod delete_files;
 mod demo;
 mod doctor;
 mod errors;

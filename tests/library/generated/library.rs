@@ -3,15 +3,16 @@
 use ccsurgery::doctor::Judgement;
 use ccsurgery::document::Document;
 use ccsurgery::ops::{
-    Clone as Copy, Compact, Delete, DropHidden, DropImages, DropTools, EditText, Extract,
-    RepairOptions, RestoreBranch, Selector, StripThinking, Title, TokenCount, Trim, Truncate,
-    Uncompact, passes,
+    Clone as Copy, Compact, Delete, DonorError, DropHidden, DropImages, DropTools, EditText,
+    Extract, RepairOptions, RestoreBranch, Selector, StripThinking, Title, TokenCount, Trim,
+    Truncate, Uncompact, passes,
 };
 use ccsurgery::session::{Session, TurnRange};
 use ccsurgery::surgery::{Refusal, Surgery, SurgeryError, Transform};
 
 use super::compare::{Verdict, api, lines, shown};
 use super::conversation::Conversation;
+use super::joins::graft;
 use super::operation::{Choice, EDITED, Operation};
 use super::recipe::TOOLS;
 
@@ -183,6 +184,10 @@ fn transforms(
         Operation::Title => Box::new(Title {
             text: EDITED.to_owned(),
         }),
+        Operation::Graft { number, at } => {
+            let at = at.map(count);
+            Box::new(graft(session, &Operation::donor(*number), at).map_err(refusal)?)
+        }
         Operation::Repair => {
             return Ok(passes(&RepairOptions {
                 client: Judgement::of(session).client,
@@ -198,6 +203,14 @@ fn transforms(
         }
     };
     Ok(vec![one])
+}
+
+/// The refusal to take turns from a donor. The donors here have no other faults.
+fn refusal(error: DonorError) -> Refusal {
+    match error {
+        DonorError::Surgery(SurgeryError::Refused(refusal)) => refusal,
+        error => panic!("{error}"),
+    }
 }
 
 fn deletion(selector: Selector) -> Delete {

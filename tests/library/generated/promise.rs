@@ -273,6 +273,27 @@ impl Operation {
                 free: true,
                 ..Promise::default()
             },
+            Self::Graft { number, at } => {
+                let mut inserted = Conversation::new(&Self::donor(*number)).blocks();
+                // They are no entries of this session.
+                for block in &mut inserted {
+                    block.entry = 0;
+                }
+                let at = at.unwrap_or(usize::MAX);
+                let (mut shown, rest): (Vec<Block>, Vec<Block>) =
+                    blocks.into_iter().partition(|b| b.turn <= at);
+                shown.extend(inserted);
+                shown.extend(rest);
+                Promise {
+                    shown: vec![shown],
+                    touches: vec!["uuid".to_owned()],
+                    moves_leaf: true,
+                    may_refuse: true,
+                    // After a turn that a compaction hides, nothing that is inserted is shown.
+                    free: at <= turns && before.first_free_turn() > 1,
+                    ..Promise::default()
+                }
+            }
             Self::Title => Promise {
                 shown: vec![blocks],
                 ..Promise::default()
@@ -299,8 +320,8 @@ impl Operation {
 /// depends on what is deleted.
 fn deleted(promise: Promise, before: &Conversation) -> Promise {
     let nothing_left = promise.shown.iter().any(|blocks| {
-        let mut messages = blocks.iter().filter(|b| b.role != "system" && b.turn > 0);
-        messages.next().is_none()
+        let is_message = |b: &&Block| is_message(&before.entries[b.entry]) && b.turn > 0;
+        blocks.iter().find(is_message).is_none()
     });
     Promise {
         removes_lines: true,
@@ -355,7 +376,9 @@ fn secrets(block: &Block) -> Vec<String> {
             other => other.as_str(),
         };
         let first = words.and_then(|w| w.lines().next());
-        let first = first.filter(|w| !w.starts_with("[ccsurgery removed"));
+        let is_note =
+            |w: &&str| w.starts_with("[ccsurgery removed") || w.starts_with("[Interrupted");
+        let first = first.filter(|w| !is_note(w));
         out.extend(first.map(str::to_owned));
     }
     out
