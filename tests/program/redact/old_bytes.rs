@@ -38,10 +38,7 @@ fn redact_overwrites_the_old_bytes_of_every_file() {
         let held = |s: &&str| memchr::memmem::find(bytes, s.as_bytes()).is_some();
         secrets.all().iter().any(held)
     };
-    let before = files
-        .iter()
-        .filter(|(_, f)| holds(&read_again(f)))
-        .count();
+    let before = files.iter().filter(|(_, f)| holds(&read_again(f))).count();
     assert!(before > 12, "{before}");
     let run = home.run(&["redact", SESSION, "--in-place", "--yes"]);
     assert_eq!(run.code, 0, "{run:?}");

@@ -1,8 +1,10 @@
 //! Asks a person about each text that only might be a secret.
 
+use std::ops::Range;
+
 use crate::document::Source;
 use crate::render::{BOLD, DIM, clean, count, paint};
-use crate::secrets::{Vault, mask};
+use crate::secrets::{Form, Vault, mask};
 use crate::store::Found;
 
 use super::super::super::context::Context;
@@ -12,9 +14,12 @@ use super::super::super::question::Answer;
 use super::Hunt;
 use super::report::short;
 
-/// How many bytes around a text are shown, before it and after it.
+/// How many characters around a text are shown, before it and after it.
 const BEFORE: usize = 60;
 const AFTER: usize = 30;
+
+/// The longest other secret around it that is recognised.
+const LONGEST: usize = 400;
 
 /// Asks about each suggestion, and searches again for those that are taken. Without a terminal none is taken.
 pub(super) fn confirm(context: &mut Context, hunt: &mut Hunt) -> Result<(), CliError> {
@@ -79,33 +84,45 @@ fn describe(context: &Context, hunt: &Hunt, found: &Found) -> String {
         clean(&path)
     );
     if let Ok(source) = Source::open(&target.path) {
-        let (before, after) = around(source.bytes(), &found.finding.range);
-        let hidden = "▒".repeat(8);
-        let line = format!("{}{hidden}{}", clean(&mask(&before)), clean(&mask(&after)));
+        let is_json = Form::of(&target.path) != Form::Text;
+        let (before, after) = around(source.bytes(), &found.finding.range, is_json);
+        let line = format!("{}{}{}", clean(&before), "▒".repeat(8), clean(&after));
         out += &format!("\n    {}", paint(DIM, line));
     }
     out
 }
 
-/// Returns the rest of the line around a range, with the escapes of JSON that are common in texts resolved.
-fn around(bytes: &[u8], range: &std::ops::Range<usize>) -> (String, String) {
-    let readable = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        text.replace("\\n", "\n")
-            .replace("\\t", " ")
-            .replace("\\\"", "\"")
-    };
-    let from = range.start.saturating_sub(BEFORE);
-    let to = (range.end + AFTER).min(bytes.len());
-    let before = readable(bytes.get(from..range.start).unwrap_or_default());
-    let after = readable(bytes.get(range.end..to).unwrap_or_default());
-    let last = before.rsplit('\n').next().unwrap_or_default();
-    let first = after.split('\n').next().unwrap_or_default();
-    let last = last.trim_start_matches('\u{fffd}').trim_start();
-    (
-        last.to_owned(),
-        first.trim_end_matches('\u{fffd}').to_owned(),
-    )
+/// Returns what stands before and after a range, on its line and in its string of JSON, cut to a few words. Other secrets
+/// are masked.
+fn around(bytes: &[u8], range: &Range<usize>, is_json: bool) -> (String, String) {
+    // A secret that is cut off would not be recognised, so that much more is read than is shown.
+    let from = range.start.saturating_sub(BEFORE + LONGEST);
+    let to = (range.end + AFTER + LONGEST).min(bytes.len());
+    let mut before = bytes.get(from..range.start).unwrap_or_default();
+    let mut after = bytes.get(range.end..to).unwrap_or_default();
+    if is_json {
+        let is_end = |text: &[u8], at: usize| at == 0 || text[at - 1] != b'\\';
+        let start = memchr::memrchr_iter(b'"', before).find(|&at| is_end(before, at));
+        before = &before[start.map_or(0, |at| at + 1)..];
+        let end = memchr::memchr_iter(b'"', after).find(|&at| is_end(after, at));
+        after = &after[..end.unwrap_or(after.len())];
+    }
+    let before = readable(before);
+    let after = readable(after);
+    let before = before.rsplit('\n').next().unwrap_or_default();
+    let after = after.split('\n').next().unwrap_or_default();
+    let letters: Vec<char> = mask(before).chars().collect();
+    let before = letters[letters.len().saturating_sub(BEFORE)..]
+        .iter()
+        .collect();
+    (before, mask(after).chars().take(AFTER).collect())
+}
+
+/// Resolves the escapes of JSON that are common in texts.
+fn readable(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.replace("\\n", "\n").replace("\\t", " ");
+    text.replace("\\\"", "\"")
 }
 
 #[cfg(test)]
@@ -114,13 +131,16 @@ mod tests {
 
     #[test]
     fn redact_shows_the_line_around_a_suggestion() {
-        let raw = br#"{"text":"one\nconst password = \"correct-horse\"; x\ntwo"}"#;
-        let at = memchr::memmem::find(raw, b"correct").unwrap();
-        let (before, after) = around(raw, &(at..at + 13));
-        assert_eq!(
-            (before.as_str(), after.as_str()),
-            ("const password = \"", "\"; x")
+        let token = format!("ghp_{}", "Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6");
+        let raw = format!(
+            r#"{{"a":1,"text":"one\nconst password = \"correct-horse\"; // then {token}\ntwo","b":2}}"#
         );
-        assert_eq!(around(b"x", &(0..1)), (String::new(), String::new()));
+        let at = raw.find("correct").unwrap();
+        let (before, after) = around(raw.as_bytes(), &(at..at + 13), true);
+        assert_eq!(before, "const password = \"");
+        assert_eq!(after, "\"; // then ghp_[masked]");
+        assert_eq!(around(b"x", &(0..1), false), (String::new(), String::new()));
+        let (before, after) = around(br#"{"key":"value","b":2}"#, &(8..13), true);
+        assert_eq!((before.as_str(), after.as_str()), ("", ""));
     }
 }
