@@ -167,7 +167,8 @@ fn is_telling(secret: &KnownSecret) -> bool {
 fn head(secret: &KnownSecret) -> &[u8] {
     let value = &secret.value[..];
     let telling = match secret.source {
-        Source::Given => (value.len() / 2).max(LEAST),
+        Source::Given if !is_long_word(value) => value.len(),
+        Source::Given => value.len() / 2,
         // All keys of a kind begin alike, for longer than their prefix.
         _ if secret.kind == "private-key" => 56,
         _ if value.starts_with(b"eyJ") => {
@@ -186,10 +187,16 @@ fn tail(secret: &KnownSecret) -> Option<&[u8]> {
     let telling = match secret.source {
         // The last line is the same for all keys of a kind.
         _ if secret.kind.ends_with("private-key") => return None,
-        Source::Given => (value.len() / 2).max(LEAST),
+        Source::Given if !is_long_word(value) => return None,
+        Source::Given => value.len() / 2,
         Source::Shape => LEAST,
         Source::Context | Source::Guess => (value.len() * 2 / 3).max(LEAST),
     };
     let tail = &value[value.len().checked_sub(telling)?..];
     (tail.len() < value.len() && tail.iter().all(u8::is_ascii_graphic)).then_some(tail)
+}
+
+/// Returns whether a given value is recognised by a part of it. Other texts begin or end like a short one, or like a sentence.
+fn is_long_word(value: &[u8]) -> bool {
+    value.len() >= 2 * LEAST && value.iter().all(u8::is_ascii_graphic)
 }

@@ -241,6 +241,22 @@ fn redact_finds_the_end_of_a_secret_that_was_cut_in_two() {
 }
 
 #[test]
+fn redact_takes_only_long_given_words_for_cut_off() {
+    let long = "mK4tz9qLm2xZq8vB1nM4p";
+    let given = ["question 200", "projectx-200", long].map(str::to_owned);
+    let scanner = Scanner::new().with_values("literal", given);
+    let text = format!(
+        "question 20, question 200 and projectx-20; {}…",
+        &long[..12]
+    );
+    let out = redacted(&scanner, Form::Text, text.as_bytes());
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        "question 20, [redacted:literal:1] and projectx-20; [redacted:literal:2]…"
+    );
+}
+
+#[test]
 fn redact_replaces_a_given_number_of_json_by_a_number() {
     let scanner = Scanner::new().with_values("literal", ["48151".to_owned()]);
     let text =

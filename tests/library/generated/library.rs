@@ -3,12 +3,13 @@
 use ccsurgery::doctor::Judgement;
 use ccsurgery::document::Document;
 use ccsurgery::ops::{
-    Clone as Copy, Compact, Delete, DropHidden, DropImages, DropTools, EditText, Extract,
+    Clone as Copy, Compact, Delete, DropHidden, DropImages, DropTools, EditText, Extract, Redact,
     RepairOptions, RestoreBranch, Selector, StripThinking, Title, TokenCount, Trim, Truncate,
     Uncompact, passes,
 };
+use ccsurgery::secrets::{Ledger, Scanner, Vault, placeholders};
 use ccsurgery::session::{Session, TurnRange};
-use ccsurgery::surgery::{Refusal, Surgery, SurgeryError, Transform};
+use ccsurgery::surgery::{Detail, Plan, Refusal, Surgery, SurgeryError, Transform};
 
 use super::compare::{Verdict, api, lines, shown};
 use super::conversation::Conversation;
@@ -183,6 +184,7 @@ fn transforms(
         Operation::Title => Box::new(Title {
             text: EDITED.to_owned(),
         }),
+        Operation::Redact { .. } => Box::new(RedactWord::new(session, operation.secret(before))),
         Operation::Repair => {
             return Ok(passes(&RepairOptions {
                 client: Judgement::of(session).client,
@@ -198,6 +200,39 @@ fn transforms(
         }
     };
     Ok(vec![one])
+}
+
+/// Redacts one word, as `redact --literal` does.
+struct RedactWord {
+    scanner: Scanner,
+    ledger: Ledger,
+}
+
+impl RedactWord {
+    fn new(session: &Session, word: String) -> Self {
+        let mut vault = Vault::default();
+        for (kind, number) in placeholders(session.document().source()) {
+            vault.reserve(&kind, number);
+        }
+        Self {
+            scanner: Scanner::new().with_values("literal", [word]),
+            ledger: Ledger::new(vault),
+        }
+    }
+}
+
+impl Transform for RedactWord {
+    fn name(&self) -> &'static str {
+        "redact"
+    }
+
+    fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal> {
+        let redact = Redact {
+            scanner: &self.scanner,
+            ledger: &self.ledger,
+        };
+        redact.plan(session, detail)
+    }
 }
 
 fn deletion(selector: Selector) -> Delete {

@@ -51,6 +51,11 @@ pub(crate) enum Operation {
     /// Restores the branch of an abandoned entry, counted from the first.
     RestoreBranch(usize),
     Title,
+    /// Redacts a word of one message, or of one thinking block.
+    Redact {
+        number: usize,
+        thinking: bool,
+    },
 }
 
 /// Which calls are dropped.
@@ -73,7 +78,7 @@ impl Operation {
         let at = 1 + rng.usize(..turns.max(1));
         let to = at + rng.usize(..=turns.max(at) - at);
         let some = |rng: &mut Rng| rng.bool().then(|| rng.usize(1..3));
-        match rng.u8(..32) {
+        match rng.u8(..34) {
             0 => Self::Clone,
             1 | 2 => Self::CloneAt(at),
             3 | 4 => Self::StripThinking {
@@ -112,6 +117,10 @@ impl Operation {
             28 => Self::Uncompact,
             29 => Self::RestoreBranch(rng.usize(..8)),
             30 => Self::Title,
+            31 | 32 => Self::Redact {
+                number: rng.usize(..12),
+                thinking: rng.u8(..3) == 0,
+            },
             _ => Self::Repair,
         }
     }
@@ -138,6 +147,7 @@ impl Operation {
             Self::Uncompact => "uncompact",
             Self::RestoreBranch(_) => "restore-branch",
             Self::Title => "title",
+            Self::Redact { .. } => "redact",
         }
     }
 
@@ -197,16 +207,34 @@ impl Operation {
             }
             Self::RestoreBranch(_) => add(&[&self.message(before).0]),
             Self::Title => add(&[EDITED]),
+            Self::Redact { .. } => add(&["--literal", &self.secret(before), "--keep-undo"]),
         }
         out
+    }
+
+    /// The word that is redacted; empty if the session has none.
+    pub(crate) fn secret(&self, before: &Conversation) -> String {
+        match self {
+            Self::Redact {
+                number,
+                thinking: true,
+            } => {
+                let blocks = before.blocks().into_iter();
+                let words = blocks.map(|b| str_of(&b.json, "thinking").to_owned());
+                let mut words = words.filter(|w| !w.is_empty());
+                words.nth(*number % 4).unwrap_or_default()
+            }
+            _ => self.message(before).1,
+        }
     }
 
     /// The uuid of the message that it names, and a text that only this message has.
     pub(crate) fn message(&self, before: &Conversation) -> (String, String) {
         let index = match self {
-            Self::DeleteMessage(n) | Self::DeleteMatch(n) | Self::Edit(n) => {
-                before.shown_messages().get(*n).copied()
-            }
+            Self::DeleteMessage(n)
+            | Self::DeleteMatch(n)
+            | Self::Edit(n)
+            | Self::Redact { number: n, .. } => before.shown_messages().get(*n).copied(),
             Self::RestoreBranch(n) => {
                 let uuid = before.abandoned().get(*n).cloned();
                 return (uuid.unwrap_or_default(), String::new());
@@ -266,6 +294,7 @@ impl Operation {
                 !self.message(before).0.is_empty()
             }
             Self::DeleteMatch(_) => !self.message(before).1.is_empty(),
+            Self::Redact { .. } => !self.secret(before).is_empty(),
             _ => true,
         }
     }
@@ -285,6 +314,7 @@ impl Operation {
                 | Self::Extract(..)
                 | Self::Uncompact
                 | Self::RestoreBranch(_)
+                | Self::Redact { .. }
         )
     }
 
