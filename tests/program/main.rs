@@ -9,6 +9,7 @@ mod harness;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod browser;
 mod change;
 mod clone;
 mod completions;

@@ -57,6 +57,11 @@ pub(crate) enum Operation {
         number: u16,
         at: Option<usize>,
     },
+    /// Redacts a word of one message, or of one thinking block.
+    Redact {
+        number: usize,
+        thinking: bool,
+    },
 }
 
 /// Which calls are dropped.
@@ -79,7 +84,7 @@ impl Operation {
         let at = 1 + rng.usize(..turns.max(1));
         let to = at + rng.usize(..=turns.max(at) - at);
         let some = |rng: &mut Rng| rng.bool().then(|| rng.usize(1..3));
-        match rng.u8(..34) {
+        match rng.u8(..36) {
             0 => Self::Clone,
             1 | 2 => Self::CloneAt(at),
             3 | 4 => Self::StripThinking {
@@ -122,6 +127,10 @@ impl Operation {
                 number: rng.u16(1000..10_000),
                 at: rng.bool().then_some(at),
             },
+            33 | 34 => Self::Redact {
+                number: rng.usize(..12),
+                thinking: rng.u8(..3) == 0,
+            },
             _ => Self::Repair,
         }
     }
@@ -149,6 +158,7 @@ impl Operation {
             Self::RestoreBranch(_) => "restore-branch",
             Self::Title => "title",
             Self::Graft { .. } => "graft",
+            Self::Redact { .. } => "redact",
         }
     }
 
@@ -213,6 +223,7 @@ impl Operation {
                     add(&["--at", &n.to_string()]);
                 }
             }
+            Self::Redact { .. } => add(&["--literal", &self.secret(before), "--keep-undo"]),
         }
         out
     }
@@ -229,7 +240,7 @@ impl Operation {
             let parent = (n > 1).then(|| uuid(n - 1));
             let time = format!("2026-03-04T06:00:{n:02}.000Z");
             json!({"parentUuid": parent, "isSidechain": false, "type": kind, "message": message,
-                "uuid": uuid(n), "timestamp": time, "sessionId": uuid(99), "cwd": "/work",
+                "uuid": uuid(n), "timestamp": time, "sessionId": uuid(99), "cwd": "/home/app",
                 "userType": "external", "version": "2.1.325"})
         };
         let id = format!("toolu_d{number}");
@@ -248,12 +259,29 @@ impl Operation {
         lines.map(|line| line.to_string() + "\n").concat()
     }
 
+    /// The word that is redacted; empty if the session has none.
+    pub(crate) fn secret(&self, before: &Conversation) -> String {
+        match self {
+            Self::Redact {
+                number,
+                thinking: true,
+            } => {
+                let blocks = before.blocks().into_iter();
+                let words = blocks.map(|b| str_of(&b.json, "thinking").to_owned());
+                let mut words = words.filter(|w| !w.is_empty());
+                words.nth(*number % 4).unwrap_or_default()
+            }
+            _ => self.message(before).1,
+        }
+    }
+
     /// The uuid of the message that it names, and a text that only this message has.
     pub(crate) fn message(&self, before: &Conversation) -> (String, String) {
         let index = match self {
-            Self::DeleteMessage(n) | Self::DeleteMatch(n) | Self::Edit(n) => {
-                before.shown_messages().get(*n).copied()
-            }
+            Self::DeleteMessage(n)
+            | Self::DeleteMatch(n)
+            | Self::Edit(n)
+            | Self::Redact { number: n, .. } => before.shown_messages().get(*n).copied(),
             Self::RestoreBranch(n) => {
                 let uuid = before.abandoned().get(*n).cloned();
                 return (uuid.unwrap_or_default(), String::new());
@@ -316,6 +344,7 @@ impl Operation {
                 !self.message(before).0.is_empty()
             }
             Self::DeleteMatch(_) => !self.message(before).1.is_empty(),
+            Self::Redact { .. } => !self.secret(before).is_empty(),
             _ => true,
         }
     }
@@ -336,6 +365,7 @@ impl Operation {
                 | Self::Uncompact
                 | Self::RestoreBranch(_)
                 | Self::Graft { .. }
+                | Self::Redact { .. }
         )
     }
 

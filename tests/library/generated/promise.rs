@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ccsurgery::secrets::{placeholder, placeholders};
 use serde_json::{Value, json};
 
 use super::conversation::{Block, Conversation, LiveCall};
@@ -298,6 +299,7 @@ impl Operation {
                 shown: vec![blocks],
                 ..Promise::default()
             },
+            Self::Redact { .. } => redacted(before, &self.secret(before)),
             Self::Plan => {
                 let mut promise = without(blocks, |b| b.is_thinking() && b.turn != spared);
                 let noted = promise
@@ -313,6 +315,46 @@ impl Operation {
                 promise
             }
         }
+    }
+}
+
+/// The promise of a redaction: thinking with the secret is removed, and all other texts have a placeholder instead of it.
+fn redacted(before: &Conversation, secret: &str) -> Promise {
+    let file: String = before.entries.iter().map(Value::to_string).collect();
+    let numbers = placeholders(file.as_bytes()).into_iter();
+    let numbers = numbers
+        .filter(|(kind, _)| kind == "literal")
+        .map(|(_, n)| n);
+    let mark = placeholder("literal", 1 + numbers.max().unwrap_or(0));
+    let has_secret = |b: &Block| str_of(&b.json, "thinking").contains(secret);
+    let blocks = before.blocks();
+    let unfinished = before.unfinished_turn();
+    let free = blocks
+        .iter()
+        .any(|b| has_secret(b) && Some(b.turn) == unfinished);
+    let mut promise = without(blocks, has_secret);
+    for block in promise.shown.iter_mut().flatten() {
+        replace_text(&mut block.json, secret, &mark);
+    }
+    promise.touches.push(secret.to_owned());
+    // Ids stay, whatever they are made of.
+    if !file.contains(&format!("_{secret}")) {
+        promise.gone.push(secret.to_owned());
+    }
+    Promise {
+        removes_lines: true,
+        free,
+        ..promise
+    }
+}
+
+/// Replaces a text in all strings of a value.
+fn replace_text(value: &mut Value, from: &str, to: &str) {
+    match value {
+        Value::String(text) => *text = text.replace(from, to),
+        Value::Array(all) => all.iter_mut().for_each(|v| replace_text(v, from, to)),
+        Value::Object(all) => all.values_mut().for_each(|v| replace_text(v, from, to)),
+        _ => {}
     }
 }
 
