@@ -4,9 +4,10 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+use crate::harness::set_mode;
 use crate::support;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use proptest::prelude::*;
@@ -149,11 +150,7 @@ impl Home {
         std::fs::create_dir_all(&folder).unwrap();
         let session = folder.join(format!("{ID}.jsonl"));
         std::fs::copy(fixture(&format!("pathologies/{name}.jsonl")), &session).unwrap();
-        std::fs::set_permissions(
-            &session,
-            std::os::unix::fs::PermissionsExt::from_mode(0o600),
-        )
-        .unwrap();
+        set_mode(&session, 0o600);
         Self { dir, session }
     }
 
@@ -203,17 +200,13 @@ fn repair_moves_unreadable_parts_to_quarantine() {
         text.starts_with("--- line 10,") && text.contains(&line),
         "{text}"
     );
-    assert_eq!(mode(&kept), 0o600);
+    #[cfg(unix)]
+    assert_eq!(crate::harness::mode(&kept), 0o600);
     assert_eq!(
         fs_err::read(&home.session).unwrap(),
         torn,
         "the original is untouched"
     );
-}
-
-fn mode(path: &Path) -> u32 {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
 #[test]
