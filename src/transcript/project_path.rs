@@ -31,6 +31,10 @@ pub(crate) fn moved(path: &str, old: &str, new: &str) -> Option<String> {
     let rest = match (is_windows(old), is_windows(new)) {
         (true, false) => rest.replace('\\', "/"),
         (false, true) => rest.replace('/', "\\"),
+        (true, true) if !path.contains('\\') => {
+            // Clients write some paths of Windows with slashes, and look them up like that.
+            return Some(format!("{}{rest}", new.replace('\\', "/")));
+        }
         _ => rest.to_owned(),
     };
     Some(format!("{new}{rest}"))
@@ -87,12 +91,17 @@ mod tests {
         for (path, rest) in [
             (r"E:\workspaces\project", ""),
             (r"e:\Workspaces\project\src", r"\src"),
-            ("e:/workspaces/project/src", "/src"),
             (r"\\?\E:\workspaces\project\src", r"\src"),
         ] {
             let moved = moved(path, r"E:\workspaces\project", r"D:\p");
             assert_eq!(moved, Some(format!(r"D:\p{rest}")), "{path}");
         }
+        let slashes = moved(
+            "e:/workspaces/project/src",
+            r"E:\workspaces\project",
+            r"D:\p",
+        );
+        assert_eq!(slashes.as_deref(), Some("D:/p/src"));
         assert_eq!(
             moved(r"E:\workspaces\projects", r"E:\workspaces\project", "x"),
             None

@@ -175,6 +175,10 @@ fn file_that_another_process_has_open_is_not_replaced() {
             assert!(run.stderr.contains("open for writing"), "{name}: {run:?}");
             assert_eq!(now, old + &line(1), "{name}");
         }
+        if cfg!(windows) {
+            // Old file systems remove a file that is open only when it is closed: the next run does the rest.
+            home.run(CLEAN_UP);
+        }
         assert_tidy(&home, name);
     }
 }

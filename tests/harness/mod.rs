@@ -182,6 +182,12 @@ impl Home {
     }
 }
 
+/// A text as it stands inside a JSON string.
+pub(crate) fn in_json(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
 /// The records of a transcript.
 pub(crate) fn records(path: &Path) -> Vec<Value> {
     let text = fs_err::read_to_string(path).expect("a transcript");

@@ -55,7 +55,7 @@ fn repair_removes_every_pathology() {
 #[test]
 fn repair_leaves_healthy_sessions_alone() {
     for path in recorded() {
-        let name = path.to_string_lossy().into_owned();
+        let name = path.to_string_lossy().replace('\\', "/");
         let before = fs_err::read(&path).unwrap();
         if !name.contains("/2.1.45/") && !name.contains("/killed/") {
             assert!(!repair(&before, true).changed, "{name}");
@@ -159,6 +159,7 @@ impl Home {
             .args(args)
             .env_clear()
             .env("HOME", self.dir.path())
+            .env("USERPROFILE", self.dir.path())
             .env("CCSURGERY_STATE_DIR", self.dir.path().join("state"))
             .env("COLUMNS", "100")
             .current_dir(self.dir.path())

@@ -73,7 +73,7 @@ impl Relocation {
         let start = &start[..start.len().min(200)];
         for folder in folders_of(config)? {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            if name.starts_with(start) {
+            if is_start(&name, start, old) {
                 all.take_folder(config, &folder, old, new)?;
             }
         }
@@ -396,6 +396,15 @@ fn folders_of(config: &Config) -> io::Result<Vec<PathBuf>> {
     }
     all.sort();
     Ok(all)
+}
+
+/// Returns whether a folder's name begins like that of the folder `old`. On Windows, capital letters do not count.
+fn is_start(name: &str, start: &str, old: &str) -> bool {
+    if !project_path::is_windows(old) {
+        return name.starts_with(start);
+    }
+    let head = name.get(..start.len());
+    head.is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
 fn moved_file(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
