@@ -70,7 +70,7 @@ impl<'a> Job<'a> {
     ) -> Result<Self, CliError> {
         let found = names::find(context, session)?;
         let stamp = Stamp::of(&found.path)?;
-        let session = names::open(&found)?;
+        let session = names::open(context, &found)?;
         Ok(Self {
             operation,
             found,

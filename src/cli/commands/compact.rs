@@ -116,7 +116,7 @@ struct PrintedSummary {
 /// Prints the summary that a compaction would have.
 fn print_summary(args: CompactArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
-    let session = names::open_to_read(&found)?;
+    let session = names::open_to_read(context, &found)?;
     let options = match args.options.parts() {
         (options, Some(summarizer)) => CompactWith {
             options,

@@ -51,7 +51,7 @@ pub(crate) fn run(args: GraftArgs, context: &mut Context) -> Result<ExitCode, Cl
         Some(name) => find_donor(context, name)?,
         None => job.found.clone(),
     };
-    let session = names::open(&from)?;
+    let session = names::open(context, &from)?;
     let chosen = DonorTurns {
         turns: args.turns,
         branch: args.branch,

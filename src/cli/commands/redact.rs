@@ -40,7 +40,8 @@ use report::Report;
 /// you confirm it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery redact --check                    is there any secret? exit code 1 if so\n  ccsurgery redact --all -n                   what would be replaced in all sessions\n  ccsurgery redact 3d73 --in-place            replace the secrets of one session\n  ccsurgery redact --all --in-place           of all sessions, and of the journal\n  ccsurgery redact --from .env --in-place     also the values of an environment file"
+    after_help = "Examples:\n  ccsurgery redact --check                    is there any secret? exit code 1 if so\n  ccsurgery redact --all -n                   what would be replaced in all sessions\n  ccsurgery redact 3d73 --in-place            replace the secrets of one session\n  ccsurgery redact --all --in-place           of all sessions, and of the journal\n  ccsurgery redact --from .env --in-place     also the values of an environment file",
+    mut_arg("in_place", |arg| arg.help("Rewrite the session itself, and keep no old bytes"))
 )]
 pub(crate) struct RedactArgs {
     #[command(flatten)]
@@ -51,7 +52,7 @@ pub(crate) struct RedactArgs {
     /// Only report; exit code 1 if there are secrets
     #[arg(long, conflicts_with_all = ["in_place", "output", "title", "diff"])]
     check: bool,
-    /// Also replace this text (may be given several times)
+    /// Also replace this text [repeatable]
     #[arg(long, value_name = "TEXT")]
     literal: Vec<String>,
     /// Also replace each line of this file, wherever it occurs
@@ -129,7 +130,7 @@ fn hunt(context: &mut Context, args: &RedactArgs, scanner: Scanner) -> Result<Hu
         (all_targets(&context.config)?, None)
     } else {
         let found = names::find(context, &args.session)?;
-        let session = names::open(&found)?;
+        let session = names::open(context, &found)?;
         names::say_which(context, &args.session, &found, &session);
         (
             session_targets(&context.config, &found, &session)?,
