@@ -20,6 +20,8 @@ use super::help;
 #[derive(Debug, Parser)]
 #[command(
     name = "ccsurgery",
+    // Not what it was called by, which on Windows ends with `.exe`.
+    bin_name = "ccsurgery",
     version,
     max_term_width = 100,
     propagate_version = false,

@@ -9,7 +9,9 @@ use anyhow::Context as _;
 
 use crate::doctor::Version;
 use crate::render::{LocalZone, Presenter, Screen, Untrusted, YELLOW, json_text, paint};
-use crate::store::{Config, Journal, Locator, Provenance, finish_redactions, plain_path};
+use crate::store::{
+    Config, Journal, Locator, Provenance, finish_redactions, plain_path, real_path,
+};
 
 use super::args::{Color, Global};
 use super::error::{CliError, ErrorKind};
@@ -298,7 +300,7 @@ fn pager(settings: &Settings) -> String {
 
 /// The folder's real path where it exists: Claude Code names projects by that.
 fn real(path: &Path) -> PathBuf {
-    fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    real_path(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns the journal's folder: `$CCSURGERY_STATE_DIR`, else the platform's folder for state.

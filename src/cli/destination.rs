@@ -5,13 +5,13 @@ use std::path::Path;
 use uuid::Uuid;
 
 use crate::render::clean;
-use crate::store::CopyTarget;
+use crate::store::{CopyTarget, is_same_folder, real_path};
 
 use super::commit_flow::{Destination, Job};
 use super::context::Context;
 use super::error::{CliError, ErrorKind};
 use super::names;
-use super::report::quoted;
+use super::shell::Shell;
 
 /// Decides where the result of a job is written.
 ///
@@ -53,7 +53,7 @@ pub(super) fn choose(context: &Context, job: &mut Job<'_>) -> Result<Destination
 /// Whether a transcript is one of the config folder's projects, where Claude Code finds it.
 fn is_in_projects(context: &Context, path: &Path) -> bool {
     let projects = context.config.projects();
-    let real = |path: &Path| fs_err::canonicalize(path).ok();
+    let real = |path: &Path| real_path(path).ok();
     path.starts_with(&projects)
         || real(&projects).is_some_and(|to| real(path).is_some_and(|p| p.starts_with(to)))
 }
@@ -85,14 +85,14 @@ impl Resume {
             // Claude Code does not look for sessions outside its own folder.
             Destination::InPlace if !is_in_projects(context, path) => nothing,
             Destination::New(_) | Destination::InPlace => {
-                Self::in_project(id, project, &context.working_folder)
+                Self::in_project(id, project, &context.working_folder, Shell::current())
             }
         }
     }
 
-    fn in_project(id: &str, project: Option<&Path>, working_folder: &Path) -> Self {
-        let resume = format!("claude --resume {}", quoted(id));
-        let Some(project) = project.filter(|dir| *dir != working_folder) else {
+    fn in_project(id: &str, project: Option<&Path>, working_folder: &Path, shell: Shell) -> Self {
+        let resume = format!("claude --resume {}", shell.quoted(id));
+        let Some(project) = project.filter(|dir| !is_same_folder(dir, working_folder)) else {
             return Self {
                 command: Some(resume),
                 note: None,
@@ -101,7 +101,7 @@ impl Resume {
         let shown = project.to_string_lossy();
         if project.is_dir() {
             return Self {
-                command: Some(format!("cd {} && {resume}", quoted(&shown))),
+                command: Some(shell.in_folder(&shown, &resume)),
                 note: None,
             };
         }
@@ -110,7 +110,7 @@ impl Resume {
             note: Some(format!(
                 "the session's folder `{}` does not exist here. Create it and resume there, or make a copy for this folder: ccsurgery clone {} --to-project .",
                 clean(&shown),
-                clean(&quoted(id))
+                clean(&shell.quoted(id))
             )),
         }
     }
@@ -125,10 +125,11 @@ mod tests {
     #[test]
     fn resume_changes_to_the_project_only_where_needed() {
         let dir = tempfile::tempdir().expect("a folder");
-        let here = Resume::in_project(ID, Some(dir.path()), dir.path());
+        let sh = Shell::Posix;
+        let here = Resume::in_project(ID, Some(dir.path()), dir.path(), sh);
         assert_eq!(here.command, Some(format!("claude --resume {ID}")));
-        let elsewhere = Resume::in_project(ID, Some(dir.path()), Path::new("/"));
-        let folder = quoted(&dir.path().to_string_lossy());
+        let elsewhere = Resume::in_project(ID, Some(dir.path()), Path::new("/"), sh);
+        let folder = sh.quoted(&dir.path().to_string_lossy());
         let command = format!("cd {folder} && claude --resume {ID}");
         assert_eq!(elsewhere.command, Some(command));
         assert_eq!((here.note, elsewhere.note), (None, None));
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn resume_never_changes_to_a_folder_that_does_not_exist() {
         let gone = Path::new("/no/such\x1b[2J/folder");
-        let resume = Resume::in_project(ID, Some(gone), Path::new("/"));
+        let resume = Resume::in_project(ID, Some(gone), Path::new("/"), Shell::Posix);
         assert_eq!(resume.command, Some(format!("claude --resume {ID}")));
         let note = resume.note.expect("a note");
         assert!(

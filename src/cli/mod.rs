@@ -21,6 +21,7 @@ mod remedy;
 mod report;
 mod selection;
 mod settings;
+mod shell;
 mod summary;
 
 use std::io::Write as _;

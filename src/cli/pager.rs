@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use anstream::ColorChoice;
@@ -14,22 +13,19 @@ use super::error::CliError;
 
 /// Shows text through the person's pager, or prints it in a pipe, with `--no-pager`, or where there is no pager.
 pub(super) fn show(context: &mut Context, text: &str) -> Result<(), CliError> {
-    if context.on_screen && !context.no_pager {
-        paged(context, text);
+    if context.on_screen && !context.no_pager && paged(context, text) {
+        return Ok(());
     }
     context.out.write_all(text.as_bytes())?;
     Ok(())
 }
 
-/// Replaces this process with the pager, whose input is the text; returns only if that failed.
-///
-/// A child process would not do: Ctrl-C ends the parent but not the pager, and then both the pager and the shell read
-/// from the terminal.
-fn paged(context: &mut Context, text: &str) {
+/// Shows the text in the pager. Returns whether that was possible.
+fn paged(context: &mut Context, text: &str) -> bool {
     let chosen = context.pager.clone().unwrap_or_default();
     let mut words = chosen.split_whitespace();
     let Some(program) = words.next().filter(|&p| p != "cat") else {
-        return;
+        return false;
     };
     let plain = context.out.current_choice() == ColorChoice::Never;
     let text = if plain {
@@ -38,7 +34,7 @@ fn paged(context: &mut Context, text: &str) {
         Cow::Borrowed(text)
     };
     let Ok(input) = nameless(text.as_bytes()) else {
-        return;
+        return false;
     };
     let mut command = Command::new(program);
     command.args(words).stdin(input);
@@ -48,8 +44,27 @@ fn paged(context: &mut Context, text: &str) {
     }
     let _ = context.out.flush();
     let _ = context.err.flush();
-    // Returns only if the pager cannot be run.
-    let _ = command.exec();
+    run(&mut command)
+}
+
+/// Replaces this process with the pager; returns only if that failed.
+///
+/// A child process would not do: Ctrl-C ends the parent but not the pager, and then both the pager and the shell read
+/// from the terminal.
+#[cfg(unix)]
+fn run(pager: &mut Command) -> bool {
+    use std::os::unix::process::CommandExt as _;
+    let _ = pager.exec();
+    false
+}
+
+/// Runs the pager and waits for it. Returns whether it could be started.
+///
+/// Windows cannot replace a process. Ctrl-C is ignored meanwhile, so that this process does not end before the pager.
+#[cfg(windows)]
+fn run(pager: &mut Command) -> bool {
+    crate::store::ignore_interrupts();
+    pager.status().is_ok()
 }
 
 /// Returns a file without a name that holds the text, positioned at its beginning.

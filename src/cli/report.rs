@@ -396,12 +396,3 @@ fn file_row(file: crate::store::PlannedFile) -> FileRow {
 fn lossy(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
-
-/// Quotes a word for a POSIX shell where it needs that.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}

@@ -2,10 +2,12 @@
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::ops::Summarizer;
 use crate::surgery::{Refusal, Why};
+
+use super::shell::run_line;
 
 /// Where a summary comes from, other than the options themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,13 +61,7 @@ fn read(path: &Path) -> Result<String, Refusal> {
 
 /// Runs a command in the shell with the text of the turns on its standard input, and returns what it prints.
 fn ask(command: &str, text: &str) -> Result<String, Refusal> {
-    let (shell, flag) = if cfg!(windows) {
-        ("cmd", "/C")
-    } else {
-        ("sh", "-c")
-    };
-    let spawned = Command::new(shell)
-        .args([flag, command])
+    let spawned = run_line(command, None)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

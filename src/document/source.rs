@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use memmap2::Mmap;
 
 /// Files from this size on are mapped instead of read, so that memory does not grow with them.
-const MAP_FROM: u64 = 1 << 20;
+///
+/// Windows does not let a mapped file be replaced, so files are always read there.
+const MAP_FROM: u64 = if cfg!(windows) { u64::MAX } else { 1 << 20 };
 
 /// Where a document's bytes are held.
 #[derive(Debug)]
@@ -138,13 +140,16 @@ impl Source {
 mod tests {
     use super::*;
 
+    fn make_pipe(path: &Path) {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.expect("mkfifo").success());
+    }
+
     #[test]
     fn source_refuses_everything_but_regular_files() {
         let folder = tempfile::tempdir().expect("a folder");
         let pipe = folder.path().join("pipe");
-        let mode = rustix::fs::Mode::from_bits_truncate(0o600);
-        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0)
-            .expect("a pipe");
+        make_pipe(&pipe);
         let socket = folder.path().join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
         for (path, kind) in [
@@ -163,9 +168,7 @@ mod tests {
     fn source_reads_a_pipe_that_was_named_to_its_end() {
         let folder = tempfile::tempdir().expect("a folder");
         let pipe = folder.path().join("pipe");
-        let mode = rustix::fs::Mode::from_bits_truncate(0o600);
-        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0)
-            .expect("a pipe");
+        make_pipe(&pipe);
         let bytes = "a line\n".repeat(20_000);
         std::thread::scope(|scope| {
             scope.spawn(|| fs_err::write(&pipe, &bytes).expect("a reader"));

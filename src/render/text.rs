@@ -148,7 +148,7 @@ pub fn short_path(
     columns: usize,
 ) -> String {
     let shown = match home.and_then(|h| path.strip_prefix(h).ok()) {
-        Some(rest) => format!("~/{}", rest.display()),
+        Some(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
         None => path.display().to_string(),
     };
     let shown = clean(&shown);

@@ -12,10 +12,12 @@ mod publish;
 mod redact;
 mod sessions;
 
+#[cfg(all(windows, feature = "cli"))]
+pub(crate) use fs::sys::ignore_interrupts;
 pub use fs::{
     Candidate, FileState, PublishError, Stamp, Sum, check_readable, copy_private,
-    create_private_dirs, kind_of_file, lexical_path, link_or_copy, plain_path, process_start,
-    read_followed, sync_folder, write_private,
+    create_private_dirs, file_mode, kind_of_file, lexical_path, link_or_copy, plain_path,
+    process_start, read_followed, real_path, sync_folder, write_private,
 };
 pub use journal::{
     Journal, JournalError, LineChange, Operation, RecordFault, Records, Removed, Replaced,
@@ -25,8 +27,8 @@ pub use publish::{
     BroughtFile, ChangeSet, ChangedSubagent, CommitError, Content, CopyPlan, CopySource,
     CopyTarget, Creation, GraftPair, GraftSource, MakeTranscript, MovedSession, PlannedAction,
     PlannedFile, Provenance, Published, Relocation, Removal, RemovedSession, Sessions,
-    SidecarChanges, SubagentError, SubagentWork, changed_subagents, kept_time, moved_path,
-    removal_of, removal_of_files, unneeded_files, write_file, write_stream,
+    SidecarChanges, SubagentError, SubagentWork, changed_subagents, is_same_folder, kept_time,
+    moved_path, removal_of, removal_of_files, unneeded_files, write_file, write_stream,
 };
 pub use redact::{
     FilePlace, Found, HeldRecord, RedactTarget, Redaction, Searched, Sweep, all_targets,

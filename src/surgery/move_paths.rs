@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::json::{Edit, Span, decode, encode, lookup};
 use crate::session::Session;
-use crate::transcript::{Entry, Kind, visit_ids};
+use crate::transcript::{Entry, Kind, project_path, visit_ids};
 
 use super::copy_names::CopyNames;
 use super::plan::Plan;
@@ -234,12 +234,8 @@ fn project_edits(text: &[u8], entry: &Entry, (old, new): (&str, &str), edits: &m
             return;
         }
         let quoted = &text[used.span.start as usize - 1..=used.span.end as usize];
-        let path = decode(quoted);
-        let Some(rest) = path.strip_prefix(old) else {
-            return;
-        };
-        if rest.is_empty() || rest.starts_with(['/', '\\']) {
-            let moved = encode(&format!("{new}{rest}"));
+        if let Some(moved) = project_path::moved(&decode(quoted), old, new) {
+            let moved = encode(&moved);
             edits.push(Edit::new(used.span, &moved.as_bytes()[1..moved.len() - 1]));
         }
     });
@@ -353,6 +349,29 @@ mod tests {
         let expected = line("/w/new").replace(r#""note":"/w/new""#, r#""note":"/w/old""#);
         assert_eq!(moved(&line("/w/old"), &names), expected);
         assert_eq!(moved(&line("/w/older"), &names), line("/w/older"));
+    }
+
+    #[test]
+    fn move_paths_takes_a_project_of_windows_along_to_any_system() {
+        let line = |at: &str| {
+            format!(
+                r#"{{"type":"user","cwd":"{at}","message":{{"role":"user","content":"x"}},"uuid":"u"}}"#
+            )
+        };
+        let names = |new: &str| CopyNames {
+            project: Some((r"E:\ws\project".to_owned(), new.to_owned())),
+            ..CopyNames::default()
+        };
+        let old = line(r"e:\\ws\\project\\src");
+        let linux = line("/home/me/project/src");
+        assert_eq!(moved(&old, &names("/home/me/project")), linux);
+        let back = CopyNames {
+            project: Some(("/home/me/project".to_owned(), r"D:\p".to_owned())),
+            ..CopyNames::default()
+        };
+        assert_eq!(moved(&linux, &back), line(r"D:\\p\\src"));
+        let share = line(r"\\\\server\\share\\src");
+        assert_eq!(moved(&old, &names(r"\\server\share")), share);
     }
 
     #[test]

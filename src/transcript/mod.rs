@@ -9,6 +9,7 @@ mod head;
 mod id;
 mod ids;
 mod inventory;
+pub(crate) mod project_path;
 mod prompt;
 mod reader;
 mod references;

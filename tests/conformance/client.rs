@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::folders;
 use crate::job::{Job, Outcome};
+use crate::process;
 
 /// Versions of the matrix, oldest first. A new one is one line.
 pub(crate) const VERSIONS: &[&str] = &[
@@ -48,14 +49,13 @@ fn install(version: &str) -> Result<PathBuf> {
             .find(|p| p.is_file());
         let script = packages.join("claude-code/cli.js");
         if let Some(native) = native {
-            std::os::unix::fs::symlink(native, &run)?;
+            process::link(&native, &run)?;
         } else if script.exists() {
             fs_err::write(
                 &run,
                 format!("#!/bin/sh\nexec node '{}' \"$@\"\n", script.display()),
             )?;
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-            fs_err::set_permissions(&run, mode)?;
+            process::make_executable(&run)?;
         } else {
             bail!("client {version} has neither a script nor a program for this platform");
         }

@@ -119,8 +119,7 @@ impl Desk {
     fn drive(&self, mode: &str, name: &str) -> Result<String> {
         let program = self.folder.join("drive.sh");
         fs_err::write(&program, SCRIPT)?;
-        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs_err::set_permissions(&program, executable)?;
+        crate::process::make_executable(&program)?;
         let client = client::program(&self.version)?;
         let client = client
             .to_str()

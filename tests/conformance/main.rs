@@ -29,6 +29,7 @@ mod joins;
 mod ledger;
 mod matrix;
 mod operations;
+mod process;
 mod record;
 mod repairs;
 mod report;

@@ -1,7 +1,6 @@
 //! The inside of the fence: brings loopback up, serves the API, runs one client, writes down how it ended.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -15,6 +14,7 @@ use serde_json::json;
 use crate::api::Api;
 use crate::job::{End, Job};
 use crate::ledger::EntryWeights;
+use crate::process::{in_own_group, interrupt, kill};
 
 /// The time that a client gets to write what it knows before it is killed.
 const SETTLE: Duration = Duration::from_millis(1500);
@@ -76,9 +76,8 @@ fn spawn(job: &Job, api: &str) -> Result<Child> {
             Stdio::piped()
         })
         .stdout(Stdio::piped())
-        .stderr(errors)
-        .process_group(0);
-    command
+        .stderr(errors);
+    in_own_group(&mut command)
         .spawn()
         .with_context(|| format!("starting {}", job.program.display()))
 }
@@ -115,8 +114,7 @@ fn wait(job: &Job, child: &mut Child, ends: Option<&Receiver<()>>) -> Result<End
         if !interrupted && job.kill_at.as_ref().is_some_and(|file| file.exists()) {
             std::thread::sleep(SETTLE);
             if job.interrupts {
-                let client = rustix::process::Pid::from_child(child);
-                rustix::process::kill_process(client, rustix::process::Signal::INT)?;
+                interrupt(child)?;
                 interrupted = true;
                 continue;
             }
@@ -147,12 +145,4 @@ fn wait(job: &Job, child: &mut Child, ends: Option<&Receiver<()>>) -> Result<End
             _ => std::thread::sleep(Duration::from_millis(15)),
         }
     }
-}
-
-/// Ends the client and what it started, without a chance to tidy up.
-fn kill(child: &mut Child) -> Result<()> {
-    let group = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process_group(group, rustix::process::Signal::KILL)?;
-    child.wait()?;
-    Ok(())
 }

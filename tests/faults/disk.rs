@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::cases::{CLEAN_UP, fill};
+use super::halted::Halted;
 use super::world::assert_tidy;
-use super::writer::Halted;
 use crate::harness::{Home, Run, SESSION, mode, set_mode};
 
 const STRIP: [&str; 4] = ["strip-thinking", SESSION, "--in-place", "--yes"];

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+#[cfg(not(windows))]
+use std::process::Command;
+use std::process::Stdio;
 
 use ccsurgery::store::FileState;
 use serde_json::Value;
@@ -271,7 +273,26 @@ fn is_temp(name: &str) -> bool {
     name.contains(".ccsurgery-")
 }
 
+/// Copies what is in a folder, with times.
+#[cfg(windows)]
+fn copy_all(from: &Path, to: &Path) {
+    for entry in fs_err::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs_err::create_dir_all(&target).expect("a folder");
+            copy_all(&entry.path(), &target);
+        } else {
+            fs_err::copy(entry.path(), &target).expect("copied");
+            let time = entry.metadata().and_then(|m| m.modified()).expect("a time");
+            let file = std::fs::File::options().write(true).open(&target);
+            file.and_then(|f| f.set_modified(time)).expect("its time");
+        }
+    }
+}
+
 /// Copies what is in a folder with links, times and modes.
+#[cfg(not(windows))]
 fn copy_all(from: &Path, to: &Path) {
     let done = Command::new("cp")
         .arg("-a")

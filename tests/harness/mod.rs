@@ -11,7 +11,7 @@ mod skip;
 mod transcript;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -66,9 +66,13 @@ impl Home {
 
     /// The real path of something in it.
     pub(crate) fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
-        fs_err::canonicalize(self.root.path())
-            .expect("the temp folder")
-            .join(relative)
+        let root = ccsurgery::store::real_path(self.root.path()).expect("the temp folder");
+        let path = root.join(relative);
+        if cfg!(windows) {
+            // With the system's separators only, as programs show it.
+            return path.components().collect();
+        }
+        path
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -157,12 +161,13 @@ impl Home {
         while let Some(dir) = stack.pop() {
             for entry in fs_err::read_dir(&dir).expect("a folder") {
                 let path = entry.expect("an entry").path();
-                let shown = path.strip_prefix(&root).expect("below the root").display();
+                let shown = path.strip_prefix(&root).expect("below the root");
+                let shown = shown.to_string_lossy().replace(MAIN_SEPARATOR, "/");
                 if path.is_dir() {
                     out.insert(format!("{shown}/"), Vec::new());
                     stack.push(path.clone());
                 } else {
-                    out.insert(shown.to_string(), fs_err::read(&path).unwrap_or_default());
+                    out.insert(shown, fs_err::read(&path).unwrap_or_default());
                 }
             }
         }
@@ -175,6 +180,12 @@ impl Home {
         all.filter_map(|n| n.strip_prefix(".claude/").map(str::to_owned))
             .collect()
     }
+}
+
+/// A text as it stands inside a JSON string.
+pub(crate) fn in_json(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// The records of a transcript.

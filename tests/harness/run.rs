@@ -1,7 +1,8 @@
 //! One run of the program, and what a person sees of it.
 
+use std::ffi::OsString;
 use std::fmt::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use super::Home;
@@ -62,6 +63,7 @@ impl<'a> Command<'a> {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home.path(""))
+            .envs(needed_by_the_system(self.home))
             .env("CLAUDE_CONFIG_DIR", self.home.config())
             .env("CCSURGERY_STATE_DIR", self.home.state())
             .env("COLUMNS", self.columns.to_string())
@@ -106,16 +108,22 @@ impl Run {
             name.to_string_lossy().into_owned()
         };
         let root = home.path("").display().to_string();
+        let root = root.trim_end_matches(MAIN_SEPARATOR);
         let names = vec![
             (slug(&home.project()), "[slug]"),
             (slug(&home.path("elsewhere")), "[slug-elsewhere]"),
-            (format!("{}/", root.trim_end_matches('/')), "[home]/"),
-            (root.trim_end_matches('/').to_owned(), "[home]"),
+            (root.replace('\\', r"\\"), "[home]"),
+            (root.to_owned(), "[home]"),
         ];
         Self {
             stdout: text(&output.stdout),
             stderr: text(&output.stderr),
-            code: output.status.code().unwrap_or(-1),
+            // A fault that kills gives this code on Windows, which has no signals.
+            code: output
+                .status
+                .code()
+                .filter(|code| !(cfg!(windows) && *code == 137))
+                .unwrap_or(-1),
             names,
         }
     }
@@ -141,6 +149,9 @@ impl Run {
         for (from, to) in &self.names {
             text = text.replace(from, to);
         }
+        if cfg!(windows) {
+            text = with_slashes(&text);
+        }
         without_fresh_ids(&text)
     }
 
@@ -153,6 +164,40 @@ impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.seen())
     }
+}
+
+/// What a program on Windows needs, and cannot do without: the system's folders, and its own name for the home.
+fn needed_by_the_system(home: &Home) -> Vec<(String, OsString)> {
+    if !cfg!(windows) {
+        return Vec::new();
+    }
+    let names = [
+        "SystemRoot",
+        "SystemDrive",
+        "windir",
+        "ComSpec",
+        "PATHEXT",
+        "TEMP",
+        "TMP",
+    ];
+    let set = |name: &str| Some((name.to_owned(), std::env::var_os(name)?));
+    let profile = ("USERPROFILE".to_owned(), home.path("").into_os_string());
+    names.into_iter().filter_map(set).chain([profile]).collect()
+}
+
+/// Paths below the home with the separators of other systems, so that one expectation fits all.
+fn with_slashes(text: &str) -> String {
+    let mut pieces = text.split("[home]");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let ends = |c: char| c.is_whitespace() || "`'\"<>|,;)".contains(c);
+        let (path, rest) = piece.split_at(piece.find(ends).unwrap_or(piece.len()));
+        let path = path.replace(r"\\", "/").replace('\\', "/");
+        out.push_str("[home]");
+        out.push_str(&path);
+        out.push_str(rest);
+    }
+    out
 }
 
 /// Ids that the program minted, told from those of the tests by their last group, become `[fresh]`.

@@ -641,6 +641,7 @@ fn extract_shows_turns_from_before_a_compaction() {
     assert_eq!(run.code, 3, "{run:?}");
 }
 
+#[cfg(unix)]
 #[test]
 fn edit_of_turns_opens_all_their_texts_in_one_form() {
     let home = home_of_three();

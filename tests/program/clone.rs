@@ -3,9 +3,9 @@
 use crate::harness;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use harness::{Home, Run, SESSION, Transcript, records};
+use harness::{Home, Run, SESSION, Transcript, in_json, records};
 use insta::assert_snapshot;
 use serde_json::{Map, Value, json};
 
@@ -157,6 +157,7 @@ fn renamed(value: &Value, map: &BTreeMap<String, String>, parent: &str) -> Value
 fn a_person_sees_what_is_copied_and_how_to_go_on() {
     let (home, _) = complete();
     let seen = home.run(&["clone", SESSION]).seen();
+    let seen = seen.replace('\\', "/");
     let plan = seen.split_once("plans/").expect("the plan").1;
     let plan = plan.split_once(".md").expect("its name").0;
     let made = seen
@@ -224,10 +225,8 @@ fn every_id_is_fresh_and_every_reference_is_kept() {
         let mut wanted = expected(old, &map, old.get("parentUuid").is_some());
         // Paths and names of files that the copy has its own of are renamed in words too.
         let text = wanted.to_string();
-        let text = text.replace(
-            &format!("{SESSION}/tool-results"),
-            &format!("{id}/tool-results"),
-        );
+        let outputs = |id: &str| in_json(&PathBuf::from(id).join("tool-results").to_string_lossy());
+        let text = text.replace(&outputs(SESSION), &outputs(&id));
         let text = text.replace("agentId: abc1234", &format!("agentId: {new_name}"));
         wanted = serde_json::from_str(&text).expect("a record");
         assert_eq!(*new, wanted);
@@ -650,7 +649,7 @@ fn goes_to_another_project() {
         .last_line()
         .rsplit_once(' ')
         .expect("the command to go on with");
-    assert_eq!(front, format!("cd {} && claude --resume", other.display()));
+    assert_eq!(front, format!("{} claude --resume", cd(&other)));
     let path = home.folder_of(&other).join(format!("{id}.jsonl"));
     for line in records(&path)
         .iter()
@@ -664,10 +663,16 @@ fn goes_to_another_project() {
         .join(id)
         .join("tool-results/toolu_2.txt");
     assert!(
-        text.contains(&format!("saved to: {}", saved.display())),
+        text.contains(&in_json(&format!("saved to: {}", saved.display()))),
         "the output's path leads to the copy's own"
     );
     assert!(saved.exists());
+}
+
+/// How a person changes to a folder before the next command, in the shell of the system.
+fn cd(folder: &Path) -> String {
+    let how = if cfg!(windows) { "cd /d" } else { "cd" };
+    format!("{how} {} &&", folder.display())
 }
 
 #[test]
@@ -679,10 +684,9 @@ fn the_last_line_goes_where_the_project_is() {
         .within(home.path("elsewhere"))
         .run();
     assert!(
-        from_elsewhere.last_line().starts_with(&format!(
-            "cd {} && claude --resume ",
-            home.project().display()
-        )),
+        from_elsewhere
+            .last_line()
+            .starts_with(&format!("{} claude --resume ", cd(&home.project()))),
         "{from_elsewhere:?}"
     );
     let here = home.run(&["clone", SESSION, "--quiet"]);

@@ -89,7 +89,7 @@ fn doctor_finds_each_pathology_and_nothing_else() {
 #[test]
 fn doctor_finds_recorded_sessions_healthy() {
     for path in recorded() {
-        let name = path.to_string_lossy().into_owned();
+        let name = path.to_string_lossy().replace('\\', "/");
         let found = checks(&session(fs_err::read(&path).unwrap()));
         let known: Vec<&str> = found
             .iter()
@@ -108,6 +108,7 @@ fn doctor(args: &[&str]) -> String {
         .args(args)
         .env_clear()
         .env("HOME", home.path())
+        .env("USERPROFILE", home.path())
         .env("COLUMNS", "100")
         .current_dir(fixture("pathologies"))
         .output()
@@ -130,6 +131,7 @@ fn doctor_judges_for_the_installed_client() {
         .args(["doctor", "./healthy_linear.jsonl"])
         .env_clear()
         .env("HOME", home.path())
+        .env("USERPROFILE", home.path())
         .current_dir(fixture("pathologies"))
         .output()
         .unwrap();
@@ -156,6 +158,7 @@ fn doctor_reports_a_stale_index() {
             .args(["doctor", id, "--json"])
             .env_clear()
             .env("HOME", home.path())
+            .env("USERPROFILE", home.path())
             .current_dir(home.path())
             .output()
             .unwrap();
@@ -168,7 +171,9 @@ fn doctor_reports_a_stale_index() {
 /// Returns the output of `doctor`, with the fixture folder's path replaced.
 fn told(args: &[&str]) -> String {
     let folder = fixture("pathologies");
-    doctor(args).replace(&*folder.to_string_lossy(), "[folder]")
+    let folder = ccsurgery::store::real_path(&folder).unwrap();
+    let shown = doctor(args).replace(&*folder.to_string_lossy(), "[folder]");
+    shown.replace("[folder]\\", "[folder]/")
 }
 
 #[test]

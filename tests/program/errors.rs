@@ -5,7 +5,7 @@ use crate::harness;
 use std::io::Read as _;
 use std::process::Stdio;
 
-use harness::{Home, Run, SESSION, Transcript, set_mode};
+use harness::{Home, Run, SESSION, Transcript};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -376,6 +376,7 @@ mod as_another_user {
     #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
     use super::*;
+    use crate::harness::set_mode;
 
     /// Root may read and write everything; such a run must be another user's.
     fn run(home: &Home, arguments: &[&str]) -> Option<Run> {

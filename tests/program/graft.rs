@@ -2,9 +2,11 @@
 
 use crate::harness;
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use harness::{Home, SESSION, Transcript, records};
+use harness::{Home, SESSION, Transcript, in_json, records};
 
 /// The session that turns come from.
 const DONOR: &str = "d0000000-aaaa-4bbb-8ccc-0123456789ab";
@@ -222,7 +224,8 @@ fn graft_brings_subagents_outputs_and_file_versions_along() {
         text.contains(r#""backupFileName":"aaaa@v2","version":2"#),
         "{text}"
     );
-    assert!(text.contains(&format!("{}/tool-results/big.txt", own.display())));
+    let output = own.join("tool-results").join("big.txt");
+    assert!(text.contains(&in_json(&output.to_string_lossy())));
     done(&home, &["undo", "--yes"]);
     let after = home.everything();
     let is_own = |name: &&String| name.starts_with(".claude/");
@@ -247,7 +250,12 @@ fn graft_into_a_new_session_brings_the_files_along_too() {
     assert!(agent.iter().all(|e| e["sessionId"] == copy), "{agent:?}");
     let text = fs_err::read_to_string(home.transcript(copy)).unwrap();
     assert!(
-        text.contains(&format!("{copy}/tool-results/big.txt")),
+        text.contains(&in_json(
+            &Path::new(copy)
+                .join("tool-results")
+                .join("big.txt")
+                .to_string_lossy()
+        )),
         "{text}"
     );
     assert!(!text.contains(&format!("{DONOR}/tool-results")), "{text}");

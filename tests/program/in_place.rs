@@ -3,6 +3,7 @@
 use crate::harness;
 
 use std::path::Path;
+use std::process::Stdio;
 use std::time::SystemTime;
 
 use harness::{Home, SESSION, Transcript, records};
@@ -126,22 +127,31 @@ fn undo_keeps_messages_that_were_added_since() {
     assert_eq!(fs_err::read_to_string(&path).expect("the session"), wanted);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn in_place_and_undo_refuse_a_live_session() {
     let home = home();
-    let mut client = std::process::Command::new("sleep")
-        .arg("60")
+    // Both run until their input ends.
+    let program = if cfg!(windows) { "cmd" } else { "cat" };
+    let mut client = std::process::Command::new(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
         .spawn()
         .expect("a process");
-    let note = |start: Option<String>| {
-        let note = json!({"pid": client.id(), "sessionId": SESSION, "cwd": home.project(), "procStart": start});
+    let key = if cfg!(windows) {
+        "procStartFt"
+    } else {
+        "procStart"
+    };
+    let note = |start: &str| {
+        let note =
+            json!({"pid": client.id(), "sessionId": SESSION, "cwd": home.project(), key: start});
         home.write(
             format!(".claude/sessions/{}.json", client.id()),
             note.to_string(),
         );
     };
-    note(ccsurgery::store::process_start(client.id()));
+    let start = ccsurgery::store::process_start(client.id()).expect("it runs");
+    note(&start);
     let before = home.everything();
     let run = home.run(&[&STRIP[..], &["--yes"]].concat());
     assert_eq!(run.code, 3, "{run:?}");
@@ -167,7 +177,8 @@ fn in_place_and_undo_refuse_a_live_session() {
     assert_eq!(undo.code, 0, "{undo:?}");
 
     // A note of a process that is gone, whose number another has now.
-    note(Some("1".to_owned()));
+    let earlier = start.replace(|c: char| c.is_ascii_digit() && c != '1', "1");
+    note(&earlier);
     assert_eq!(home.run(&[&STRIP[..], &["--yes"]].concat()).code, 0);
     client.kill().expect("it runs");
     client.wait().expect("it ends");

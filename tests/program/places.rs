@@ -2,9 +2,9 @@
 
 use crate::harness;
 
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
-use harness::{Home, SESSION, Transcript, records};
+use harness::{Home, SESSION, Transcript, in_json, records};
 use serde_json::{Value, json};
 
 const OTHER: &str = "07e21000-aaaa-4bbb-8ccc-0123456789ab";
@@ -25,7 +25,7 @@ fn home() -> Home {
         .line(json!({"type": "file-history-snapshot", "messageId": "m", "isSnapshotUpdate": false,
             "snapshot": {"messageId": "m", "trackedFileBackups": {"notes.txt": {
                 "backupFileName": "0123456789abcdef@v2", "version": 2, "realParentDir": at("")
-                    .trim_end_matches('/')}}}}))
+                    .trim_end_matches(MAIN_SEPARATOR)}}}}))
         .line(json!({"type": "worktree-state", "sessionId": SESSION,
             "worktreeSession": {"originalCwd": at(""), "worktreePath": at(".claude/worktrees/x")}}));
     home.add(&talk);
@@ -76,7 +76,7 @@ fn home() -> Home {
     ];
     home.write(config.join("history.jsonl"), prompts.join("\n") + "\n");
     let state = json!({"numStartups": 3, "projects": {
-        at("").trim_end_matches('/'): {"hasTrustDialogAccepted": true}, "/some/where": {}}});
+        at("").trim_end_matches(MAIN_SEPARATOR): {"hasTrustDialogAccepted": true}, "/some/where": {}}});
     home.write(
         ".claude.json",
         serde_json::to_string_pretty(&state).unwrap(),
@@ -288,27 +288,30 @@ fn move_takes_everything_of_a_project_along_and_undo_brings_it_back() {
 fn move_changes_recorded_paths_and_keeps_what_was_said() {
     let (home, new) = moved_home();
     let (old, new) = (home.project(), new.to_string_lossy().into_owned());
-    let old = old.to_string_lossy();
+    let below = |folder: &Path, rest: &str| in_json(&folder.join(rest).to_string_lossy());
     let folder = home.folder_of(Path::new(&new));
     let all = records(&folder.join(format!("{SESSION}.jsonl")));
     for record in all.iter().filter(|r| r["cwd"].is_string()) {
         assert_eq!(record["cwd"], new.as_str());
     }
     let text = Value::from(all.clone()).to_string();
-    let occurrences: Vec<usize> = text.match_indices(&*old).map(|(at, _)| at).collect();
+    let occurrences: Vec<usize> = text
+        .match_indices(&in_json(&old.to_string_lossy()))
+        .map(|(at, _)| at)
+        .collect();
     assert_eq!(
         occurrences.len(),
         1,
         "only the prompt names the old path: {text}"
     );
-    assert!(text.contains(&format!("look at {old}/notes.txt")));
+    assert!(text.contains(&format!("look at {}", below(&old, "notes.txt"))));
     let output = folder.join(SESSION).join("tool-results/t1.txt");
     assert!(
-        text.contains(&format!("saved to: {}", output.display())),
+        text.contains(&in_json(&format!("saved to: {}", output.display()))),
         "{text}"
     );
-    assert!(text.contains(&format!(r#""realParentDir":"{new}""#)));
-    assert!(text.contains(&format!("{new}/.claude/worktrees/x")));
+    assert!(text.contains(&format!(r#""realParentDir":"{}""#, in_json(&new))));
+    assert!(text.contains(&below(Path::new(&new), ".claude/worktrees/x")));
     let before = home_lines(&home, SESSION);
     assert_eq!(before, all.len());
     let agent = folder
@@ -364,7 +367,7 @@ fn move_undo_keeps_what_clients_wrote_to_shared_files() {
     assert_eq!(run.code, 0, "{run:?}");
     let state = fs_err::read_to_string(&path).unwrap();
     assert!(state.contains("\"numStartups\": 4"));
-    assert!(state.contains(&*home.project().to_string_lossy()));
+    assert!(state.contains(&in_json(&home.project().to_string_lossy())));
     let prompts = records(&history);
     assert_eq!(prompts.len(), 4);
     assert_eq!(
@@ -454,5 +457,5 @@ fn move_orphans_finds_where_a_project_went() {
     let run = home.command(&["move", "--orphans"]).within(&all).run();
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("2 sessions"), "{run:?}");
-    assert!(run.stdout.contains("elsewhere/deep/work"), "{run:?}");
+    assert!(run.seen().contains("elsewhere/deep/work"), "{run:?}");
 }

@@ -4,9 +4,10 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+use crate::harness::set_mode;
 use crate::support;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use proptest::prelude::*;
@@ -54,7 +55,7 @@ fn repair_removes_every_pathology() {
 #[test]
 fn repair_leaves_healthy_sessions_alone() {
     for path in recorded() {
-        let name = path.to_string_lossy().into_owned();
+        let name = path.to_string_lossy().replace('\\', "/");
         let before = fs_err::read(&path).unwrap();
         if !name.contains("/2.1.45/") && !name.contains("/killed/") {
             assert!(!repair(&before, true).changed, "{name}");
@@ -149,11 +150,7 @@ impl Home {
         std::fs::create_dir_all(&folder).unwrap();
         let session = folder.join(format!("{ID}.jsonl"));
         std::fs::copy(fixture(&format!("pathologies/{name}.jsonl")), &session).unwrap();
-        std::fs::set_permissions(
-            &session,
-            std::os::unix::fs::PermissionsExt::from_mode(0o600),
-        )
-        .unwrap();
+        set_mode(&session, 0o600);
         Self { dir, session }
     }
 
@@ -162,6 +159,7 @@ impl Home {
             .args(args)
             .env_clear()
             .env("HOME", self.dir.path())
+            .env("USERPROFILE", self.dir.path())
             .env("CCSURGERY_STATE_DIR", self.dir.path().join("state"))
             .env("COLUMNS", "100")
             .current_dir(self.dir.path())
@@ -203,17 +201,13 @@ fn repair_moves_unreadable_parts_to_quarantine() {
         text.starts_with("--- line 10,") && text.contains(&line),
         "{text}"
     );
-    assert_eq!(mode(&kept), 0o600);
+    #[cfg(unix)]
+    assert_eq!(crate::harness::mode(&kept), 0o600);
     assert_eq!(
         fs_err::read(&home.session).unwrap(),
         torn,
         "the original is untouched"
     );
-}
-
-fn mode(path: &Path) -> u32 {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
 #[test]

@@ -5,6 +5,7 @@ use clap::Args;
 
 use crate::ops;
 use crate::session::TurnSpec;
+use crate::store::real_path;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
@@ -48,7 +49,7 @@ pub(crate) fn run(args: CloneArgs, context: &mut Context) -> Result<ExitCode, Cl
 /// Returns the real path of the folder that the copy is moved to.
 fn project(dir: &Path) -> Result<PathBuf, CliError> {
     let hint = "a session is resumed in its project's folder: create it first";
-    let problem = match fs_err::canonicalize(dir) {
+    let problem = match real_path(dir) {
         Ok(real) if real.is_dir() => return Ok(real),
         Ok(_) => format!("`{}` is not a folder", dir.display()),
         Err(_) => format!("there is no folder `{}`", dir.display()),

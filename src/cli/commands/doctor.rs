@@ -3,7 +3,7 @@ mod report;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU64;
 
@@ -14,7 +14,7 @@ use crate::doctor::checks::{Surroundings, diagnose, look_around};
 use crate::doctor::{Finding, Judgement, Reason, Remedy, Severity, Version};
 use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint};
 use crate::session::Session;
-use crate::store::{Located, Locator, read_followed, slug};
+use crate::store::{Located, Locator, file_mode, read_followed, slug};
 use crate::view::{Overview, SessionText};
 
 use super::super::args::SessionArg;
@@ -22,7 +22,7 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
 use super::super::progress::Progress;
-use super::super::report::quoted;
+use super::super::shell::quoted;
 use explain::explain;
 use report::Report;
 
@@ -201,7 +201,7 @@ fn around(context: &Context, found: &Located, session: &Session) -> Vec<Finding>
         session,
         &Surroundings {
             path: &found.path,
-            mode: mode(&found.path),
+            mode: file_mode(&found.path),
             at_home: found.path.starts_with(context.config.projects()),
             listed: listed(found).as_deref(),
             file_history: &context.config.join("file-history").join(&found.id),
@@ -217,17 +217,6 @@ fn listed(found: &Located) -> Option<PathBuf> {
     let mut entries = list["entries"].as_array()?.iter();
     let own = entries.find(|e| e["sessionId"] == found.id.as_str())?;
     own["fullPath"].as_str().map(PathBuf::from)
-}
-
-#[cfg(unix)]
-fn mode(path: &Path) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs_err::metadata(path).ok().map(|m| m.permissions().mode())
-}
-
-#[cfg(not(unix))]
-fn mode(_: &Path) -> Option<u32> {
-    None
 }
 
 /// Prints the findings: of one session all, of several only those with a problem.

@@ -14,7 +14,7 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
 use super::super::operations::plural;
-use super::super::report::quoted;
+use super::super::shell::quoted;
 
 /// How many rows are shown unless all are asked for.
 const SHOWN: usize = 15;

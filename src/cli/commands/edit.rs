@@ -1,6 +1,6 @@
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use clap::Args;
 
@@ -12,6 +12,7 @@ use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::plan_file::{PlanStep, StepOptions};
+use super::super::shell::run_line;
 use super::edit_form::Form;
 
 /// Change the text of a prompt, an answer, a call or a result
@@ -145,7 +146,9 @@ fn edited(text: &str) -> Result<String, CliError> {
     let editor = ["VISUAL", "EDITOR"]
         .iter()
         .filter_map(|name| std::env::var(name).ok())
-        .find(|editor| !editor.trim().is_empty());
+        .find(|editor| !editor.trim().is_empty())
+        // Every Windows has this one, and hardly anybody sets the variables there.
+        .or_else(|| cfg!(windows).then(|| "notepad".to_owned()));
     let Some(editor) = editor else {
         return Err(CliError::usage(
             ErrorKind::Usage,
@@ -159,8 +162,10 @@ fn edited(text: &str) -> Result<String, CliError> {
         .tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
-    match editor_command(&editor).arg(file.path()).status() {
-        Ok(status) if status.success() => read(file.path()),
+    // On Windows, many editors open no file that another program has open for writing.
+    let file = file.into_temp_path();
+    match run_line(&editor, Some(&file)).status() {
+        Ok(status) if status.success() => read(&file),
         Ok(_) => Err(CliError::failed(
             "editor",
             format!("`{editor}` ended with an error; nothing was changed"),
@@ -172,20 +177,4 @@ fn edited(text: &str) -> Result<String, CliError> {
             "set $EDITOR, or give the new text with --text or --text-file",
         )),
     }
-}
-
-/// Returns the command that opens an editor. A shell reads it, because it may have options and quotes.
-#[cfg(unix)]
-fn editor_command(editor: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{editor} \"$@\"")).arg("sh");
-    command
-}
-
-#[cfg(not(unix))]
-fn editor_command(editor: &str) -> Command {
-    let mut words = editor.split_whitespace();
-    let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words);
-    command
 }

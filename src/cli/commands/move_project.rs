@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::render::{BOLD, YELLOW, bytes, clean, paint, short_path};
 use crate::store::{
     Located, Locator, Operation, Relocation, Retention, Sessions, SharedEdit, glance, kept_time,
-    lexical_path,
+    lexical_path, real_path,
 };
 
 use super::super::context::Context;
@@ -17,7 +17,7 @@ use super::super::error::{CliError, ErrorKind};
 use super::super::names;
 use super::super::operations::plural;
 use super::super::question::confirm;
-use super::super::report::quoted;
+use super::super::shell::quoted;
 use super::rm::refuse_live;
 
 /// Take sessions along after a project's folder was renamed or moved
@@ -100,7 +100,7 @@ fn nothing(found: &Relocation, old: &str) -> CliError {
 /// Returns the real path of a folder, or, if it does not exist any more, its absolute path.
 fn plain(path: &Path) -> Result<PathBuf, CliError> {
     let path = std::path::absolute(path)?;
-    Ok(fs_err::canonicalize(&path).unwrap_or_else(|_| lexical_path(&path)))
+    Ok(real_path(&path).unwrap_or_else(|_| lexical_path(&path)))
 }
 
 fn text(path: &Path) -> String {
@@ -109,7 +109,7 @@ fn text(path: &Path) -> String {
 
 /// Returns the real path of the new folder, which must exist: Claude Code names projects by that.
 fn new_folder(new: &Path) -> Result<String, CliError> {
-    match fs_err::canonicalize(new) {
+    match real_path(new) {
         Ok(path) if path.is_dir() => Ok(text(&path)),
         _ => Err(CliError::failed(
             ErrorKind::NoSuchFolder,

@@ -6,6 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::json::{decode, fields, lookup};
 use crate::session::{Session, Standing};
+use crate::transcript::project_path::is_windows;
 use crate::transcript::{BlockKind, Entry, Kind, PromptKind, Subtype, attached};
 use crate::view::{prompt_as_typed, words_of};
 
@@ -85,7 +86,7 @@ impl Account {
             .iter()
             .find_map(|&(_, i)| session.string(entry(i), &["cwd"]));
         let mut account = Self {
-            project: folder.map_or_else(String::new, |f| f.trim_end_matches('/').to_owned() + "/"),
+            project: folder.map_or_else(String::new, |f| beginning_of_files(&f)),
             first_turn: members.first().map_or(0, |m| turns.at_position(m.0)).max(1),
             ..Self::default()
         };
@@ -250,4 +251,12 @@ fn own_text(session: &Session, e: &Entry) -> String {
         .filter(|b| b.kind == BlockKind::Text);
     let texts = blocks.map(|b| words_of(b.span.of(line), "text"));
     texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns what the paths of a folder's files begin with.
+fn beginning_of_files(folder: &str) -> String {
+    if is_windows(folder) {
+        return folder.trim_end_matches(['/', '\\']).to_owned() + "\\";
+    }
+    folder.trim_end_matches('/').to_owned() + "/"
 }

@@ -198,7 +198,7 @@ pub(super) fn files(account: &Account) -> Section {
         .files
         .keys()
         .chain(&account.tracked)
-        .map(|p| p.rsplit('/').next().unwrap_or(p))
+        .map(|p| p.rsplit(['/', '\\']).next().unwrap_or(p))
         .collect();
     let mut found: Vec<_> = account
         .found

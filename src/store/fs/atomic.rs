@@ -8,6 +8,7 @@ use tempfile::TempPath;
 use super::disk::{self, folder_of};
 use super::fault::point;
 use super::regular::open_regular;
+use super::sys;
 
 /// A file that could not be published. The old one, if any, is untouched.
 #[derive(Debug, thiserror::Error)]
@@ -74,20 +75,11 @@ impl Candidate {
         &self.temp
     }
 
-    /// Gives the file the mode of another one, and its owner if that is another user.
+    /// Gives the file the mode of another one, and its owner if that is another user; on Windows, its list of access.
     pub fn mode_of(&self, other: &Path) -> Result<(), PublishError> {
         let set = || {
             let metadata = fs_err::metadata(other)?;
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::MetadataExt as _;
-                let own = self.file.metadata()?;
-                if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
-                    // Only the superuser may give files away; others keep what they create.
-                    let owner = (Some(metadata.uid()), Some(metadata.gid()));
-                    let _ = std::os::unix::fs::fchown(&self.file, owner.0, owner.1);
-                }
-            }
+            sys::copy_access(&self.file, &self.temp, other, &metadata)?;
             point("mode")?;
             self.file.set_permissions(metadata.permissions())
         };
@@ -194,7 +186,7 @@ pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> 
     Ok(made)
 }
 
-/// Makes the names in a folder durable. Systems other than Unix cannot.
+/// Makes the names in a folder durable; on Windows, where the system allows it.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     disk::sync_folder(folder)
 }

@@ -3,16 +3,21 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use tempfile::{NamedTempFile, TempPath};
 
 use super::fault::point;
-use super::process::process_start;
 use super::regular::open_regular;
+use super::sys;
 
 /// Begins and ends the name of every temp file.
 const PREFIX: &str = ".ccsurgery-";
 const SUFFIX: &str = ".tmp";
+
+/// How long to wait for a file that others have open, and how long between two looks.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Creates a private temp file in a folder.
 pub(crate) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
@@ -20,9 +25,10 @@ pub(crate) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     let prefix = own_prefix();
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600));
-    builder.tempfile_in(folder).map_err(without_path)
+    sys::prepare_temp(&mut builder);
+    let temp = builder.tempfile_in(folder).map_err(without_path)?;
+    sys::make_private(temp.path())?;
+    Ok(temp)
 }
 
 /// Begins the name of every temp file of this process, so that a later run can tell whose it is.
@@ -35,19 +41,7 @@ fn own_prefix() -> String {
 /// Writing then takes a quarter less time, and a full disk is reported before anything is written.
 pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
     point("allocate")?;
-    #[cfg(target_os = "linux")]
-    if len > 0 {
-        use rustix::fs::{FallocateFlags, fallocate};
-        use rustix::io::Errno;
-        // File systems that cannot reserve space report another error.
-        let asked = fallocate(file, FallocateFlags::KEEP_SIZE, 0, len);
-        if let Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) = asked {
-            return Err(full.into());
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = (file, len);
-    Ok(())
+    sys::allocate(file, len)
 }
 
 /// Gives a file a second, temporary name in a folder of the same file system.
@@ -105,15 +99,9 @@ pub(crate) fn is_temp_name(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
 
-/// Returns whether removing a file frees its bytes. Only Unix tells; elsewhere every file counts as the only name.
-pub(crate) fn has_one_name(metadata: &std::fs::Metadata) -> bool {
-    #[cfg(unix)]
-    return std::os::unix::fs::MetadataExt::nlink(metadata) == 1;
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        true
-    }
+/// Returns whether removing the file at `path` frees its bytes.
+pub(crate) fn has_one_name(path: &Path, metadata: &std::fs::Metadata) -> bool {
+    sys::several_names(path, metadata).is_none()
 }
 
 /// Removes temp files of processes that have ended. Returns false if some may be left.
@@ -138,8 +126,34 @@ pub(crate) fn sweep(folder: &Path) -> bool {
 
 /// Publishes a temp file under `to`, replacing the file that has that name.
 pub(crate) fn persist(temp: TempPath, to: &Path) -> io::Result<()> {
+    persist_over(temp, to, || ())
+}
+
+/// Publishes a temp file under `to` like [`persist`]. `close` closes that file, if the system cannot replace an open one.
+pub(crate) fn persist_over(temp: TempPath, to: &Path, close: impl FnOnce()) -> io::Result<()> {
     point("rename")?;
-    temp.persist(to).map_err(|e| e.error)
+    match sys::rename_over(temp, to) {
+        Err((temp, error)) if sys::must_be_closed(&error) => {
+            close();
+            rename_when_free(temp, to)
+        }
+        outcome => outcome.map_err(|(_, error)| error),
+    }
+}
+
+/// Publishes a temp file as soon as nobody has the file open that it replaces. Virus scanners open files for a moment.
+fn rename_when_free(mut temp: TempPath, to: &Path) -> io::Result<()> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match sys::rename_over(temp, to) {
+            Err((back, error)) if sys::must_be_closed(&error) && waited < PATIENCE => {
+                temp = back;
+                std::thread::sleep(PAUSE);
+                waited += PAUSE;
+            }
+            outcome => return outcome.map_err(|(_, error)| error),
+        }
+    }
 }
 
 /// Publishes a temp file under `to`, which must not exist.
@@ -168,7 +182,7 @@ pub(crate) fn shred(path: &Path) -> io::Result<()> {
     point("shred")?;
     let metadata = fs_err::symlink_metadata(path)?;
     if metadata.is_file()
-        && has_one_name(&metadata)
+        && has_one_name(path, &metadata)
         && let Ok(mut file) = File::options().write(true).open(path)
     {
         let zeros = [0; 1 << 12];
@@ -199,7 +213,7 @@ fn is_leftover(name: &str) -> bool {
         return false;
     };
     let owner = rest.split_once('-').and_then(|(pid, _)| pid.parse().ok());
-    !owner.is_some_and(|pid: u32| pid != std::process::id() && process_start(pid).is_some())
+    !owner.is_some_and(|pid: u32| pid != std::process::id() && sys::process_start(pid).is_some())
 }
 
 /// Removes an empty folder.
@@ -217,10 +231,7 @@ pub(crate) fn remove_dir_all(path: &Path) -> io::Result<()> {
 /// Creates a private folder.
 pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
     point("create-folder")?;
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    sys::create_private_dir(path)
 }
 
 /// Makes a file's bytes durable.
@@ -229,14 +240,16 @@ pub(crate) fn sync(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes the names in a folder durable. Systems other than Unix cannot.
+/// Makes the bytes of the file at `path` durable.
+pub(crate) fn sync_path(path: &Path) -> io::Result<()> {
+    point("sync")?;
+    sys::sync_path(path)
+}
+
+/// Makes the names in a folder durable; on Windows, where the system allows it.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     point("sync-folder")?;
-    #[cfg(unix)]
-    fs_err::File::open(folder)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
+    sys::sync_folder(folder)
 }
 
 /// Returns the folder that a file is in; a bare name is in the working folder.
@@ -267,8 +280,15 @@ mod tests {
     #[test]
     fn sweep_removes_temp_files_of_ended_processes_only() {
         let folder = tempfile::tempdir().unwrap();
+        // Both run until their input ends.
+        let program = if cfg!(windows) { "cmd" } else { "cat" };
+        let running = std::process::Command::new(program)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::null())
+            .spawn();
+        let mut running = running.unwrap();
         let names = [
-            format!("{PREFIX}1-abc{SUFFIX}"),
+            format!("{PREFIX}{}-abc{SUFFIX}", running.id()),
             format!("{PREFIX}4000000000-abc{SUFFIX}"),
             format!("{PREFIX}old{SUFFIX}"),
             "s.jsonl".to_owned(),
@@ -277,8 +297,9 @@ mod tests {
             fs_err::write(folder.path().join(name), b"x").unwrap();
         }
         sweep(folder.path());
+        drop(running.stdin.take());
+        running.wait().unwrap();
         let left = names.map(|n| folder.path().join(n).exists());
-        // The first process of the system always runs.
-        assert_eq!(left, [cfg!(unix), !cfg!(unix), false, true]);
+        assert_eq!(left, [true, false, false, true]);
     }
 }

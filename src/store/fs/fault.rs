@@ -2,7 +2,7 @@
 //!
 //! `CCSURGERY_FAULT=ACTION@WHERE` acts at the point of that number (from 1, in the order in which they are
 //! passed), or at every point of that name. `kill` ends the process as `kill -9` does, `stop` halts it until it is
-//! continued, `fail` makes the step fail, and `dead` makes it and every later step fail, as a broken disk would.
+//! continued (on Windows, until the file exists that `CCSURGERY_FAULT_CONTINUE` names), `fail` makes the step fail, and `dead` makes it and every later step fail, as a broken disk would.
 //! `CCSURGERY_FAULT_TRACE` names a file to which the name of each point is appended.
 
 /// Marks a step that is about to change the disk.
@@ -25,7 +25,7 @@ mod armed {
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use rustix::process::{Signal, getpid, kill_process};
+    use crate::store::fs::sys;
 
     /// The action and where it is taken.
     static FAULT: LazyLock<Option<(String, String)>> = LazyLock::new(|| {
@@ -49,17 +49,12 @@ mod armed {
             Err(_) => place == name,
         };
         match (here, action.as_str()) {
-            (true, "kill") => end(),
-            (true, "stop") => kill_process(getpid(), Signal::STOP)?,
+            (true, "kill") => sys::kill_self(),
+            (true, "stop") => sys::stop_self()?,
             (true, "fail" | "dead") => return Err(io::Error::from_raw_os_error(5)),
             _ => {}
         }
         Ok(())
-    }
-
-    fn end() -> ! {
-        let _ = kill_process(getpid(), Signal::KILL);
-        std::process::abort();
     }
 
     fn trace(name: &str) -> io::Result<()> {

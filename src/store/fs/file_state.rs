@@ -10,6 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::document::Source;
 
 use super::sum::Sum;
+use super::sys;
+
+/// Returns the mode of the file at `path`, on systems that have modes.
+pub fn file_mode(path: &Path) -> Option<u32> {
+    sys::mode(&fs_err::metadata(path).ok()?)
+}
 
 /// The checksum, size, time and mode of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,15 +48,11 @@ impl FileState {
             .modified()?
             .duration_since(SystemTime::UNIX_EPOCH)
             .ok();
-        #[cfg(unix)]
-        let mode = Some(std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777);
-        #[cfg(not(unix))]
-        let mode = None;
         Ok(Self {
             sum,
             len,
             modified: modified.and_then(|d| u64::try_from(d.as_nanos()).ok()),
-            mode,
+            mode: sys::mode(metadata),
         })
     }
 
@@ -71,9 +73,8 @@ impl FileState {
         if let Some(nanoseconds) = self.modified {
             file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds))?;
         }
-        #[cfg(unix)]
         if let Some(mode) = self.mode {
-            file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+            sys::set_mode(&file, mode)?;
         }
         Ok(())
     }

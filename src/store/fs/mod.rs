@@ -16,14 +16,15 @@ mod regular;
 mod stamp;
 mod sum;
 pub(crate) mod swap;
+pub(crate) mod sys;
 mod verifying_writer;
 
 pub use atomic::{
     Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
     write_private,
 };
-pub use file_state::FileState;
-pub use plain_path::{lexical_path, plain_path};
+pub use file_state::{FileState, file_mode};
+pub use plain_path::{lexical_path, plain_path, real_path};
 pub use process::process_start;
 pub use regular::{check_readable, kind_of_file, read_followed};
 pub(crate) use regular::{is_regular, open_followed, open_regular};

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::sys::{path_bytes, path_of_bytes};
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
@@ -12,14 +14,15 @@ enum Written {
 }
 
 impl Written {
-    fn of(path: &Path) -> Option<Self> {
+    fn of(path: &Path) -> Self {
         match path.to_str() {
-            Some(text) => Some(Self::Text(text.to_owned())),
-            None => bytes_of(path).map(|bytes| {
+            Some(text) => Self::Text(text.to_owned()),
+            None => {
+                let bytes = path_bytes(path);
                 let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap_or('0');
                 let hex = bytes.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]);
                 Self::Bytes { hex: hex.collect() }
-            }),
+            }
         }
     }
 
@@ -31,37 +34,10 @@ impl Written {
                     let pair = std::str::from_utf8(pair).ok().filter(|p| p.len() == 2)?;
                     u8::from_str_radix(pair, 16).ok()
                 });
-                path_of(digits.collect::<Option<Vec<u8>>>()?)
+                path_of_bytes(digits.collect::<Option<Vec<u8>>>()?)
             }
         }
     }
-}
-
-#[cfg(unix)]
-fn bytes_of(path: &Path) -> Option<Vec<u8>> {
-    use std::os::unix::ffi::OsStrExt as _;
-    Some(path.as_os_str().as_bytes().to_vec())
-}
-
-#[cfg(unix)]
-fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStringExt as _;
-    Some(std::ffi::OsString::from_vec(bytes).into())
-}
-
-/// Other systems have no paths that are bytes.
-#[cfg(not(unix))]
-fn bytes_of(_: &Path) -> Option<Vec<u8>> {
-    None
-}
-
-#[cfg(not(unix))]
-fn path_of(_: Vec<u8>) -> Option<PathBuf> {
-    None
-}
-
-fn written<E: ser::Error>(path: &Path) -> Result<Written, E> {
-    Written::of(path).ok_or_else(|| E::custom("the path cannot be written as text"))
 }
 
 fn read<E: de::Error>(written: Written) -> Result<PathBuf, E> {
@@ -73,7 +49,7 @@ pub(crate) mod one {
     use super::{Deserialize, Deserializer, Path, PathBuf, Serialize, Serializer, Written};
 
     pub(crate) fn serialize<S: Serializer>(path: &Path, s: S) -> Result<S::Ok, S::Error> {
-        super::written::<S::Error>(path)?.serialize(s)
+        Written::of(path).serialize(s)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<PathBuf, D::Error> {
@@ -86,8 +62,7 @@ pub(crate) mod list {
     use super::{Deserialize, Deserializer, PathBuf, Serializer, Written};
 
     pub(crate) fn serialize<S: Serializer>(paths: &[PathBuf], s: S) -> Result<S::Ok, S::Error> {
-        let all: Result<Vec<Written>, S::Error> = paths.iter().map(|p| super::written(p)).collect();
-        s.collect_seq(all?)
+        s.collect_seq(paths.iter().map(|p| Written::of(p)))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<PathBuf>, D::Error> {
@@ -105,7 +80,7 @@ mod tests {
 
     #[test]
     fn path_text_keeps_paths_that_are_not_utf8() {
-        let odd = path_of(b"/x/odd\xff.jsonl".to_vec()).unwrap();
+        let odd = path_of_bytes(b"/x/odd\xff.jsonl".to_vec()).unwrap();
         let holder = Holder(vec!["/x/é".into(), odd]);
         let text = serde_json::to_string(&holder).unwrap();
         assert_eq!(text, r#"["/x/é",{"hex":"2f782f6f6464ff2e6a736f6e6c"}]"#);

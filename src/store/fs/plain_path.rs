@@ -3,6 +3,14 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use super::sys;
+
+/// Returns the path of a file or folder with all links resolved, as Claude Code names projects: on Windows without the `\\?\`
+/// that the system puts before such paths, where that is possible.
+pub fn real_path(path: &Path) -> io::Result<PathBuf> {
+    fs_err::canonicalize(path).map(sys::usual_path)
+}
+
 /// Returns the absolute path of a file or folder without `..` in it, because the journal accepts no other.
 ///
 /// Links in the folders before a `..` are followed, as the system does. The last name is kept even if it is a link.
@@ -12,8 +20,8 @@ pub fn plain_path(path: &Path) -> io::Result<PathBuf> {
         return Ok(path);
     }
     match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) => Ok(fs_err::canonicalize(folder)?.join(name)),
-        _ => fs_err::canonicalize(&path),
+        (Some(folder), Some(name)) => Ok(real_path(folder)?.join(name)),
+        _ => real_path(&path),
     }
 }
 
@@ -37,7 +45,7 @@ mod tests {
     #[test]
     fn plain_path_has_no_parent_folders() {
         let folder = tempfile::tempdir().expect("a folder");
-        let root = fs_err::canonicalize(folder.path()).expect("its real path");
+        let root = real_path(folder.path()).expect("its real path");
         fs_err::create_dir(root.join("a")).expect("a folder");
         for (path, plain) in [("a/../b", "b"), ("a/../a", "a"), ("a/..", ""), ("a", "a")] {
             let expected = root.join(plain);

@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use super::sys;
+
 /// Opens a file for reading. Fails for a link and for anything that is not a regular file, without waiting.
 ///
 /// Opening a pipe would wait for a writer, and opening a link would read a file somewhere else.
@@ -30,21 +32,8 @@ fn open(path: &Path, follow: bool) -> io::Result<File> {
     if !metadata.map_err(named)?.is_file() {
         return Err(named(not_regular()));
     }
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt as _;
-        // The file may have been replaced since.
-        let no_follow = if follow {
-            OFlags::empty()
-        } else {
-            OFlags::NOFOLLOW
-        };
-        options.custom_flags((OFlags::NONBLOCK | no_follow).bits().cast_signed());
-    }
-    let file = options.open(path).map_err(named)?;
+    // The file may have been replaced since.
+    let file = sys::open_at_once(OpenOptions::new().read(true), path, follow).map_err(named)?;
     if !file.metadata().map_err(named)?.is_file() {
         return Err(named(not_regular()));
     }
@@ -62,18 +51,8 @@ pub fn kind_of_file(path: &Path) -> &'static str {
         return "a file that cannot be looked at";
     };
     let kind = metadata.file_type();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt as _;
-        if kind.is_fifo() {
-            return "a pipe";
-        }
-        if kind.is_socket() {
-            return "a socket";
-        }
-        if kind.is_block_device() || kind.is_char_device() {
-            return "a device";
-        }
+    if let Some(word) = sys::special_kind(kind) {
+        return word;
     }
     match kind {
         kind if kind.is_symlink() => "a link",

@@ -1,7 +1,10 @@
 //! Tells whether a file is still the one that was read.
 
+use std::fs::Metadata;
 use std::path::Path;
 use std::time::SystemTime;
+
+use super::sys;
 
 /// The size, time and identity of a file when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,26 +13,22 @@ pub struct Stamp {
     pub len: u64,
     /// When it was last written.
     pub modified: Option<SystemTime>,
-    /// Its inode number; 0 on systems without one.
+    /// Its number within the file system: the inode, or the file index on Windows.
     pub inode: u64,
 }
 
 impl Stamp {
     /// Returns the stamp of the file at `path`.
     pub fn of(path: &Path) -> std::io::Result<Self> {
-        Ok(Self::from_metadata(&fs_err::metadata(path)?))
+        sys::metadata_and_number(path).map(Self::new)
     }
 
     /// Returns the stamp of an open file.
     pub fn of_file(file: &std::fs::File) -> std::io::Result<Self> {
-        Ok(Self::from_metadata(&file.metadata()?))
+        sys::metadata_and_number_of(file).map(Self::new)
     }
 
-    fn from_metadata(metadata: &std::fs::Metadata) -> Self {
-        #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
-        #[cfg(not(unix))]
-        let inode = 0;
+    fn new((metadata, inode): (Metadata, u64)) -> Self {
         Self {
             len: metadata.len(),
             modified: metadata.modified().ok(),

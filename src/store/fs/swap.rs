@@ -1,8 +1,11 @@
 //! Replaces or removes a file without losing what somebody appends to it at that moment.
 //!
-//! The old file is under a write lease (see `lease`) from the last look at it until the whole operation is done, and
+//! The old file is held against writers (see `lease`) from the last look at it until the whole operation is done, and
 //! keeps a second name, so that it can be put back. A program that waited to append then appends to it as if nothing had
 //! happened. Bytes that reached the new file meanwhile are appended to the old one.
+//!
+//! Some systems cannot replace a file that is open, not even by this process. There it is closed for the moment of the
+//! renaming, and held again by its second name, which shows whether somebody wrote to it or has it open.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -59,7 +62,7 @@ impl Swap {
         let swap = Self::change(path, stamp, Some(len), |swap| {
             swap.aside = disk::link_to_temp(path, folder_of(path)).ok();
             point("swap:looked")?;
-            disk::persist(incoming, path)
+            disk::persist_over(incoming, path, || swap.lease = None)
         })?;
         swap.synced()
     }
@@ -91,17 +94,29 @@ impl Swap {
             new,
         };
         step(&mut swap)?;
-        match point("swap:renamed").and_then(|()| swap.is_still()) {
-            Ok(true) => Ok(swap),
-            Ok(false) => {
-                swap.put_back()?;
+        let looked = swap.hold_again().and_then(|()| {
+            point("swap:renamed")?;
+            if swap.is_still()? {
+                Ok(())
+            } else {
                 Err(SwapError::Changed)
             }
+        });
+        match looked {
+            Ok(()) => Ok(swap),
             Err(error) => {
                 swap.put_back()?;
-                Err(error.into())
+                Err(error)
             }
         }
+    }
+
+    /// Holds the old file by its second name, if it had to be closed.
+    fn hold_again(&mut self) -> Result<(), SwapError> {
+        if let (None, Some(aside)) = (&self.lease, &self.aside) {
+            self.lease = Some(WriteLease::take(aside)?);
+        }
+        Ok(())
     }
 
     fn synced(self) -> Result<Self, SwapError> {
@@ -165,11 +180,18 @@ impl Swap {
             drop(self.lease);
             return disk::sync_folder(folder_of(&self.path));
         };
-        let new = File::open(&self.path);
-        disk::persist(aside, &self.path)?;
+        let mut new = File::open(&self.path).ok();
+        let mut second_name = None;
+        disk::persist_over(aside, &self.path, || {
+            second_name = disk::link_to_temp(&self.path, folder_of(&self.path)).ok();
+            new = None;
+        })?;
         // Whoever waited continues, with the old file.
         drop(self.lease);
-        if let Ok(new) = new {
+        if let Some(name) = &second_name {
+            new = File::open(name).ok();
+        }
+        if let Some(new) = new {
             // Whoever opened the new file has a moment to finish.
             let _lease = WriteLease::of(new.try_clone()?, folder_of(&self.path));
             append_rest(&new, len, &self.path)?;

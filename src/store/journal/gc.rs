@@ -17,9 +17,10 @@ impl Journal {
         };
         let mut freed = 0;
         for entry in fs_err::read_dir(&folder).map_err(failed)? {
-            let metadata = entry.and_then(|e| e.metadata()).map_err(failed)?;
+            let entry = entry.map_err(failed)?;
+            let metadata = entry.metadata().map_err(failed)?;
             // Bytes that another name still holds are not freed.
-            freed += if disk::has_one_name(&metadata) {
+            freed += if disk::has_one_name(&entry.path(), &metadata) {
                 metadata.len()
             } else {
                 0

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::store::fs::atomic::create_private_dirs;
 use crate::store::fs::swap::{Swap, SwapError};
-use crate::store::fs::{FileState, Stamp, disk, process_start};
+use crate::store::fs::{FileState, Stamp, disk, process_start, real_path};
 use crate::store::sessions::remove_from_index;
 
 use super::journal::{Journal, JournalError};
@@ -186,7 +186,7 @@ impl Journal {
         let removed = operation.removed.iter().map(|r| r.path.as_path());
         // A shared file can be a link; it is written where the link leads.
         let shared = operation.shared.iter().map(|edit| {
-            let path = fs_err::canonicalize(edit.path());
+            let path = real_path(edit.path());
             path.unwrap_or_else(|_| edit.path().clone())
         });
         let shared: Vec<std::path::PathBuf> = shared.collect();

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::json::{Edit, apply_edits, decode, encode, fields, lookup};
 use crate::store::fs::atomic::Candidate;
 use crate::store::fs::swap::{Swap, SwapError};
-use crate::store::fs::{Stamp, open_regular, path_text};
+use crate::store::fs::{Stamp, open_regular, path_text, real_path};
 
 /// How often a change is tried while another program writes the file.
 const ATTEMPTS: usize = 5;
@@ -114,7 +114,7 @@ pub(crate) fn revert_all(edits: &[SharedEdit]) -> io::Result<()> {
 /// Changes a file, and tries again if another program wrote to it meanwhile. A file that does not exist needs no change.
 fn rewrite(path: &Path, change: impl Fn(&[u8]) -> Option<Vec<u8>>) -> io::Result<()> {
     // A link stays a link: the file that it leads to is written.
-    let path = match fs_err::canonicalize(path) {
+    let path = match real_path(path) {
         Ok(path) => path,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(e) => return Err(e),

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::journal::Journal;
 use super::record::{Operation, VERSION, is_operation_id};
 use super::shared_edit::SharedEdit;
+use crate::store::fs::real_path;
 use crate::store::sessions::{is_place, is_shared};
 
 /// Why a record is not used.
@@ -106,7 +107,7 @@ impl Journal {
 
 /// Returns where a link leads, whether or not there is a file.
 fn real_place(path: &Path) -> PathBuf {
-    if let Ok(real) = fs_err::canonicalize(path) {
+    if let Ok(real) = real_path(path) {
         return real;
     }
     match (std::fs::read_link(path), path.parent()) {
@@ -123,7 +124,8 @@ mod tests {
 
     fn operation() -> Operation {
         let mut operation = Operation::new(SystemTime::UNIX_EPOCH, uuid::Uuid::nil());
-        operation.created = vec!["/c/projects/p/s.jsonl".into()];
+        let created = std::path::absolute("/c/projects/p/s.jsonl");
+        operation.created = vec![created.unwrap()];
         operation
     }
 

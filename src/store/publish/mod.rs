@@ -24,7 +24,7 @@ pub use change_set::{ChangeSet, Content, Creation, MakeTranscript, Removal};
 pub use copy_plan::{CopyPlan, CopySource, CopyTarget, PlannedAction, PlannedFile};
 pub use error::CommitError;
 pub use publisher::{Provenance, Published, Sessions, write_file, write_stream};
-pub use relocation::{MovedSession, Relocation, kept_time, moved_path};
+pub use relocation::{MovedSession, Relocation, is_same_folder, kept_time, moved_path};
 pub use removal::{RemovedSession, removal_of, removal_of_files};
 pub use sidecar_changes::SidecarChanges;
 pub use subagents::{ChangedSubagent, SubagentError, SubagentWork, changed_subagents};

@@ -9,13 +9,14 @@ use std::time::{Duration, SystemTime};
 use crate::json::{Edit, apply_edits, decode, encode, fields, lookup};
 use crate::ops::MoveProject;
 use crate::session::Session;
-use crate::store::fs::{disk, is_regular, open_regular};
+use crate::store::fs::{disk, is_regular, open_regular, real_path};
 use crate::store::journal::{LineChange, SharedEdit};
 use crate::store::sessions::{
     Config, Located, Locator, SessionPlaces, Sidecar, SidecarKind, glance, memory, resume_cache,
     session_folders, slug,
 };
 use crate::surgery::{Surgery, SurgeryError, Verified};
+use crate::transcript::project_path;
 
 use super::change_set::{ChangeSet, Content, Creation, Removal};
 use super::error::CommitError;
@@ -55,8 +56,12 @@ pub struct Relocation {
 
 /// Returns the path that a folder has after `old` became `new`; `None` if it is neither `old` nor below it.
 pub fn moved_path(path: &str, old: &str, new: &str) -> Option<String> {
-    let rest = path.strip_prefix(old)?;
-    (rest.is_empty() || rest.starts_with(['/', '\\'])).then(|| format!("{new}{rest}"))
+    project_path::moved(path, old, new)
+}
+
+/// Returns whether two paths name the same folder, by their names alone.
+pub fn is_same_folder(a: &Path, b: &Path) -> bool {
+    project_path::is_same_folder(&a.to_string_lossy(), &b.to_string_lossy())
 }
 
 impl Relocation {
@@ -68,7 +73,7 @@ impl Relocation {
         let start = &start[..start.len().min(200)];
         for folder in folders_of(config)? {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            if name.starts_with(start) {
+            if is_start(&name, start, old) {
                 all.take_folder(config, &folder, old, new)?;
             }
         }
@@ -393,13 +398,22 @@ fn folders_of(config: &Config) -> io::Result<Vec<PathBuf>> {
     Ok(all)
 }
 
+/// Returns whether a folder's name begins like that of the folder `old`. On Windows, capital letters do not count.
+fn is_start(name: &str, start: &str, old: &str) -> bool {
+    if !project_path::is_windows(old) {
+        return name.starts_with(start);
+    }
+    let head = name.get(..start.len());
+    head.is_some_and(|head| head.eq_ignore_ascii_case(start))
+}
+
 fn moved_file(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     path.strip_prefix(from).ok().map(|rest| to.join(rest))
 }
 
 /// Reads a shared file, if there is one. A link is followed: its file is edited, and the link stays.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let Ok(path) = fs_err::canonicalize(path) else {
+    let Ok(path) = real_path(path) else {
         return Ok(None);
     };
     let mut text = Vec::new();
@@ -410,15 +424,6 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn moved_path_moves_the_folder_and_those_below_it() {
-        let moved = |path: &str| moved_path(path, "/w/old", "/w/new");
-        assert_eq!(moved("/w/old").as_deref(), Some("/w/new"));
-        assert_eq!(moved("/w/old/a").as_deref(), Some("/w/new/a"));
-        assert_eq!(moved("/w/older"), None);
-        assert_eq!(moved("/w"), None);
-    }
 
     #[test]
     fn kept_time_keeps_the_order_and_leaves_a_week() {

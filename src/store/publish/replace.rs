@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::document::Source;
 use crate::store::fs::atomic::{create_private_dirs, link_or_copy, sync_folder};
 use crate::store::fs::swap::{Swap, SwapError, Swaps};
-use crate::store::fs::{FileState, Stamp, disk};
+use crate::store::fs::{FileState, Stamp, disk, real_path};
 use crate::store::journal::{
     Journal, Operation, Replaced, State, before_name, is_as, remove_folders, remove_resume_cache,
 };
@@ -155,7 +155,7 @@ fn replace_all(
 
 /// Returns where a file really is, because a link to it stays a link. Fails if it is no longer what was read.
 fn real(file: &Replacement<'_>) -> Result<PathBuf, CommitError> {
-    let path = fs_err::canonicalize(file.path)?;
+    let path = real_path(file.path)?;
     if Stamp::of(&path)? != file.stamp {
         return Err(at(&path, SwapError::Changed));
     }
@@ -164,7 +164,7 @@ fn real(file: &Replacement<'_>) -> Result<PathBuf, CommitError> {
 
 /// Keeps the old file: as a second name for it if possible, else as a copy.
 fn back_up(replaced: &Replaced, backup: &Path) -> Result<(), CommitError> {
-    disk::sync(&std::fs::File::open(&replaced.path)?)?;
+    disk::sync_path(&replaced.path)?;
     if link_or_copy(&replaced.path, backup)?
         || replaced.before.sum.is_of(Source::open(backup)?.bytes())
     {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::fs::atomic::{Candidate, create_private_dirs, link_or_copy, write_private};
 use crate::store::fs::disk::{self, folder_of};
 use crate::store::fs::swap::{Swap, SwapError};
-use crate::store::fs::{FileState, Stamp, open_regular, path_text};
+use crate::store::fs::{FileState, Stamp, open_regular, path_text, real_path};
 use crate::store::journal::{Journal, JournalError, Now, Operation, Replaced, State, before_name};
 use crate::store::publish::{CommitError, Provenance, write_transcript};
 use crate::store::sessions::{is_place, is_shared, resume_cache};
@@ -107,7 +107,7 @@ impl<'a> Redaction<'a> {
     }
 
     fn add(&mut self, path: &Path, stamp: Stamp, after: FileState) -> Result<(), CommitError> {
-        let path = fs_err::canonicalize(path)?;
+        let path = real_path(path)?;
         let before = FileState::of(&path)?;
         if Stamp::of(&path)? != stamp {
             return Err(CommitError::Changed { path });

@@ -23,6 +23,8 @@ struct Running {
     pid: u32,
     session_id: Option<String>,
     proc_start: Option<serde_json::Value>,
+    /// When it started, as clients on Windows write it down.
+    proc_start_ft: Option<serde_json::Value>,
     status: Option<String>,
 }
 
@@ -74,9 +76,17 @@ fn is_running(r: &Running) -> bool {
     let Some(start) = process_start(r.pid) else {
         return false;
     };
-    match &r.proc_start {
-        Some(serde_json::Value::String(s)) => *s == start,
-        Some(serde_json::Value::Number(n)) => n.to_string() == start,
-        _ => true,
-    }
+    let noted = match r.proc_start.as_ref().or(r.proc_start_ft.as_ref()) {
+        Some(serde_json::Value::String(s)) => s.clone(),
+        Some(serde_json::Value::Number(n)) => n.to_string(),
+        _ => return true,
+    };
+    // A time in another notation, or none from the system, does not show that it is another process.
+    noted == start || !is_like(&noted, &start)
+}
+
+/// Returns whether two times are written in the same notation. On Linux that is always the same: ticks since the start.
+fn is_like(a: &str, b: &str) -> bool {
+    let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    cfg!(target_os = "linux") || (a.len() == b.len() && is_number(a) == is_number(b))
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::transcript::project_path::is_same_folder;
 use crate::view::Overview;
 
 use super::super::fs::plain_path;
@@ -143,10 +144,10 @@ impl<'a> Locator<'a> {
             return Ok(own);
         }
         let project = self.project.to_string_lossy();
-        let moved = self
-            .all()?
-            .into_iter()
-            .filter(|f| glance(&f.path).is_ok_and(|g| g.cwd.as_deref() == Some(&*project)));
+        let moved = self.all()?.into_iter().filter(|f| {
+            let cwd = glance(&f.path).ok().and_then(|g| g.cwd);
+            cwd.is_some_and(|cwd| is_same_folder(&cwd, &project))
+        });
         Ok(moved.collect())
     }
 

@@ -8,6 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::fs::{real_path, sys};
 use super::config::Config;
 use super::sidecars::SidecarKind;
 
@@ -164,7 +165,11 @@ pub(crate) const PLACES: [Place; 19] = [
 
 /// Returns whether a session id or a slug can be part of a path without leading anywhere else.
 pub(crate) fn is_name(name: &str) -> bool {
-    !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
+    !name.is_empty()
+        && name != "."
+        && name != ".."
+        && !name.contains(['/', '\\', '\0'])
+        && sys::is_file_name(name)
 }
 
 /// Returns the row for a file at `rest` below `P/S`.
@@ -188,8 +193,7 @@ pub(crate) fn is_place(config: &Config, path: &Path) -> bool {
         return true;
     }
     let is_below = |root: &Path, path: &Path| path.strip_prefix(root).is_ok_and(is_in_table);
-    is_below(root, path)
-        || fs_err::canonicalize(root).is_ok_and(|root| is_below(&root, &resolved(path)))
+    is_below(root, path) || real_path(root).is_ok_and(|root| is_below(&root, &resolved(path)))
 }
 
 /// Returns whether a path of the config folder is in a folder of the table.
@@ -201,8 +205,7 @@ fn is_in_table(rest: &Path) -> bool {
 /// Returns a path with the links of its existing part resolved.
 fn resolved(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (fs_err::canonicalize(ancestor), path.strip_prefix(ancestor))
-        {
+        if let (Ok(real), Ok(rest)) = (real_path(ancestor), path.strip_prefix(ancestor)) {
             return real.join(rest);
         }
     }
@@ -228,7 +231,11 @@ mod tests {
         for bad in ["", ".", "..", "a/b", "/", r"a\b", "a\0b"] {
             assert!(!is_name(bad), "{bad:?}");
         }
-        assert!(is_name("5e551000") && is_name("...") && is_name("odd name"));
+        assert!(is_name("5e551000") && is_name("odd name"));
+        // Windows drops dots at the end, and has names that lead to devices or into other files.
+        for odd in ["...", "nul", "COM1.x", "a:b"] {
+            assert_eq!(is_name(odd), cfg!(unix), "{odd}");
+        }
     }
 
     #[test]

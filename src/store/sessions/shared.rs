@@ -72,8 +72,9 @@ mod tests {
 
     #[test]
     fn shared_files_are_recognised() {
-        let config = Config::new("/home/u/.claude");
-        let is = |path: &str| is_shared(&config, Path::new(path));
+        let absolute = |path: &str| std::path::absolute(path).expect("a path");
+        let config = Config::new(absolute("/home/u/.claude"));
+        let is = |path: &str| is_shared(&config, &absolute(path));
         assert!(is("/home/u/.claude/history.jsonl"));
         assert!(is("/home/u/.claude/paste-cache/0123.txt"));
         assert!(is("/home/u/.claude.json"));

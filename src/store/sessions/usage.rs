@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use rayon::prelude::*;
 
+use super::super::fs::sys;
 use super::config::Config;
 use super::live::running;
 use super::places::{PLACES, is_name, own_place};
@@ -319,7 +320,7 @@ impl Scan {
 
     fn assign(&mut self, id: &str, kind: UsageKind, found: Found) {
         let len = found.metadata.len();
-        if let Some(key) = several_names(&found.metadata)
+        if let Some(key) = sys::several_names(&found.path, &found.metadata)
             && !self.seen.insert(key)
         {
             self.usage.linked += len;
@@ -356,20 +357,6 @@ impl Scan {
         let size = |p: &ProjectUsage| std::cmp::Reverse(p.sizes().total());
         self.usage.projects.sort_by_cached_key(size);
         self.usage
-    }
-}
-
-/// Returns what identifies a file that has several names. Only Unix tells.
-fn several_names(metadata: &Metadata) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        (metadata.nlink() > 1).then(|| (metadata.dev(), metadata.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        None
     }
 }
 

@@ -4,8 +4,8 @@ use ccsurgery::doctor::Judgement;
 use ccsurgery::document::Document;
 use ccsurgery::ops::{
     Clone as Copy, Compact, Delete, DonorError, DropHidden, DropImages, DropTools, EditText,
-    Extract, Redact, RepairOptions, RestoreBranch, Selector, StripThinking, Title, TokenCount, Trim,
-    Truncate, Uncompact, passes,
+    Extract, Redact, RepairOptions, RestoreBranch, Selector, StripThinking, Title, TokenCount,
+    Trim, Truncate, Uncompact, passes,
 };
 use ccsurgery::secrets::{Ledger, Scanner, Vault, placeholders};
 use ccsurgery::session::{Session, TurnRange};

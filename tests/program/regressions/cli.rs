@@ -232,7 +232,12 @@ fn no_claude_code_data_is_reported_with_ways_out() {
         let command = home.command(arguments).env("CLAUDE_CONFIG_DIR", "/no/such");
         let run = command.run();
         assert_eq!(run.code, 1, "{arguments:?} {run:?}");
-        for word in ["/no/such", "CLAUDE_CONFIG_DIR", "ccsurgery demo"] {
+        let shown = std::path::absolute("/no/such").expect("a path");
+        for word in [
+            &*shown.to_string_lossy(),
+            "CLAUDE_CONFIG_DIR",
+            "ccsurgery demo",
+        ] {
             assert!(run.stderr.contains(word), "{arguments:?} {run:?}");
         }
     }

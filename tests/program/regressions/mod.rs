@@ -4,6 +4,7 @@ mod cli;
 mod digest;
 mod doctor;
 mod ops;
+#[cfg(unix)]
 mod reading;
 mod render;
 mod store;

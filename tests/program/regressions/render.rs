@@ -1,7 +1,5 @@
 //! Regressions in `render`, `secrets` and `view`.
 
-use std::os::unix::ffi::OsStringExt as _;
-
 use serde_json::{Value, json};
 
 use crate::harness::{Home, SESSION, Transcript};
@@ -135,8 +133,10 @@ fn diff_masks_a_private_key_that_spans_lines() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn ls_as_json_accepts_file_names_that_are_not_utf8() {
+    use std::os::unix::ffi::OsStringExt as _;
     let home = Home::new();
     let path = home.add(&prompt(&home, "hello").answer("x"));
     let odd = std::ffi::OsString::from_vec(b"odd\xff.jsonl".to_vec());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Run, SESSION};
+use crate::harness::{Home, Run, SESSION, in_json};
 
 const STRIP: [&str; 5] = ["strip-thinking", SESSION, "--in-place", "--yes", "-q"];
 const UNDO: [&str; 2] = ["undo", "--yes"];
@@ -201,7 +201,7 @@ fn redo_of_a_clone_enters_it_in_the_index_again() {
     assert!(!text(&index).contains(&id));
     ok(&home, &["redo", "--yes"]);
     assert!(text(&index).contains(&id));
-    assert!(text(&index).contains(&home.project().to_string_lossy().into_owned()));
+    assert!(text(&index).contains(&in_json(&home.project().to_string_lossy())));
 }
 
 #[cfg(unix)]

@@ -38,7 +38,7 @@ impl Home {
     }
 
     pub(crate) fn project(&self) -> PathBuf {
-        std::fs::canonicalize(self.root.path().join("project")).unwrap()
+        ccsurgery::store::real_path(&self.root.path().join("project")).unwrap()
     }
 
     pub(crate) fn config(&self) -> PathBuf {
@@ -75,6 +75,7 @@ impl Home {
             .current_dir(self.project())
             .env_clear()
             .env("HOME", self.root.path())
+            .env("USERPROFILE", self.root.path())
             .env("CLAUDE_CONFIG_DIR", self.config())
             .env("CCSURGERY_STATE_DIR", self.root.path().join("state"))
             .env("TZ", "UTC")

@@ -45,10 +45,8 @@ impl World {
             id,
         };
         let rest = |p: &Path| {
-            p.strip_prefix(self.root.path())
-                .unwrap()
-                .display()
-                .to_string()
+            let rest = p.strip_prefix(self.root.path()).unwrap();
+            rest.to_str().unwrap().replace('\\', "/")
         };
         let owner = |f: &Sidecar| match f.kind {
             SidecarKind::Plan | SidecarKind::OldSubagent => format!("new-{}", f.owner),
