@@ -90,7 +90,8 @@ impl Resume {
         }
     }
 
-    fn in_project(id: &str, project: Option<&Path>, working_folder: &Path) -> Self {
+    /// Returns how a session of the config folder is resumed, which belongs to the folder `project`.
+    pub(super) fn in_project(id: &str, project: Option<&Path>, working_folder: &Path) -> Self {
         let resume = format!("claude --resume {}", quoted(id));
         let Some(project) = project.filter(|dir| *dir != working_folder) else {
             return Self {

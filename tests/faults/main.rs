@@ -12,6 +12,7 @@
 mod harness;
 
 mod broken;
+mod bundle;
 #[cfg(target_os = "linux")]
 mod calls;
 mod cases;

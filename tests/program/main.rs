@@ -9,6 +9,8 @@ mod harness;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod archives;
+mod bundles;
 mod change;
 mod clone;
 mod completions;
@@ -23,9 +25,11 @@ mod graft;
 mod grep;
 mod help;
 mod hostile;
+mod hostile_bundles;
 mod in_place;
 mod journal;
 mod json_schema;
+mod keep;
 mod network;
 mod not_utf8;
 mod places;

@@ -137,22 +137,36 @@ fn hunt(context: &mut Context, args: &RedactArgs, scanner: Scanner) -> Result<Hu
         )
     };
     let mut hunt = Hunt {
-        targets,
-        scanner,
-        vault: Vault::default(),
-        searched: Searched::default(),
-        suggestions: Vec::new(),
         session,
         is_all: args.all,
+        ..Hunt::new(targets, scanner)
     };
-    let total = hunt.targets.iter().map(|t| t.len).sum();
-    let progress = Progress::start(context.progress, "searching for secrets");
-    hunt.search(&progress.count_to(total));
-    progress.done();
+    hunt.search_all(context);
     Ok(hunt)
 }
 
 impl Hunt {
+    /// Prepares a search of files that are not shared.
+    pub(super) fn new(targets: Vec<RedactTarget>, scanner: Scanner) -> Self {
+        Self {
+            targets,
+            scanner,
+            vault: Vault::default(),
+            searched: Searched::default(),
+            suggestions: Vec::new(),
+            session: None,
+            is_all: false,
+        }
+    }
+
+    /// Searches all files, and shows the progress.
+    pub(super) fn search_all(&mut self, context: &Context) {
+        let total = self.targets.iter().map(|t| t.len).sum();
+        let progress = Progress::start(context.progress, "searching for secrets");
+        self.search(&progress.count_to(total));
+        progress.done();
+    }
+
     fn search(&mut self, done: &AtomicU64) {
         let (is_all, scanner) = (self.is_all, &self.scanner);
         let own =
@@ -216,10 +230,7 @@ fn confirm_suggestions(context: &mut Context, hunt: &mut Hunt) -> Result<(), Cli
     }
     if accepted {
         hunt.vault = Vault::default();
-        let progress = Progress::start(context.progress, "searching for secrets");
-        let total = hunt.targets.iter().map(|t| t.len).sum();
-        hunt.search(&progress.count_to(total));
-        progress.done();
+        hunt.search_all(context);
         hunt.suggestions.clear();
     }
     Ok(())

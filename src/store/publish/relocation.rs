@@ -15,7 +15,7 @@ use crate::store::sessions::{
     Config, Located, Locator, SessionPlaces, Sidecar, SidecarKind, glance, memory, resume_cache,
     session_folders, slug,
 };
-use crate::surgery::{Surgery, SurgeryError, Verified};
+use crate::surgery::{Surgery, SurgeryError, Verified, moved_path};
 
 use super::change_set::{ChangeSet, Content, Creation, Removal};
 use super::error::CommitError;
@@ -51,12 +51,6 @@ pub struct Relocation {
     pub kept_entries: Vec<String>,
     /// Folders that are empty afterwards.
     folders: BTreeSet<PathBuf>,
-}
-
-/// Returns the path that a folder has after `old` became `new`; `None` if it is neither `old` nor below it.
-pub fn moved_path(path: &str, old: &str, new: &str) -> Option<String> {
-    let rest = path.strip_prefix(old)?;
-    (rest.is_empty() || rest.starts_with(['/', '\\'])).then(|| format!("{new}{rest}"))
 }
 
 impl Relocation {
@@ -410,15 +404,6 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn moved_path_moves_the_folder_and_those_below_it() {
-        let moved = |path: &str| moved_path(path, "/w/old", "/w/new");
-        assert_eq!(moved("/w/old").as_deref(), Some("/w/new"));
-        assert_eq!(moved("/w/old/a").as_deref(), Some("/w/new/a"));
-        assert_eq!(moved("/w/older"), None);
-        assert_eq!(moved("/w"), None);
-    }
 
     #[test]
     fn kept_time_keeps_the_order_and_leaves_a_week() {
