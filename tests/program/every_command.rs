@@ -37,7 +37,7 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
     ("undo", &["undo --yes"]),
     ("redo", &["redo --yes"]),
     ("completions", &["completions bash"]),
-    ("bundle", &["bundle S", "bundle S -n", "bundle O -o -"]),
+    ("bundle", &["bundle S", "bundle S -n"]),
     (
         "import",
         &[

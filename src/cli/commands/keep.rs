@@ -160,6 +160,7 @@ fn report(
     let retention = Retention::of(&context.config);
     let rows: Vec<Row> = found.iter().map(|f| Row::of(f, retention)).collect();
     let number = plural(rows.len() as u64, "session", "sessions");
+    let is_done = !rows.is_empty();
     let printed = if context.json {
         let document = context.presenter().json(&Document {
             schema: SCHEMA,
@@ -189,7 +190,11 @@ fn report(
             "Kept {number}: their files have a new time, and are {safe}.\nTo repeat it every week, add this line to your crontab (`crontab -e`):\n{timer}\nOr let Claude Code keep all sessions for a year: \"cleanupPeriodDays\": 365 in its settings.json."
         )
     };
-    context.end_report(printed);
+    if is_done {
+        context.end_report(printed);
+    } else {
+        printed?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
