@@ -42,6 +42,7 @@ mod sdk;
 mod seen;
 mod signature;
 mod tasks;
+mod travels;
 mod view;
 mod worker;
 
