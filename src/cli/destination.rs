@@ -90,7 +90,13 @@ impl Resume {
         }
     }
 
-    fn in_project(id: &str, project: Option<&Path>, working_folder: &Path, shell: Shell) -> Self {
+    /// Returns how a session of the config folder is resumed, which belongs to the folder `project`.
+    pub(super) fn in_project(
+        id: &str,
+        project: Option<&Path>,
+        working_folder: &Path,
+        shell: Shell,
+    ) -> Self {
         let resume = format!("claude --resume {}", shell.quoted(id));
         let Some(project) = project.filter(|dir| !is_same_folder(dir, working_folder)) else {
             return Self {

@@ -40,7 +40,12 @@ const GROUPS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Repair", &["doctor", "repair"]),
-    ("Places", &["move", "du", "rm"]),
+    (
+        "Places",
+        &[
+            "move", "bundle", "import", "keep", "archive", "restore", "du", "rm",
+        ],
+    ),
     ("Way back", &["history", "undo", "redo"]),
 ];
 

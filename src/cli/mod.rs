@@ -13,12 +13,14 @@ mod installed;
 mod names;
 mod operations;
 mod pager;
+mod passphrase;
 mod plan_file;
 mod progress;
 mod prompt_history;
 mod question;
 mod remedy;
 mod report;
+mod row_format;
 mod selection;
 mod settings;
 mod shell;
@@ -101,6 +103,11 @@ fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
         Command::Run(args) => commands::run::run(args, context),
         Command::Du(args) => commands::du::run(&args, context),
         Command::Move(args) => commands::move_project::run(&args, context),
+        Command::Bundle(args) => commands::bundle::run(&args, context),
+        Command::Import(args) => commands::import::run(&args, context),
+        Command::Archive(args) => commands::archive::run(&args, context),
+        Command::Restore(args) => commands::restore::run(&args, context),
+        Command::Keep(args) => commands::keep::run(&args, context),
         Command::Rm(args) => commands::rm::run(&args, context),
         Command::Doctor(args) => commands::doctor::run(args, context),
         Command::Repair(args) => commands::repair::run(args, context),

@@ -1,7 +1,7 @@
 //! Sessions as people name them, and what to report when they cannot be found.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use anyhow::Context as _;
@@ -10,7 +10,8 @@ use serde_json::json;
 use crate::document::Source;
 use crate::render::{YELLOW, age, clean, fit, pad, paint, width};
 use crate::session::Session;
-use crate::store::{LocateError, Located, Locator, check_readable, slug};
+pub(super) use crate::store::project_of;
+use crate::store::{LocateError, Located, Locator, check_readable};
 use crate::view::Overview;
 
 use super::args::SessionArg;
@@ -151,16 +152,6 @@ fn open_counting(
         ));
     }
     Ok(session)
-}
-
-/// Returns the folder that a session was held in: the `cwd` after which its folder is named, else the first.
-pub(super) fn project_of(session: &Session, folder: &Path) -> Option<PathBuf> {
-    let name = folder.file_name()?.to_string_lossy().into_owned();
-    let all = session.distinct("cwd");
-    all.iter()
-        .find(|cwd| slug(cwd) == name)
-        .or(all.first())
-        .map(PathBuf::from)
 }
 
 /// Turns the failure to find a session into an error with advice.

@@ -78,3 +78,17 @@ pub(super) fn confirm(
     };
     question.ask(context)
 }
+
+/// Asks before secrets are written into a file that is made to be shared.
+pub(super) fn confirm_secrets(context: &mut Context, yes: bool) -> Result<(), CliError> {
+    if !context.show_secrets {
+        return Ok(());
+    }
+    let question = Question {
+        yes,
+        reason: "--show-secrets writes keys and passwords as they are",
+        otherwise: "leave out --show-secrets",
+        text: "Write keys, tokens and passwords as they are?",
+    };
+    question.ask(context)
+}

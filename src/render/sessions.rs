@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::human::{age, bytes, percent, tokens};
+use crate::human::{age, bytes, duration, percent, tokens};
 use crate::store::slug;
 use crate::view::{SessionRow, State};
 
@@ -79,6 +79,38 @@ fn cells(screen: &Screen<'_>, row: &SessionRow, with_project: bool) -> Vec<Cell>
         project.unwrap_or_default().into(),
         screen.line(row.name()).into(),
     ]
+}
+
+const EXPIRING_COLUMNS: [Column; 5] = [
+    Column::left("id"),
+    Column::right("deleted in"),
+    Column::right("size").optional(2),
+    Column::left("project").at_most(28).optional(1),
+    Column::left("title or first prompt"),
+];
+
+/// Returns a table of sessions with the time until the client deletes each.
+pub fn expiring_table(screen: &Screen<'_>, rows: &[SessionRow]) -> String {
+    let mut table = Table::new(&EXPIRING_COLUMNS, (screen.table_columns / 2).clamp(20, 60));
+    for row in rows {
+        let left = row
+            .expires_at
+            .and_then(|t| t.duration_since(screen.now).ok());
+        let cell = match left.map(|left| left.as_secs()) {
+            None => Cell::painted(RED, "next start"),
+            Some(left @ 0..=604_800) => Cell::painted(YELLOW, duration(left)),
+            Some(left) => duration(left / 86_400 * 86_400).into(),
+        };
+        let project = row.project.as_deref().unwrap_or_default();
+        table.push(vec![
+            clean(&row.short_id).into(),
+            cell,
+            bytes(row.bytes).into(),
+            clean(&short_path(Path::new(project), screen.home, 28)).into(),
+            screen.line(row.name()).into(),
+        ]);
+    }
+    table.render(screen.table_columns)
 }
 
 /// Returns how full the context window is, coloured where Claude Code is about to compact.

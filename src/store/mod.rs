@@ -4,14 +4,23 @@
 //! - `sessions` knows where Claude Code keeps sessions, and reads them. It changes nothing but the session list.
 //! - `journal` keeps what each operation replaced and created, undoes it, redoes it, and cleans up after interrupted runs.
 //! - `redact` replaces secrets in all files of sessions, without keeping the old bytes.
+//! - `bundle` packs sessions into one file, and unpacks such a file into a folder of its own.
 //! - `publish` writes results: the only part that creates or replaces transcripts.
 
+#[cfg(feature = "bundle")]
+mod bundle;
 mod fs;
 mod journal;
 mod publish;
 mod redact;
 mod sessions;
 
+#[cfg(feature = "bundle")]
+pub use bundle::{
+    ArchiveList, Archived, Archives, BundleError, BundleKind, BundledFile, BundledSession,
+    Contents, Limits, Manifest, Masking, PackItem, Packed, Packer, Passphrase, SourceMachine,
+    Staging, contents_of, memory_of, read_manifest, unpack, verify,
+};
 #[cfg(all(windows, feature = "cli"))]
 pub(crate) use fs::sys::ignore_interrupts;
 pub use fs::{
@@ -23,12 +32,15 @@ pub use journal::{
     Journal, JournalError, LineChange, Operation, RecordFault, Records, Removed, Replaced,
     SharedEdit, State, Step, UndoError, UnusableRecord, check_redo, check_undo, redo, undo,
 };
+#[cfg(feature = "bundle")]
+pub use publish::{Arrival, Arrivals, Restoration, RestoredSession, Travel};
 pub use publish::{
     BroughtFile, ChangeSet, ChangedSubagent, CommitError, Content, CopyPlan, CopySource,
-    CopyTarget, Creation, GraftPair, GraftSource, MakeTranscript, MovedSession, PlannedAction,
-    PlannedFile, Provenance, Published, Relocation, Removal, RemovedSession, Sessions,
-    SidecarChanges, SubagentError, SubagentWork, changed_subagents, is_same_folder, kept_time,
-    moved_path, removal_of, removal_of_files, unneeded_files, write_file, write_stream,
+    CopyTarget, Creation, GraftPair, GraftSource, KeepList, MakeTranscript, MovedSession,
+    PlannedAction, PlannedFile, Provenance, Published, Relocation, Removal, RemovedSession,
+    Sessions, SidecarChanges, SubagentError, SubagentWork, changed_subagents, is_same_folder,
+    kept_time, kept_times, removal_of, removal_of_files, removal_without_prompts, touch,
+    unneeded_files, write_file, write_stream,
 };
 pub use redact::{
     FilePlace, Found, HeldRecord, RedactTarget, Redaction, Searched, Sweep, all_targets,
@@ -38,5 +50,6 @@ pub use sessions::{
     Config, CopyRule, Depth, IndexEntry, Listed, Live, LocateError, Located, Locator, Orphan,
     ProjectUsage, Retention, SessionFiles, SessionPlaces, SessionUsage, Sidecar, SidecarKind,
     Sizes, SubagentFinder, SubagentTranscript, Usage, UsageKind, add_to_index, glance, index_file,
-    list, live, memory, remove_from_index, running, session_folders, sidecars, slug, usage,
+    list, live, memory, project_of, remove_from_index, running, session_folders, sidecars, slug,
+    usage,
 };

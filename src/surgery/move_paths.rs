@@ -6,29 +6,16 @@
 use memchr::memmem::Finder;
 use rayon::prelude::*;
 
-use crate::json::{Edit, Span, decode, encode, lookup};
+use crate::json::{Edit, Span};
 use crate::session::Session;
-use crate::transcript::{Entry, Kind, project_path, visit_ids};
 
 use super::copy_names::CopyNames;
+use super::path_map::PathMap;
 use super::plan::Plan;
+use super::recorded_paths::{NamedFolder, named_edits, project_edits};
 
 /// How folders are separated in a path inside a JSON string.
 const SEPARATORS: [&str; 2] = ["/", "\\\\"];
-
-/// Fields that hold a path of the project, wherever they stand outside the conversation.
-const PROJECT_FIELDS: [&[u8]; 10] = [
-    b"cwd",
-    b"realParentDir",
-    b"workingDirectory",
-    b"additionalWorkingDirectories",
-    b"originalCwd",
-    b"originCwd",
-    b"relocatedCwd",
-    b"worktreePath",
-    b"extensionRoot",
-    b"projectPath",
-];
 
 /// How much of a name is searched for; `memchr` has a slower way for longer needles.
 const NEEDLE: usize = 32;
@@ -38,8 +25,8 @@ const PIECE: usize = 1 << 18;
 
 /// Adds to a plan the edits that lead paths to the files of a copy.
 pub(super) fn move_paths(session: &Session, names: &CopyNames, plan: &mut Plan) {
-    let project = names.project.as_ref().map(|(old, new)| (&**old, &**new));
-    add_edits(session, &rules(names), project, plan);
+    let map = names.project.clone().map(|pair| PathMap::new([pair]));
+    add_edits(session, &rules(names), map.as_ref(), &[], plan);
 }
 
 /// Adds to a plan the edits that lead paths of session `id` from one project to another: the project's own path, and those
@@ -52,10 +39,36 @@ pub(crate) fn move_project(
     plan: &mut Plan,
 ) {
     let rules = [own_files((id, id), folders)];
-    add_edits(session, &rules, Some(project), plan);
+    let map = PathMap::new([(project.0.to_owned(), project.1.to_owned())]);
+    add_edits(session, &rules, Some(&map), &[], plan);
 }
 
-fn add_edits(session: &Session, rules: &[Rule], project: Option<(&str, &str)>, plan: &mut Plan) {
+/// Adds to a plan the edits that lead all recorded paths of session `id` to those of another machine. `own` are folders and
+/// files of the session itself, which are led elsewhere wherever they are named, also in the conversation.
+pub(crate) fn map_paths(
+    session: &Session,
+    id: &str,
+    folders: (&str, &str),
+    map: &PathMap,
+    own: &PathMap,
+    plan: &mut Plan,
+) {
+    let rules = [own_files((id, id), folders)];
+    add_edits(session, &rules, Some(map), own.rules(), plan);
+}
+
+fn add_edits(
+    session: &Session,
+    rules: &[Rule],
+    map: Option<&PathMap>,
+    own: &[(String, String)],
+    plan: &mut Plan,
+) {
+    let own: Vec<NamedFolder> = own.iter().map(NamedFolder::new).collect();
+    let project = map.map(|map| {
+        let named = map.rules().iter().map(NamedFolder::new);
+        (map, named.collect::<Vec<_>>())
+    });
     let document = session.document();
     let search = |piece: &std::ops::Range<usize>| {
         let mut scratch = Vec::new();
@@ -64,8 +77,9 @@ fn add_edits(session: &Session, rules: &[Rule], project: Option<(&str, &str)>, p
             let entry = session.lines()[line].entry().map(|e| &session.entries()[e]);
             let text = document.text_in(line, &mut scratch);
             let mut edits: Vec<Edit> = rules.iter().flat_map(|rule| rule.edits(text)).collect();
-            if let (Some(entry), Some(project)) = (entry, project) {
-                project_edits(text, entry, project, &mut edits);
+            named_edits(text, Span::new(0, text.len()), &own, &mut edits);
+            if let (Some(entry), Some((map, environment))) = (entry, &project) {
+                project_edits(text, entry, map, environment, &mut edits);
             }
             edits.retain(|e| e.span.of(text) != &e.with[..]);
             if edits.is_empty() {
@@ -222,46 +236,6 @@ fn agent_name(old: &str, new: &str) -> Rule {
     ];
     let neighbours = neighbours.map(|(before, after)| Neighbours::new(before, after));
     Rule::new(old, new, neighbours.into())
-}
-
-/// Moves the project's path, and paths below it, in the fields that hold one.
-fn project_edits(text: &[u8], entry: &Entry, (old, new): (&str, &str), edits: &mut Vec<Edit>) {
-    if entry.kind == Kind::Attachment {
-        environment_edits(text, (old, new), edits);
-    }
-    let walked = visit_ids(text, entry.words(), |used| {
-        if !PROJECT_FIELDS.contains(&used.key) || used.span.of(text) == used.key {
-            return;
-        }
-        let quoted = &text[used.span.start as usize - 1..=used.span.end as usize];
-        if let Some(moved) = project_path::moved(&decode(quoted), old, new) {
-            let moved = encode(&moved);
-            edits.push(Edit::new(used.span, &moved.as_bytes()[1..moved.len() - 1]));
-        }
-    });
-    debug_assert!(walked.is_ok(), "a line with an entry can be walked");
-}
-
-/// Moves the project's path in the description of the environment, which clients show the model again as they recorded it.
-fn environment_edits(text: &[u8], (old, new): (&str, &str), edits: &mut Vec<Edit>) {
-    let kind = lookup(text, &["attachment", "type"]);
-    if kind.is_none_or(|span| span.of(text) != b"\"environment\"") {
-        return;
-    }
-    let Some(rendered) = lookup(text, &["rendered"]) else {
-        return;
-    };
-    let (old, new) = (encode(old), encode(new));
-    let (old, new) = (&old[1..old.len() - 1], &new[1..new.len() - 1]);
-    let inner = rendered.of(text);
-    for at in memchr::memmem::find_iter(inner, old) {
-        let end = at + old.len();
-        let goes_on = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
-        if !inner.get(end).is_some_and(goes_on) {
-            let span = Span::new(at, end).shift(rendered.start);
-            edits.push(Edit::new(span, new));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -42,6 +42,11 @@ pub struct SessionRow {
     /// The same, for its age.
     #[serde(skip)]
     pub modified_at: SystemTime,
+    /// When Claude Code will delete it because of its age, if ever.
+    pub expires: Option<String>,
+    /// The same, for comparing.
+    #[serde(skip)]
+    pub expires_at: Option<SystemTime>,
     /// The git branch that was checked out last.
     pub branch: Option<SessionText>,
     /// The version of Claude Code that wrote last.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::case::{Case, Seen};
 use crate::operations::{Operation, TITLE, plan, takes, turns_for_sdk};
 use crate::view::{self, PayloadBlock};
-use crate::{agents, expect, folders, joins, sdk};
+use crate::{agents, expect, folders, joins, sdk, travels};
 
 /// In which form an operation is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,6 +95,14 @@ fn attempt(
         args.push(session);
         return compare(case, operation, foretold(case, &args, show)?);
     }
+    if travels::is_travel(operation.name) {
+        let work = travels::make(case, operation.name)?;
+        let seen = case.look(&session, &work)?;
+        if show {
+            print(&seen);
+        }
+        return compare(case, operation, seen);
+    }
     if !args.is_empty() {
         fs_err::write(case.plan_path(), plan(case))?;
         let (ready, target) = joins::prepare(case, operation.name, args)?;
@@ -139,14 +147,19 @@ fn attempt(
         case.look(&session, &work)?
     };
     if show {
-        seen.shown
-            .iter()
-            .for_each(|shown| println!("{}", shown.line()));
-        seen.faults
-            .iter()
-            .for_each(|fault| println!("refused: {fault}"));
+        print(&seen);
     }
     compare(case, operation, seen)
+}
+
+/// Prints what the model is shown.
+fn print(seen: &Seen) {
+    for shown in &seen.shown {
+        println!("{}", shown.line());
+    }
+    for fault in &seen.faults {
+        println!("refused: {fault}");
+    }
 }
 
 /// What the program says that the model will be shown, with the probe behind it.

@@ -43,6 +43,7 @@ mod sdk;
 mod seen;
 mod signature;
 mod tasks;
+mod travels;
 mod view;
 mod worker;
 

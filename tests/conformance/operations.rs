@@ -95,6 +95,27 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         in_place: false,
     },
     Operation {
+        name: "move",
+        args: |_| words(&["move"]),
+        expect: expect::same,
+        reminders: Reminders::Vary,
+        in_place: false,
+    },
+    Operation {
+        name: "import",
+        args: |_| words(&["import"]),
+        expect: expect::same,
+        reminders: Reminders::Vary,
+        in_place: false,
+    },
+    Operation {
+        name: "restore",
+        args: |_| words(&["restore"]),
+        expect: expect::same,
+        reminders: Reminders::Same,
+        in_place: false,
+    },
+    Operation {
         name: "strip-thinking",
         args: |_| words(&["strip-thinking"]),
         expect: expect::stripped,

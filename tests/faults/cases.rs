@@ -32,6 +32,10 @@ const UNDO: &[&str] = &["undo", "--yes"];
 pub(crate) const CLEAN_UP: &[&str] = &["undo", "no-such-operation", "--yes"];
 const RM: &[&str] = &["rm", SESSION, "--yes"];
 const MOVE: &[&str] = &["move", ".", "../elsewhere", "--yes"];
+const BUNDLE: &[&str] = &["bundle", SESSION, "-o", "../elsewhere/x.ccbundle"];
+const IMPORT: &[&str] = &["import", "../elsewhere/x.ccbundle"];
+const ARCHIVE: &[&str] = &["archive", SESSION, "--yes"];
+const RESTORE: &[&str] = &["restore", SESSION];
 const REPAIR: &[&str] = &["repair", TORN, "--in-place", "--yes"];
 const FILE: &[&str] = &["clone", SESSION, "-o", "../elsewhere/copy.jsonl"];
 
@@ -77,6 +81,16 @@ pub(crate) const CASES: &[Case] = &[
     case("move", &[], MOVE, UNDO),
     case("undo a move", &[MOVE], UNDO, &["redo", "--yes"]),
     case("redo a move", &[MOVE, UNDO], &["redo", "--yes"], UNDO),
+    case("import", &[BUNDLE, RM], IMPORT, UNDO),
+    case("import with fresh ids", &[BUNDLE], IMPORT, UNDO),
+    case(
+        "redo an import",
+        &[BUNDLE, RM, IMPORT, UNDO],
+        &["redo", "--yes"],
+        UNDO,
+    ),
+    case("archive", &[], ARCHIVE, UNDO),
+    case("restore", &[ARCHIVE], RESTORE, UNDO),
     Case {
         used: true,
         back: None,

@@ -11,6 +11,7 @@
 mod harness;
 
 mod broken;
+mod bundle;
 #[cfg(target_os = "linux")]
 mod calls;
 mod cases;

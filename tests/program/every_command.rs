@@ -8,7 +8,7 @@ use serde_json::json;
 /// A second session of the project.
 pub(crate) const OTHER: &str = "07e20000-aaaa-4bbb-8ccc-0123456789ab";
 
-/// The arguments of each command. `S` is a session, `O` another one, `M` a message of the first, and `P` a plan.
+/// The arguments of each command. `S` is a session, `O` another one, `M` a message of the first, `P` a plan, and `B` a bundle.
 const ARGUMENTS: &[(&str, &[&str])] = &[
     ("ls", &["ls", "ls --all --grep first"]),
     (
@@ -37,9 +37,24 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
     ("undo", &["undo --yes"]),
     ("redo", &["redo --yes"]),
     ("completions", &["completions bash"]),
+    ("bundle", &["bundle S", "bundle S -n"]),
+    (
+        "import",
+        &[
+            "import B",
+            "import B -n",
+            "import B --to-project . --map /a=/b",
+        ],
+    ),
+    (
+        "archive",
+        &["archive S --yes", "archive S -n", "archive --list"],
+    ),
+    ("restore", &["restore S", "restore B -n"]),
+    ("keep", &["keep S", "keep --again", "keep --list"]),
 ];
 
-/// Makes a home with two sessions, a plan, an operation that can be undone and one that can be redone.
+/// Makes a home with two sessions, a plan, a bundle, an operation that can be undone and one that can be redone.
 pub(crate) fn home() -> Home {
     let home = home_without_history();
     for arguments in [["clone", OTHER], ["clone", OTHER], ["undo", "--yes"]] {
@@ -49,7 +64,7 @@ pub(crate) fn home() -> Home {
     home
 }
 
-/// Makes a home with two sessions and a plan.
+/// Makes a home with two sessions, a plan and a bundle.
 pub(crate) fn home_without_history() -> Home {
     let home = Home::in_memory();
     for id in [SESSION, OTHER] {
@@ -68,6 +83,8 @@ pub(crate) fn home_without_history() -> Home {
         home.project().join("plan.toml"),
         "[[step]]\nop = \"strip-thinking\"\n",
     );
+    let run = home.run(&["bundle", OTHER, "-o", "made.ccbundle"]);
+    assert_eq!(run.code, 0, "{run:?}");
     home
 }
 
@@ -115,6 +132,7 @@ pub(crate) fn commands() -> Vec<Vec<String>> {
             "O" => OTHER,
             "M" => &message,
             "P" => "plan.toml",
+            "B" => "made.ccbundle",
             word => word,
         });
         words.map(str::to_owned).collect()

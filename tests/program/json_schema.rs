@@ -43,7 +43,7 @@ fn home() -> Home {
 }
 
 /// A command line, and the schema of what it prints.
-const RUNS: [(&str, &[&str]); 43] = [
+const RUNS: [(&str, &[&str]); 55] = [
     ("ls", &["ls"]),
     ("ls", &["ls", "--all"]),
     ("show", &["show", SESSION]),
@@ -79,6 +79,18 @@ const RUNS: [(&str, &[&str]); 43] = [
         "export-conversation",
         &["export", SESSION, "--to", "json", "-o", "-"],
     ),
+    ("ls", &["ls", "--expiring"]),
+    ("bundle", &["bundle", SESSION, "-n"]),
+    ("bundle", &["bundle", SESSION, "-o", "x.ccbundle"]),
+    ("import", &["import", "x.ccbundle", "-n"]),
+    ("import", &["import", "x.ccbundle"]),
+    ("archive", &["archive", "5e552000", "-n"]),
+    ("archive", &["archive", "5e552000", "--yes"]),
+    ("archive-list", &["archive", "--list"]),
+    ("restore", &["restore", "5e552000", "-n"]),
+    ("restore", &["restore", "5e552000"]),
+    ("keep", &["keep", SESSION]),
+    ("keep-list", &["keep", "--list"]),
     ("doctor", &["doctor", SESSION]),
     ("doctor", &["doctor", "--all"]),
     ("doctor-explain", &["doctor", "--explain", "torn-line"]),

@@ -9,7 +9,9 @@ mod harness;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod archives;
 mod browser;
+mod bundles;
 mod change;
 mod clone;
 mod completions;
@@ -25,9 +27,11 @@ mod graft;
 mod grep;
 mod help;
 mod hostile;
+mod hostile_bundles;
 mod in_place;
 mod journal;
 mod json_schema;
+mod keep;
 mod network;
 mod not_utf8;
 mod places;

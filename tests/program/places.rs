@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const OTHER: &str = "07e21000-aaaa-4bbb-8ccc-0123456789ab";
 
 /// A session with something in every place, and another one without.
-fn home() -> Home {
+pub(crate) fn home() -> Home {
     let home = Home::new();
     let work = home.project();
     let at = |rest: &str| work.join(rest).to_string_lossy().into_owned();
@@ -84,7 +84,7 @@ fn home() -> Home {
     home
 }
 
-fn without_state(home: &Home) -> std::collections::BTreeMap<String, Vec<u8>> {
+pub(crate) fn without_state(home: &Home) -> std::collections::BTreeMap<String, Vec<u8>> {
     let mut all = home.everything();
     all.retain(|name, _| !name.starts_with("state"));
     all

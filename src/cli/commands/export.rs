@@ -20,7 +20,7 @@ use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::names;
-use super::super::question::Question;
+use super::super::question::confirm_secrets;
 use super::show::{subagent_conversation, subagents};
 
 /// Write a session as one page or one text file, to read and share
@@ -148,7 +148,7 @@ struct FileReport {
 }
 
 pub(crate) fn run(args: &ExportArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    confirm_secrets(args, context)?;
+    confirm_secrets(context, args.yes)?;
     let found = sessions(args, context)?;
     let redactor = Redactor::new(context.show_secrets, private_names(args, context));
     let several = args.all || found.len() > 1;
@@ -389,20 +389,6 @@ fn sessions(args: &ExportArgs, context: &mut Context) -> Result<Vec<Located>, Cl
     };
     let find = |session: Option<String>| names::find(context, &SessionArg { session });
     names.into_iter().map(find).collect()
-}
-
-/// Asks before secrets are written into a file that is made to be shared.
-fn confirm_secrets(args: &ExportArgs, context: &mut Context) -> Result<(), CliError> {
-    if !context.show_secrets {
-        return Ok(());
-    }
-    let question = Question {
-        yes: args.yes,
-        reason: "--show-secrets writes keys and passwords as they are",
-        otherwise: "leave out --show-secrets",
-        text: "Write keys, tokens and passwords as they are?",
-    };
-    question.ask(context)
 }
 
 /// Returns the home folder and the user's name, each with what replaces it.

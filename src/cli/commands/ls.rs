@@ -1,16 +1,20 @@
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::render::{session_groups, session_table};
-use crate::store::{Depth, Listed, Live, Locator, list, running};
+use crate::render::{expiring_table, session_groups, session_table};
+use crate::store::{Depth, Listed, Live, Located, Locator, Retention, list, running};
 use crate::view::{SessionList, SessionRow, SessionText, window_limit};
 
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::operations::plural;
 use super::super::progress::Progress;
+use super::super::row_format::RowFormat;
+use super::super::selection::Age;
 use super::super::{names, pager, prompt_history};
 
 /// A session that was written within this time counts as open, unless running clients can tell.
@@ -23,7 +27,7 @@ const LATELY: Duration = Duration::from_secs(120);
 /// context window is, of 200k tokens, or of 1M if the session was larger than that.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery ls                        this project's sessions\n  ccsurgery ls --all --sort tokens    the fullest context windows of all projects\n  ccsurgery ls --grep 'flaky test'    where was that?"
+    after_help = "Examples:\n  ccsurgery ls                        this project's sessions\n  ccsurgery ls --all --sort tokens    the fullest context windows of all projects\n  ccsurgery ls --grep 'flaky test'    where was that?\n  ccsurgery ls --expiring             what Claude Code will delete next\n  ccsurgery ls --since 7d --format '{id} {title}'    for scripts"
 )]
 pub(crate) struct LsArgs {
     /// List the sessions of all projects, grouped by project
@@ -43,6 +47,16 @@ pub(crate) struct LsArgs {
     /// List only sessions with this text in the title or a prompt, ignoring case
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
+    /// List only sessions that were written within this time: 12h, 30d, 8w
+    #[arg(long, value_name = "AGE")]
+    since: Option<Age>,
+    /// List what Claude Code will delete next because of its age, and when
+    #[arg(long, conflicts_with = "sort")]
+    expiring: bool,
+    /// Print a line for each session in this form: `{id}`, `{short_id}`, `{title}`, `{project}`, `{path}`, `{turns}`,
+    /// `{tokens}`, `{bytes}`, `{modified}`, `{expires}`, `{branch}`, `{model}`, `{state}`
+    #[arg(long, value_name = "FORM")]
+    format: Option<RowFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -65,7 +79,11 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
     } else {
         locator.here()
     };
-    let found = found.map_err(|e| names::explain(context, e))?;
+    let mut found = found.map_err(|e| names::explain(context, e))?;
+    if let Some(Age(most)) = args.since {
+        let age = |f: &Located| context.now.duration_since(f.modified).unwrap_or_default();
+        found.retain(|f| age(f) <= most);
+    }
     let unreadable = names::unreadable(context, &found, args.all);
     let depth = if args.grep.is_some() {
         Depth::Prompts
@@ -87,6 +105,10 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
         Sort::Tokens => rows.sort_by_key(|r| std::cmp::Reverse(r.tokens)),
         Sort::Turns => rows.sort_by_key(|r| std::cmp::Reverse(r.turns)),
     }
+    if args.expiring {
+        rows.retain(|r| r.expires_at.is_some() && !r.live);
+        rows.sort_by_key(|r| r.expires_at);
+    }
     rows.truncate(args.limit.unwrap_or(usize::MAX));
     if context.json {
         let document = context.presenter().json(&SessionList {
@@ -100,18 +122,38 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
     if rows.is_empty() && !unreadable.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
+    show(args, context, &rows)
+}
+
+/// Prints the sessions for people, or in the form that was asked for.
+fn show(args: &LsArgs, context: &mut Context, rows: &[SessionRow]) -> Result<ExitCode, CliError> {
+    let period = Retention::of(&context.config);
+    if args.expiring && !context.quiet && args.format.is_none() {
+        context.tell(&expiry(period));
+    }
     if rows.is_empty() {
         context.tell(match (&args.grep, args.all) {
+            _ if args.expiring && period.period.is_none() => "No session will be deleted.",
             (Some(_), false) => "No session of this project matches; --all looks in all projects.",
             (Some(_), true) => "No session matches.",
+            (None, _) if args.since.is_some() => "No session was written within that time.",
             (None, false) => "This project has no sessions; --all lists those of all projects.",
             (None, true) => "There are no sessions.",
         });
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(format) = &args.format {
+        for row in rows {
+            let line = format.line(context, row);
+            writeln!(context.out, "{line}")?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     // Sorted by anything but age, the best of all projects comes first, whichever project it is of.
-    let text = if args.all && args.sort == Sort::Age {
-        session_groups(&context.screen(), &rows)
+    let text = if args.expiring {
+        expiring_table(&context.screen(), rows)
+    } else if args.all && args.sort == Sort::Age {
+        session_groups(&context.screen(), rows)
     } else {
         session_table(
             &context.screen(),
@@ -123,18 +165,42 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns when Claude Code deletes sessions, in a sentence.
+fn expiry(retention: Retention) -> String {
+    let Some(period) = retention.period else {
+        return "Claude Code deletes no sessions: cleanupPeriodDays in its settings.json is 0."
+            .to_owned();
+    };
+    let days = plural(period.as_secs() / 86_400, "day", "days");
+    let source = if retention.is_set {
+        "cleanupPeriodDays in its settings.json"
+    } else {
+        "its default; cleanupPeriodDays in its settings.json changes it"
+    };
+    format!(
+        "When it starts, Claude Code deletes sessions that were not written for {days} ({source}). To keep one: ccsurgery keep SESSION"
+    )
+}
+
 fn rows(context: &Context, listed: Vec<Listed>) -> Vec<SessionRow> {
     let mut clients = running(&context.config);
+    let retention = Retention::of(&context.config);
     let shorts = short_ids(&listed);
     let rows = listed.into_iter().zip(shorts);
     rows.map(|(l, short)| {
         let live = clients.remove(&l.found.id);
-        row(context, l, short, live.as_ref())
+        row(context, l, short, live.as_ref(), retention)
     })
     .collect()
 }
 
-fn row(context: &Context, listed: Listed, short_id: String, live: Option<&Live>) -> SessionRow {
+fn row(
+    context: &Context,
+    listed: Listed,
+    short_id: String,
+    live: Option<&Live>,
+    retention: Retention,
+) -> SessionRow {
     let modified = listed.found.modified;
     // The file may have been written since this run began.
     let age = context.now.duration_since(modified);
@@ -161,6 +227,11 @@ fn row(context: &Context, listed: Listed, short_id: String, live: Option<&Live>)
             .ok()
             .map(|t| t.to_string()),
         modified_at: modified,
+        expires: retention
+            .end_of(modified)
+            .and_then(|time| jiff::Timestamp::try_from(time).ok())
+            .map(|time| time.to_string()),
+        expires_at: retention.end_of(modified),
         branch: listed.glance.branch,
         version: listed.glance.version,
         model: listed.outlook.model,

@@ -1,5 +1,7 @@
 //! One file a command: resolve, check, plan, do, report.
 
+pub(super) mod archive;
+pub(super) mod bundle;
 pub(super) mod clone;
 pub(super) mod compact;
 pub(super) mod completions;
@@ -18,7 +20,9 @@ pub(super) mod extract;
 pub(super) mod graft;
 pub(super) mod grep;
 pub(super) mod history;
+pub(super) mod import;
 pub(super) mod inspect;
+pub(super) mod keep;
 pub(super) mod ls;
 pub(super) mod man;
 pub(super) mod move_project;
@@ -26,6 +30,7 @@ pub(super) mod payload;
 pub(super) mod redact;
 pub(super) mod redo;
 pub(super) mod repair;
+pub(super) mod restore;
 pub(super) mod restore_branch;
 pub(super) mod rm;
 pub(super) mod run;

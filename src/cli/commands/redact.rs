@@ -141,20 +141,30 @@ fn hunt(context: &mut Context, args: &RedactArgs, scanner: Scanner) -> Result<Hu
         )
     };
     let mut hunt = Hunt {
-        targets,
-        scanner,
-        vault: Vault::default(),
-        searched: Searched::default(),
-        suggestions: Vec::new(),
         session,
         is_all: args.all,
+        ..Hunt::new(targets, scanner)
     };
-    hunt.search_showing_progress(context);
+    hunt.search_all(context);
     Ok(hunt)
 }
 
 impl Hunt {
-    fn search_showing_progress(&mut self, context: &Context) {
+    /// Prepares a search of files that are not shared.
+    pub(super) fn new(targets: Vec<RedactTarget>, scanner: Scanner) -> Self {
+        Self {
+            targets,
+            scanner,
+            vault: Vault::default(),
+            searched: Searched::default(),
+            suggestions: Vec::new(),
+            session: None,
+            is_all: false,
+        }
+    }
+
+    /// Searches all files, and shows the progress.
+    pub(super) fn search_all(&mut self, context: &Context) {
         let total = self.targets.iter().map(|t| t.len).sum();
         let progress = Progress::start(context.progress, "searching for secrets");
         self.search(&progress.count_to(total));

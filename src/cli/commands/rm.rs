@@ -79,7 +79,7 @@ pub(crate) fn run(args: &RmArgs, context: &mut Context) -> Result<ExitCode, CliE
 }
 
 /// Returns all sessions but these.
-fn others(context: &Context, found: &[Located]) -> Result<Vec<Located>, CliError> {
+pub(super) fn others(context: &Context, found: &[Located]) -> Result<Vec<Located>, CliError> {
     let all = Locator::new(&context.config, &context.project).all();
     let mut all = all.map_err(|e| names::explain(context, e))?;
     all.retain(|o| !found.iter().any(|f| f.path == o.path));
@@ -109,7 +109,7 @@ pub(super) fn refuse_live<'l>(
 }
 
 /// Fails for a transcript that is not in a project of the config folder: only those have places.
-fn refuse_foreign(context: &Context, found: &[Located]) -> Result<(), CliError> {
+pub(super) fn refuse_foreign(context: &Context, found: &[Located]) -> Result<(), CliError> {
     let projects = context.config.projects();
     let is_foreign = |f: &&Located| f.folder().parent() != Some(projects.as_path());
     match found.iter().find(is_foreign) {
@@ -120,7 +120,7 @@ fn refuse_foreign(context: &Context, found: &[Located]) -> Result<(), CliError> 
                 "`{}` is not a session of Claude Code's config folder",
                 clean(&f.path.to_string_lossy())
             ),
-            "remove such a file yourself; `ccsurgery ls --all` lists all sessions",
+            "only sessions that `ccsurgery ls --all` lists have files in all places",
         )),
     }
 }

@@ -5,7 +5,9 @@ use std::io;
 use crate::cli::remedy;
 use crate::ops::DonorError;
 use crate::session::TurnError;
-use crate::store::{CommitError, JournalError, PublishError, RecordFault, SubagentError};
+use crate::store::{
+    BundleError, CommitError, JournalError, PublishError, RecordFault, SubagentError,
+};
 use crate::surgery::{Fault, PlanError, Refusal, SurgeryError, Why};
 
 use super::{CliError, ErrorKind};
@@ -209,6 +211,65 @@ impl From<CommitError> for CliError {
             CommitError::ReadBack { .. } => {
                 Self::bug(error, "the original is untouched; please report this")
             }
+        }
+    }
+}
+
+impl From<BundleError> for CliError {
+    fn from(error: BundleError) -> Self {
+        let refused = |kind, error: BundleError, hint: &str| Self {
+            code: 3,
+            ..Self::caused_by(kind, error, hint)
+        };
+        match error {
+            BundleError::Publish(error) => error.into(),
+            BundleError::Transcript(error) => error.into(),
+            BundleError::Io(error) => error.into(),
+            BundleError::NotABundle => refused(
+                ErrorKind::BadBundle,
+                error,
+                "bundles are made with: ccsurgery bundle SESSION -o FILE. Nothing was written",
+            ),
+            BundleError::Damaged(_) => refused(
+                ErrorKind::BadBundle,
+                error,
+                "copy it again from where it was made, or make it again. Nothing was written",
+            ),
+            BundleError::Hostile(_) => refused(
+                ErrorKind::BadBundle,
+                error,
+                "ccsurgery does not write such bundles; do not trust where it comes from. Nothing was written",
+            ),
+            BundleError::Newer(_) => refused(
+                ErrorKind::NewerBundle,
+                error,
+                "update ccsurgery. Nothing was written",
+            ),
+            BundleError::Encrypted => refused(
+                ErrorKind::Passphrase,
+                error,
+                "run it on a terminal, or name a file with the passphrase: --passphrase-file FILE",
+            ),
+            BundleError::Locked(_) => refused(
+                ErrorKind::Passphrase,
+                error,
+                "check the passphrase. Nothing was written",
+            ),
+            BundleError::NoRoom { .. } => refused(
+                ErrorKind::Write,
+                error,
+                "free some space. Nothing was written",
+            ),
+            BundleError::Changed { .. } => refused(
+                ErrorKind::Changed,
+                error,
+                "nothing was written; run the command again",
+            ),
+            BundleError::Name { .. } => refused(
+                ErrorKind::Io,
+                error,
+                "bundles hold names that every system can have; rename or remove it. Nothing was written",
+            ),
         }
     }
 }

@@ -38,6 +38,7 @@ macro_rules! kinds {
 kinds! {
     AlreadyCompacted "already-compacted" "The turn is already part of an earlier compaction."
     Ambiguous "ambiguous" "The name fits several sessions or operations; `candidates` lists the sessions."
+    BadBundle "bad-bundle" "The bundle is damaged, not acceptable, or not a bundle at all."
     BadConfig "bad-config" "The config file of ccsurgery has a mistake."
     BadGlob "bad-glob" "A pattern for tool names cannot be read."
     BadOptions "bad-options" "Options are missing or contradict each other."
@@ -55,6 +56,7 @@ kinds! {
     Io "io" "Reading or writing failed."
     Journal "journal" "The journal of operations cannot be used."
     Live "live" "Claude Code has the session open."
+    NewerBundle "newer-bundle" "The bundle was written by a newer ccsurgery."
     NoData "no-data" "There is no Claude Code data in the config folder."
     NoHome "no-home" "There is no home folder."
     NoSessions "no-sessions" "The project has no sessions."
@@ -77,6 +79,7 @@ kinds! {
     OtherConfig "other-config" "The operation was made in another config folder."
     Output "output" "The JSON document cannot be made; please report it."
     OverBudget "over-budget" "The session cannot be brought under the token budget."
+    Passphrase "passphrase" "The passphrase is missing or wrong."
     Permission "permission-denied" "A file or folder may not be read or written."
     Spoilt "spoilt" "The saved bytes of an operation are damaged."
     Summarizer "summarizer" "The command that writes the summary failed."

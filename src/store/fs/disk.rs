@@ -31,6 +31,33 @@ pub(crate) fn create_temp(folder: &Path) -> io::Result<NamedTempFile> {
     Ok(temp)
 }
 
+/// Creates a private temp folder in a folder. It is removed with everything in it when it is dropped.
+#[cfg(feature = "bundle")]
+pub(crate) fn create_temp_folder(folder: &Path) -> io::Result<tempfile::TempDir> {
+    point("create-temp-folder")?;
+    let prefix = own_prefix();
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir_in(folder).map_err(without_path)
+}
+
+/// Returns how many bytes the user can write in a folder. Only Unix reports it.
+#[cfg(feature = "bundle")]
+pub(crate) fn free_space(folder: &Path) -> io::Result<Option<u64>> {
+    #[cfg(unix)]
+    {
+        let space = rustix::fs::statvfs(folder)?;
+        Ok(Some(space.f_bavail.saturating_mul(space.f_frsize)))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        Ok(None)
+    }
+}
+
 /// Begins the name of every temp file of this process, so that a later run can tell whose it is.
 fn own_prefix() -> String {
     format!("{PREFIX}{}-", std::process::id())
@@ -122,6 +149,16 @@ pub(crate) fn sweep(folder: &Path) -> bool {
         }
     }
     clean
+}
+
+/// Removes temp folders of processes that have ended, with everything in them.
+pub(crate) fn sweep_folders(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && is_leftover(&entry.file_name().to_string_lossy()) {
+            let _ = remove_dir_all(&entry.path());
+        }
+    }
 }
 
 /// Publishes a temp file under `to`, replacing the file that has that name.
@@ -232,6 +269,20 @@ pub(crate) fn remove_dir_all(path: &Path) -> io::Result<()> {
 pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
     point("create-folder")?;
     sys::create_private_dir(path)
+}
+
+/// Gives a regular file a time, unless it has a later one. Returns whether it changed.
+pub(crate) fn set_time(path: &Path, time: std::time::SystemTime) -> io::Result<bool> {
+    let file = open_regular(path)?;
+    if file.metadata()?.modified()? >= time {
+        return Ok(false);
+    }
+    point("time")?;
+    // The owner may set the time of a file that is only open for reading; Windows wants it open for writing.
+    #[cfg(not(unix))]
+    let file = File::options().write(true).open(path)?;
+    file.set_modified(time)?;
+    Ok(true)
 }
 
 /// Makes a file's bytes durable.

@@ -86,6 +86,11 @@ impl Journal {
         &self.config
     }
 
+    /// Returns the folder of archived sessions, unless the user names another.
+    pub fn archives(&self) -> PathBuf {
+        self.root.join("archive")
+    }
+
     /// Returns the folder of all operations.
     pub(crate) fn operations_folder(&self) -> PathBuf {
         self.root.join("ops")

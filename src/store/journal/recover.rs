@@ -25,6 +25,8 @@ impl Journal {
     /// Records that cannot be used are left alone, and so are operations of another config folder and those that name
     /// files elsewhere.
     pub fn recover(&self) -> Result<Vec<String>, JournalError> {
+        disk::sweep_folders(self.root());
+        disk::sweep(&self.archives());
         if !self.operations_folder().exists() {
             return Ok(Vec::new());
         }

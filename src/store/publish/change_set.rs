@@ -13,10 +13,11 @@ use crate::store::journal::{
     Journal, Operation, Removed, SharedEdit, State, UndoError, apply_all, is_as, remove_folders,
     remove_left_folders, revert_all,
 };
-use crate::surgery::Verified;
+use crate::surgery::{FreshIds, Verified};
 
 use super::create::missing_folders;
 use super::error::CommitError;
+use super::publisher::enter_in_index;
 use super::replace::at;
 use super::write::write_transcript;
 
@@ -27,13 +28,15 @@ pub type MakeTranscript<'a> = Box<dyn Fn() -> Result<Verified, CommitError> + 'a
 pub enum Content<'a> {
     /// A transcript.
     Transcript(MakeTranscript<'a>),
+    /// A transcript that is written with fresh ids.
+    Copy(&'a Verified, &'a FreshIds<'a>),
     /// These bytes.
     Bytes(Vec<u8>),
     /// The bytes of a file, which becomes known under a second name if possible: for files that are removed, or that
     /// nobody rewrites.
     Link(PathBuf),
     /// The bytes of a file.
-    Copy(PathBuf),
+    File(PathBuf),
 }
 
 /// A file that is created.
@@ -84,6 +87,8 @@ pub struct ChangeSet<'a> {
     pub remove_dirs: Vec<PathBuf>,
     /// Changes of files that sessions share.
     pub shared: Vec<SharedEdit>,
+    /// Transcripts of new sessions that are entered in the lists which some clients keep, each with its project.
+    pub enter: Vec<(PathBuf, PathBuf)>,
 }
 
 impl ChangeSet<'_> {
@@ -162,6 +167,10 @@ impl ChangeSet<'_> {
             return Err(CommitError::Changed { path });
         }
         apply_all(&operation.shared)?;
+        for (transcript, project) in &self.enter {
+            // A client that keeps such a list also finds the session by itself, so a failure does not matter.
+            let _ = enter_in_index(transcript, project);
+        }
         operation.state = State::Committed;
         Ok(journal.record_done(operation)?)
     }
@@ -172,6 +181,10 @@ impl Creation<'_> {
         match &self.content {
             Content::Transcript(make) => {
                 let (candidate, _) = write_transcript(&self.target, &make()?, None, None)?;
+                candidate.create()?;
+            }
+            Content::Copy(verified, ids) => {
+                let (candidate, _) = write_transcript(&self.target, verified, Some(ids), None)?;
                 candidate.create()?;
             }
             Content::Bytes(bytes) => {
@@ -185,7 +198,7 @@ impl Creation<'_> {
                 link_or_copy(from, &self.target)?;
                 return Ok(());
             }
-            Content::Copy(from) => copy_private(from, &self.target)?,
+            Content::File(from) => copy_private(from, &self.target)?,
         }
         if let Some(time) = self.modified {
             let file = std::fs::File::options().write(true).open(&self.target)?;

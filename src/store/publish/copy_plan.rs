@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "bundle")]
+use std::time::SystemTime;
 
 use uuid::Uuid;
 
@@ -16,6 +18,8 @@ use crate::store::sessions::{
 };
 
 use super::brought::{BroughtContent, BroughtFile};
+#[cfg(feature = "bundle")]
+use super::change_set::{Content, Creation};
 use super::create::{Make, NewFile};
 use super::subagents::{SubagentError, SubagentWork, operate_on};
 use super::unneeded::take_unneeded;
@@ -101,6 +105,12 @@ impl CopySource {
         })
     }
 
+    /// Leaves out files that the copy does not get.
+    #[cfg(feature = "bundle")]
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Sidecar) -> bool) {
+        self.files.files.retain(keep);
+    }
+
     /// The names that the copy uses, for [`Surgery::as_copy`](crate::surgery::Surgery::as_copy).
     pub fn names(&self) -> &CopyNames {
         &self.names
@@ -125,6 +135,17 @@ impl CopySource {
         work: Option<&SubagentWork<'_>>,
         brought: Vec<BroughtFile>,
     ) -> Result<CopyPlan<'a>, SubagentError> {
+        self.plan_between((config, config), transcript, work, brought)
+    }
+
+    /// Plans the files of a copy like [`CopySource::plan_with`], from one config folder to another.
+    pub(crate) fn plan_between<'a>(
+        self,
+        (config, target_config): (&Config, &Config),
+        transcript: &'a Verified,
+        work: Option<&SubagentWork<'_>>,
+        brought: Vec<BroughtFile>,
+    ) -> Result<CopyPlan<'a>, SubagentError> {
         let mut plan = CopyPlan {
             ids: FreshIds::for_copy(&self.names, transcript.session()),
             transcript,
@@ -143,7 +164,7 @@ impl CopySource {
         };
         let folder = plan.target.folder.clone();
         let to = SessionPlaces {
-            config,
+            config: target_config,
             folder: &folder,
             id: &new_id,
         };
@@ -321,6 +342,21 @@ impl CopyPlan<'_> {
         files
     }
 
+    /// The files as parts of a larger change, the transcript last. All get this time.
+    #[cfg(feature = "bundle")]
+    pub(crate) fn creations(&self, modified: Option<SystemTime>) -> Vec<Creation<'_>> {
+        let created = self.files().into_iter().map(|file| Creation {
+            target: file.target,
+            content: match file.make {
+                Make::Transcript(verified) => Content::Copy(verified, &self.ids),
+                Make::Bytes(bytes) => Content::Bytes(bytes.to_vec()),
+                Make::Copy(path) | Make::Link(path) => Content::File(path),
+            },
+            modified,
+        });
+        created.collect()
+    }
+
     /// The files in the order in which they are made, the transcript last.
     pub(crate) fn files(&self) -> Vec<NewFile<'_>> {
         let subagents = self.subagents.iter().map(|(_, target, verified)| NewFile {
@@ -383,7 +419,7 @@ pub(super) fn text(path: &Path) -> String {
 }
 
 /// The slugs that name a session's plans, in order.
-pub(super) fn slugs(session: &Session) -> Vec<String> {
+pub(crate) fn slugs(session: &Session) -> Vec<String> {
     let mut all = session.distinct("slug");
     all.retain(|s| !s.is_empty() && !s.contains(['/', '\\', '.']));
     all

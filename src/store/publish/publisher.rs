@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use uuid::Uuid;
 
+use crate::session::Session;
 use crate::surgery::{FreshIds, Verified, emit};
 
 use crate::store::fs::Stamp;
@@ -80,7 +81,7 @@ impl<'a> Sessions<'a> {
             quarantine,
         };
         let operation = create(self.journal, operation, &new, || {
-            not_in_index = enter_in_index(copy.transcript(), &target, project).err();
+            not_in_index = list_session(copy.transcript().session(), &target, project).err();
         })?;
         Ok(self.published(operation, quarantine.is_empty(), not_in_index))
     }
@@ -188,12 +189,21 @@ pub fn write_stream(
     emit(verified.session(), ids, out)
 }
 
+/// Enters a session that was just written in the list of its folder, if there is one.
+pub(super) fn enter_in_index(target: &Path, project: &Path) -> Result<(), String> {
+    if target.parent().and_then(index_file).is_none() {
+        return Ok(());
+    }
+    let session = Session::open(target).map_err(|e| e.to_string())?;
+    list_session(&session, target, project)
+}
+
 /// Enters a new session in the list that clients of about 2.1.9 to 2.1.30 keep, if its folder has one.
-fn enter_in_index(after: &Verified, target: &Path, project: &Path) -> Result<(), String> {
+fn list_session(session: &Session, target: &Path, project: &Path) -> Result<(), String> {
     let Some(folder) = target.parent().filter(|f| index_file(f).is_some()) else {
         return Ok(());
     };
-    let entry = IndexEntry::new(after.session(), target, project).map_err(|e| e.to_string())?;
+    let entry = IndexEntry::new(session, target, project).map_err(|e| e.to_string())?;
     let added = add_to_index(folder, &entry);
     added.map(drop).map_err(|e| e.to_string())
 }

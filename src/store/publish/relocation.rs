@@ -15,7 +15,7 @@ use crate::store::sessions::{
     Config, Located, Locator, SessionPlaces, Sidecar, SidecarKind, glance, memory, resume_cache,
     session_folders, slug,
 };
-use crate::surgery::{Surgery, SurgeryError, Verified};
+use crate::surgery::{Surgery, SurgeryError, Verified, moved_path};
 use crate::transcript::project_path;
 
 use super::change_set::{ChangeSet, Content, Creation, Removal};
@@ -52,11 +52,6 @@ pub struct Relocation {
     pub kept_entries: Vec<String>,
     /// Folders that are empty afterwards.
     folders: BTreeSet<PathBuf>,
-}
-
-/// Returns the path that a folder has after `old` became `new`; `None` if it is neither `old` nor below it.
-pub fn moved_path(path: &str, old: &str, new: &str) -> Option<String> {
-    project_path::moved(path, old, new)
 }
 
 /// Returns whether two paths name the same folder, by their names alone.

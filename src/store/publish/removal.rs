@@ -85,6 +85,14 @@ fn mentioning(sessions: &[&Located], text: &str) -> Vec<Located> {
 
 /// Returns the change that removes sessions with everything that belongs to them.
 pub fn removal_of(config: &Config, sessions: &[RemovedSession]) -> io::Result<ChangeSet<'static>> {
+    let mut changes = removal_without_prompts(sessions)?;
+    let ids: BTreeSet<&str> = sessions.iter().map(|s| s.found.id.as_str()).collect();
+    forget_prompts(config, &ids, &mut changes)?;
+    Ok(changes)
+}
+
+/// Returns the change that removes the files of sessions. What was typed in them stays in the prompt history.
+pub fn removal_without_prompts(sessions: &[RemovedSession]) -> io::Result<ChangeSet<'static>> {
     let mut changes = ChangeSet::default();
     for session in sessions {
         let files = session.files.iter().map(|f| &f.path);
@@ -98,8 +106,6 @@ pub fn removal_of(config: &Config, sessions: &[RemovedSession]) -> io::Result<Ch
             changes.remove_dirs.insert(0, project);
         }
     }
-    let ids: BTreeSet<&str> = sessions.iter().map(|s| s.found.id.as_str()).collect();
-    forget_prompts(config, &ids, &mut changes)?;
     Ok(changes)
 }
 

@@ -25,7 +25,7 @@ pub struct Located {
 }
 
 impl Located {
-    fn at(path: PathBuf) -> io::Result<Self> {
+    pub(crate) fn at(path: PathBuf) -> io::Result<Self> {
         let metadata = fs_err::metadata(&path)?;
         let id = path
             .file_stem()

@@ -25,7 +25,7 @@ pub use places::CopyRule;
 pub(crate) use places::{PLACES, is_place, resume_cache};
 pub use retention::Retention;
 pub(crate) use shared::is_shared;
-pub use shared::memory;
+pub use shared::{memory, project_of};
 pub use sidecars::{SessionFiles, SessionPlaces, Sidecar, SidecarKind, session_folders, sidecars};
 pub use subagents::{SubagentFinder, SubagentTranscript};
 pub use usage::{Orphan, ProjectUsage, SessionUsage, Sizes, Usage, UsageKind, usage};

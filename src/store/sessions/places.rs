@@ -90,6 +90,9 @@ impl Shape {
 /// The client's cache of positions in a transcript: useless for any other transcript.
 const RESUME_CACHE: &str = "resume-head.jsonl";
 
+/// The folder of environments that hooks have set: scripts.
+pub(super) const ENVIRONMENTS: &str = "session-env";
+
 /// All places. For files in `P/S` the first row that fits counts.
 pub(crate) const PLACES: [Place; 19] = [
     place(
@@ -122,7 +125,7 @@ pub(crate) const PLACES: [Place; 19] = [
     ),
     place(Shape::Tree("tasks"), SidecarKind::State, CopyRule::Copy),
     place(
-        Shape::Tree("session-env"),
+        Shape::Tree(ENVIRONMENTS),
         SidecarKind::State,
         CopyRule::Copy,
     ),

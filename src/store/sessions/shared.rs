@@ -10,9 +10,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::session::Session;
 use crate::store::fs::lexical_path;
 
-use super::config::Config;
+use super::config::{Config, slug};
 
 /// The folder of pasted texts.
 const PASTES: &str = "paste-cache";
@@ -47,6 +48,16 @@ impl Config {
 /// Returns the memory of the project whose transcripts are in `folder`.
 pub fn memory(folder: &Path) -> PathBuf {
     folder.join("memory")
+}
+
+/// Returns the folder that a session was held in: the `cwd` after which its folder of transcripts is named, else the first.
+pub fn project_of(session: &Session, folder: &Path) -> Option<PathBuf> {
+    let name = folder.file_name()?.to_string_lossy().into_owned();
+    let all = session.distinct("cwd");
+    all.iter()
+        .find(|cwd| slug(cwd) == name)
+        .or(all.first())
+        .map(PathBuf::from)
 }
 
 /// Returns whether a path is a file that sessions share.

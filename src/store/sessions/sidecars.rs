@@ -7,7 +7,7 @@ use crate::store::fs::disk::is_missing;
 use crate::store::fs::open_regular;
 
 use super::config::Config;
-use super::places::{CopyRule, PLACES, Place, Shape, is_name, own_place};
+use super::places::{CopyRule, ENVIRONMENTS, PLACES, Place, Shape, is_name, own_place};
 
 /// The kind of a file that belongs to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +48,14 @@ pub struct Sidecar {
     pub copy: CopyRule,
     /// What it is named after: the agent of an old subagent, the slug of a plan, else the session's id.
     pub owner: String,
+}
+
+impl Sidecar {
+    /// Returns whether a session takes the file along to another machine. Environments stay: they are scripts that clients
+    /// run before each command, and nobody else's scripts may run here.
+    pub fn travels(&self, config: &Config) -> bool {
+        self.copy != CopyRule::LeaveOut && !self.path.starts_with(config.join(ENVIRONMENTS))
+    }
 }
 
 /// The files of a session besides its transcript.

@@ -56,7 +56,7 @@ pub(super) fn confirm(context: &mut Context, hunt: &mut Hunt) -> Result<(), CliE
         hunt.scanner.accept(&found.finding);
     }
     hunt.vault = Vault::default();
-    hunt.search_showing_progress(context);
+    hunt.search_all(context);
     hunt.suggestions.clear();
     Ok(())
 }
