@@ -20,12 +20,13 @@ use crate::ops::StripThinking;
 use crate::surgery::Transform;
 
 use super::commands::{
-    compact, delete, drop_hidden, drop_images, drop_tools, edit, extract, restore_branch,
+    compact, delete, drop_hidden, drop_images, drop_tools, edit, extract, graft, restore_branch,
     strip_thinking, title, truncate, uncompact,
 };
 use crate::store::SubagentWork;
 
 use super::commit_flow::Job;
+use super::context::Context;
 use super::error::{CliError, ErrorKind};
 use super::settings::Settings;
 
@@ -36,25 +37,37 @@ pub(super) trait StepOptions: Args {
 }
 
 /// One operation of a plan.
-pub(super) struct PlanStep {
-    /// What it does to the session.
-    pub(super) transform: Box<dyn Transform>,
-    /// Which turns' subagents lose their thinking too.
-    pub(super) subagents: Option<StripThinking>,
+pub(super) enum PlanStep {
+    /// A change of the session.
+    Change {
+        /// What it does to the session.
+        transform: Box<dyn Transform>,
+        /// Which turns' subagents lose their thinking too.
+        subagents: Option<StripThinking>,
+    },
+    /// Turns of another session are inserted, which has to be found and read first.
+    Graft(graft::GraftOptions),
 }
 
 impl PlanStep {
     /// A step that leaves the transcripts of subagents alone.
     pub(super) fn of(transform: impl Transform + 'static) -> Self {
-        Self {
+        Self::Change {
             transform: Box::new(transform),
             subagents: None,
         }
     }
 
     /// Adds the step to a job.
-    pub(super) fn add_to(self, job: &mut Job<'_>) -> Result<(), CliError> {
-        if let Some(strip) = self.subagents {
+    pub(super) fn add_to(self, context: &mut Context, job: &mut Job<'_>) -> Result<(), CliError> {
+        let (transform, subagents) = match self {
+            Self::Change {
+                transform,
+                subagents,
+            } => (transform, subagents),
+            Self::Graft(options) => return graft::add_to(options, context, job),
+        };
+        if let Some(strip) = subagents {
             let only = strip.agents(&job.session)?;
             let before = job.for_subagents.take().map(|work| work.only);
             job.for_subagents = Some(SubagentWork {
@@ -67,7 +80,7 @@ impl PlanStep {
                 redact: None,
             });
         }
-        job.transforms.push(self.transform);
+        job.transforms.push(transform);
         Ok(())
     }
 }
@@ -87,7 +100,7 @@ const fn operation<T: StepOptions>(name: &'static str) -> Operation {
     }
 }
 
-const OPERATIONS: [Operation; 12] = [
+const OPERATIONS: [Operation; 13] = [
     operation::<strip_thinking::StripThinkingOptions>("strip-thinking"),
     operation::<drop_tools::DropToolsOptions>("drop-tools"),
     operation::<drop_images::DropImagesOptions>("drop-images"),
@@ -100,6 +113,7 @@ const OPERATIONS: [Operation; 12] = [
     operation::<uncompact::UncompactOptions>("uncompact"),
     operation::<restore_branch::RestoreBranchOptions>("restore-branch"),
     operation::<title::TitleOptions>("title"),
+    operation::<graft::GraftOptions>("graft"),
 ];
 
 /// A plan's file.
@@ -300,7 +314,7 @@ impl Expected {
             .map(clap::builder::Str::as_str)
         {
             Some("N") => Self::Number,
-            Some("RANGE" | "TURN" | "SIZE" | "TOKENS") => Self::Either,
+            Some("RANGE" | "TURN" | "TURNS" | "SIZE" | "TOKENS") => Self::Either,
             _ => Self::Text,
         }
     }

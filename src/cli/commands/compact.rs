@@ -102,7 +102,7 @@ pub(crate) fn run(args: CompactArgs, context: &mut Context) -> Result<ExitCode, 
         return print_summary(args, context);
     }
     let mut job = Job::new(context, &args.session, "compact", args.write, args.in_place)?;
-    args.options.step().add_to(&mut job)?;
+    args.options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }
 

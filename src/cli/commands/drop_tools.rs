@@ -113,7 +113,7 @@ pub(crate) fn run(args: DropToolsArgs, context: &mut Context) -> Result<ExitCode
             context.tell(&format!("{} {message}", paint(YELLOW, "note:")));
         }
     }
-    args.options.step().add_to(&mut job)?;
+    args.options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }
 
