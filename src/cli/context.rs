@@ -312,7 +312,12 @@ fn state_folder(home: Option<&Path>) -> Result<PathBuf, CliError> {
     let strategy = etcetera::choose_base_strategy();
     let base = strategy
         .ok()
-        .and_then(|s| s.state_dir().or_else(|| Some(s.data_dir())))
+        .map(|s| match s.state_dir() {
+            Some(dir) => dir,
+            // On Windows, the folder that does not follow the user to other machines.
+            None if cfg!(windows) => s.cache_dir(),
+            None => s.data_dir(),
+        })
         .or_else(|| home.map(|h| h.join(".local/state")));
     let base = base.ok_or_else(|| {
         CliError::failed(

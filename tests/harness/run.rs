@@ -187,13 +187,16 @@ fn needed_by_the_system(home: &Home) -> Vec<(String, OsString)> {
 
 /// Paths below the home with the separators of other systems, so that one expectation fits all.
 fn with_slashes(text: &str) -> String {
+    let text = text.replace("~\\", "[home]~\\");
     let mut pieces = text.split("[home]");
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let ends = |c: char| c.is_whitespace() || "`'\"<>|,;)".contains(c);
         let (path, rest) = piece.split_at(piece.find(ends).unwrap_or(piece.len()));
         let path = path.replace(r"\\", "/").replace('\\', "/");
-        out.push_str("[home]");
+        if !path.starts_with('~') {
+            out.push_str("[home]");
+        }
         out.push_str(&path);
         out.push_str(rest);
     }

@@ -171,7 +171,7 @@ fn home_with_files() -> Home {
         "target's",
     );
     let own = home.folder().join(DONOR);
-    let output = own.join("tool-results/big.txt");
+    let output = own.join("tool-results").join("big.txt");
     let donor =
         home.start(DONOR)
             .prompt("red prompt")
