@@ -51,7 +51,9 @@ pub(crate) fn judge(version: &str) -> Verdict {
 fn attempt(version: &str, project: &'static str) -> Result<()> {
     let desk = Desk {
         version: version.to_owned(),
-        folder: folders::recordings()?.join(version).join("typed"),
+        folder: folders::recordings()?
+            .join(version)
+            .join(format!("typed-{project}")),
         project: "work",
     };
     desk.lay_out()?;
