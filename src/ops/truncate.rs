@@ -6,6 +6,8 @@ use crate::session::{Session, Standing, TurnSpec, turn_end};
 use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, RefusalKind, Remedy, Transform};
 use crate::transcript::{BlockKind, Entry, Kind, LineState, PromptKind};
 
+use crate::window::tail_of_conversation;
+
 use super::agents::agents_gone;
 
 /// Keeps a session up to the end of a turn.
@@ -66,6 +68,8 @@ struct Cut {
     line: u32,
     /// The position, line and time of the last message that stays.
     leaf: (u32, u32, i64),
+    /// What follows the end of the conversation, which can hang on an entry that stays.
+    tail: Vec<u32>,
 }
 
 impl Cut {
@@ -86,6 +90,7 @@ impl Cut {
             position,
             line,
             leaf: (leaf, e.line, e.time),
+            tail: tail_of_conversation(session),
         }
     }
 
@@ -93,6 +98,9 @@ impl Cut {
         let (leaf_position, leaf_line, leaf_time) = self.leaf;
         // Copies of one entry stay or are removed together.
         let index = session.graph().known_as(session.entries(), index);
+        if self.tail.contains(&(index as u32)) {
+            return false;
+        }
         match session.graph().place(index) {
             Standing::Path(p) | Standing::Beside(p) => p < self.position,
             // Clients would take a branch that is newer than the cut for the conversation.
@@ -184,4 +192,32 @@ pub(crate) fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) 
         if shown { -(e.content.len() as i64) } else { 0 },
         gist,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Truncate;
+    use crate::session::Session;
+    use crate::surgery::Surgery;
+
+    #[test]
+    fn truncate_removes_a_queued_prompt_that_a_person_went_back_to() {
+        let lines = [
+            r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"first"},"uuid":"p"}"#,
+            r#"{"parentUuid":"p","type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"A","name":"Read","input":{}}]},"uuid":"c"}"#,
+            r#"{"parentUuid":"c","type":"user","message":{"role":"user","content":"meanwhile"},"uuid":"q"}"#,
+            r#"{"parentUuid":"q","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"A","content":"x"}]},"uuid":"r"}"#,
+            r#"{"parentUuid":"r","type":"attachment","attachment":{"type":"queued_command","prompt":"queued","commandMode":"prompt"},"uuid":"t"}"#,
+            r#"{"parentUuid":"t","type":"user","message":{"role":"user","content":"abandoned"},"uuid":"x"}"#,
+            r#"{"type":"last-prompt","leafUuid":"t","explicit":true}"#,
+        ];
+        let session = Session::from_bytes(lines.join("\n") + "\n");
+        let operated = Surgery::on(session)
+            .then(Truncate { at: 1.into() })
+            .operate();
+        let verified = operated.expect("a result").verify().expect("no fault");
+        let result = String::from_utf8(verified.to_vec()).expect("UTF-8");
+        assert!(result.contains("tool_result"), "{result}");
+        assert!(!result.contains("queued"), "{result}");
+    }
 }

@@ -19,6 +19,6 @@ pub use calibration::{Calibration, Overstated};
 pub use entry_weights::EntryWeights;
 pub use image::{Picture, images};
 pub use payload::{Message, payload};
-pub(crate) use shown_order::{end_of_conversation, shown_entries};
+pub(crate) use shown_order::{end_of_conversation, shown_entries, tail_of_conversation};
 pub(crate) use usage::{lower_usage, recorded_window};
 pub use weight::{Weight, line_weight};

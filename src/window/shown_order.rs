@@ -30,7 +30,7 @@ pub(crate) fn shown_order(session: &Session, upto: Option<u32>) -> Vec<u32> {
     let first = boundary.unwrap_or(0);
     let mut rows: Vec<u32> = path[first..].to_vec();
     if upto.is_none() {
-        rows.extend(tail(session));
+        rows.extend(tail_of_conversation(session));
     }
     if of_any.sidechain() {
         rows.retain(|&r| !entries[r as usize].flags.sidechain());
@@ -45,12 +45,12 @@ pub(crate) fn shown_entries(session: &Session) -> Vec<u32> {
 
 /// Returns the entry that the next prompt follows: the leaf, or the last entry after it that is not a message.
 pub(crate) fn end_of_conversation(session: &Session) -> Option<usize> {
-    let last = tail(session).last().map(|&i| i as usize);
+    let last = tail_of_conversation(session).last().map(|&i| i as usize);
     last.or_else(|| session.graph().leaf())
 }
 
 /// What follows the leaf without being a message: the client shows it with the next prompt.
-fn tail(session: &Session) -> Vec<u32> {
+pub(crate) fn tail_of_conversation(session: &Session) -> Vec<u32> {
     let (entries, graph) = (session.entries(), session.graph());
     let mut out = Vec::new();
     let mut at = graph.leaf();

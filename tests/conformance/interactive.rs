@@ -22,9 +22,12 @@ pub(crate) const KEY: &str = "sk-ant-not-a-key";
 struct Desk {
     version: String,
     folder: PathBuf,
+    /// The name of the project's folder.
+    project: &'static str,
 }
 
-/// Types a session with a client, clones it, takes the original away, and rewinds the clone.
+/// Types a session with a client, clones it, takes the original away, and rewinds the clone: in the same project, and in
+/// another.
 pub(crate) fn judge(version: &str) -> Verdict {
     if !Command::new("tmux")
         .arg("-V")
@@ -36,18 +39,30 @@ pub(crate) fn judge(version: &str) -> Verdict {
     if let Err(error) = client::program(version) {
         return Verdict::Skipped(format!("{error:#}"));
     }
-    match attempt(version) {
-        Ok(()) => Verdict::Passed,
-        Err(error) => Verdict::Failed(format!("{error:#}")),
+    for project in ["work", "other"] {
+        if let Err(error) = attempt(version, project) {
+            return Verdict::Failed(format!("in the project `{project}`: {error:#}"));
+        }
     }
+    Verdict::Passed
 }
 
-fn attempt(version: &str) -> Result<()> {
+/// Rewinds a clone in a project; the session itself is held in `work`.
+fn attempt(version: &str, project: &'static str) -> Result<()> {
     let desk = Desk {
         version: version.to_owned(),
-        folder: folders::recordings()?.join(version).join("typed"),
+        folder: folders::recordings()?
+            .join(version)
+            .join(format!("typed-{project}")),
+        project: "work",
     };
     desk.lay_out()?;
+    let other = Desk {
+        project,
+        folder: desk.folder.clone(),
+        version: desk.version.clone(),
+    };
+    other.settle()?;
     let session = made_up_id(&format!("{version}/typed"));
     let notes = desk.work().join("notes.txt");
     desk.drive("record", &session)?;
@@ -61,7 +76,8 @@ fn attempt(version: &str) -> Result<()> {
         .current_dir(desk.work())
         .arg("--config-dir")
         .arg(desk.config())
-        .args(["clone", "--title", TITLE, &session])
+        .args(["clone", "--title", TITLE, &session, "--to-project"])
+        .arg(other.work())
         .output()?;
     ensure!(
         output.status.success(),
@@ -71,7 +87,9 @@ fn attempt(version: &str) -> Result<()> {
     let project = desk.config().join("projects").join(slug(&desk.work()));
     fs_err::remove_file(project.join(format!("{session}.jsonl")))?;
     folders::clear(&desk.config().join("file-history").join(&session))?;
-    let screen = desk.drive("rewind", TITLE)?;
+    let notes = other.work().join("notes.txt");
+    fs_err::write(&notes, "delta\n")?;
+    let screen = other.drive("rewind", TITLE)?;
     let now = fs_err::read_to_string(&notes)?;
     ensure!(
         now == "alpha\n",
@@ -90,16 +108,22 @@ impl Desk {
     }
 
     fn work(&self) -> PathBuf {
-        self.folder.join("work")
+        self.folder.join(self.project)
     }
 
-    /// An empty home in which the client has nothing left to ask.
+    /// An empty home.
     fn lay_out(&self) -> Result<()> {
         folders::clear(&self.folder)?;
         fs_err::create_dir_all(self.config())?;
+        self.settle()
+    }
+
+    /// Makes the project, and leaves the client nothing to ask.
+    fn settle(&self) -> Result<()> {
         fs_err::create_dir_all(self.work())?;
         let trusted =
             json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true});
+        let first = self.folder.join("work").to_string_lossy().into_owned();
         let work = self.work().to_string_lossy().into_owned();
         let settled = json!({
             "hasCompletedOnboarding": true,
@@ -107,7 +131,7 @@ impl Desk {
             "theme": "dark",
             "bypassPermissionsModeAccepted": true,
             "customApiKeyResponses": {"approved": [KEY], "rejected": []},
-            "projects": {work: trusted},
+            "projects": {first: trusted, work: trusted},
         });
         Ok(fs_err::write(
             self.config().join(".claude.json"),
