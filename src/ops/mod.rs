@@ -21,6 +21,7 @@ mod graft_donor;
 mod graft_ids;
 mod graft_times;
 mod key_lines;
+mod known;
 mod move_project;
 mod placeholder;
 mod queued_prompts;
