@@ -89,3 +89,67 @@ impl<'a> Known<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::DropTools;
+    use crate::surgery::{Detail, Plan, Transform};
+
+    const SESSIONS: [&str; 2] = [
+        include_str!("../../fixtures/demo.jsonl"),
+        include_str!("../../fixtures/regressions/queued.jsonl"),
+    ];
+
+    /// The operations that a search plans again and again.
+    fn operations() -> Vec<DropTools> {
+        let stub = |head, key_lines| DropTools {
+            stub: true,
+            head,
+            tail: head,
+            key_lines,
+            ..DropTools::default()
+        };
+        vec![
+            stub(0, false),
+            stub(0, true),
+            stub(2, true),
+            DropTools::default(),
+        ]
+    }
+
+    fn carried_out(session: &Session, plan: Plan) -> (Session, Vec<Vec<u8>>) {
+        let mut plan = plan;
+        let (document, lines) = plan.apply(session).expect("no overlaps");
+        let texts = (0..document.lines().len()).map(|i| document.text(i).to_vec());
+        let texts = texts.collect();
+        (session.derived(document, &lines), texts)
+    }
+
+    fn assert_same(session: &Session, known: &Known<'_>) {
+        for operation in operations() {
+            let plain = operation.plan(session, Detail::None).expect("a plan");
+            let plain = carried_out(session, plain).1;
+            for _ in 0..2 {
+                let fast = operation.plan_with(session, Detail::None, Some(known));
+                let fast = carried_out(session, fast.expect("a plan")).1;
+                assert_eq!(plain, fast, "{operation:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn known_facts_change_no_plan() {
+        for text in SESSIONS {
+            let original = Session::from_bytes(text);
+            let known = Known::of(&original);
+            assert_same(&original, &known);
+            for operation in operations() {
+                let plan = operation.plan(&original, Detail::None).expect("a plan");
+                let (changed, _) = carried_out(&original, plan);
+                assert_same(&changed, &known);
+            }
+            assert_same(&Session::from_bytes(SESSIONS[0]), &known);
+        }
+    }
+}
