@@ -3,7 +3,12 @@
 //! Commands that write are compared with `cp` and a flush of the copy, commands that only read with `cat >/dev/null`,
 //! in the same run. Cells over their goal are marked, and the worst ones are listed.
 
-#![allow(missing_docs, clippy::print_stdout, clippy::disallowed_methods)]
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods
+)]
 
 mod measure;
 #[allow(dead_code)]
@@ -171,6 +176,8 @@ fn main() -> io::Result<()> {
     for (name, size) in &options.sizes {
         let mut table = Table::new(name, *size);
         for shape in &options.shapes {
+            // The table comes when all is measured, which can take an hour.
+            eprintln!("measuring {} of {name}", shape.name());
             let world = World::new(*shape, *size)?;
             table.columns.push(world.measure(&options)?);
         }

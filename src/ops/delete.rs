@@ -151,7 +151,7 @@ impl Delete {
             note_removed(session, plan, i, &entries[i]);
         }
         let calls: FxHashSet<Id> = selection.calls.iter().copied().collect();
-        drop_companions(session, &calls, plan);
+        drop_companions(session, &calls, None, plan);
         warn_of_written_files(session, &calls, plan);
         drop_traces(session, Lines::default(), plan);
         remove_copies(session, plan, &Copies { thinking, calls });

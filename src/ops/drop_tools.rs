@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
-use crate::json::{decode, fields_around, lookup_around, remove_field};
+use crate::json::{Edit, decode, fields_around, lookup_around, remove_field};
 use crate::session::{At, Call, Session, Standing, TurnRange};
 use crate::surgery::{
     Action, ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Remedy, Transform, Words,
@@ -17,6 +17,7 @@ use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
 use super::agents::agents_gone;
 use super::drop_images::{is_media, media_in};
+use super::known::Known;
 use super::queued_prompts::keep_in_place;
 use super::removals::{
     BlockRemovals, Copies, holds_copies, may_hold_copies, remove_copies, thinking_id,
@@ -55,7 +56,7 @@ pub struct DropTools {
 }
 
 /// How much of an output stays around the note.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Stub {
     /// Lines kept from the head.
     pub(crate) head: usize,
@@ -122,28 +123,34 @@ impl Transform for DropTools {
     }
 
     fn plan(&self, session: &Session, say: Detail) -> Result<Plan, Refusal> {
-        let mut plan = Plan::with_detail(say);
-        let chosen = self.choose(session, &mut plan)?;
-        if self.stub {
-            plan_stubs(
-                session,
-                &chosen,
-                Stub {
-                    head: self.head,
-                    tail: self.tail,
-                    key_lines: self.key_lines,
-                },
-                &mut plan,
-            );
-        } else {
-            plan_drops(session, &chosen, &mut plan);
-        }
-        plan.dropped_agents = agents_gone(session, &plan);
-        Ok(plan)
+        self.plan_with(session, say, None)
     }
 }
 
 impl DropTools {
+    /// Makes the plan, without finding out again what is known.
+    pub(crate) fn plan_with(
+        &self,
+        session: &Session,
+        say: Detail,
+        known: Option<&Known<'_>>,
+    ) -> Result<Plan, Refusal> {
+        let mut plan = Plan::with_detail(say);
+        let chosen = self.choose(session, &mut plan)?;
+        if self.stub {
+            let stub = Stub {
+                head: self.head,
+                tail: self.tail,
+                key_lines: self.key_lines,
+            };
+            plan_stubs(session, &chosen, (stub, known), &mut plan);
+        } else {
+            plan_drops(session, &chosen, known, &mut plan);
+        }
+        plan.dropped_agents = agents_gone(session, &plan);
+        Ok(plan)
+    }
+
     /// Returns the calls that match all criteria.
     fn choose<'a>(&self, session: &'a Session, plan: &mut Plan) -> Result<Vec<&'a Call>, Refusal> {
         let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
@@ -297,7 +304,7 @@ pub(crate) fn call_gist(session: &Session, call: &Call) -> Excerpt {
     })
 }
 
-fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
+fn plan_drops(session: &Session, chosen: &[&Call], known: Option<&Known<'_>>, plan: &mut Plan) {
     if chosen.is_empty() {
         return;
     }
@@ -345,7 +352,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], plan: &mut Plan) {
     }
     if session.flags_of_any().companion() || may_hold_copies(session) {
         let calls: FxHashSet<Id> = chosen.iter().map(|c| c.id).collect();
-        drop_companions(session, &calls, plan);
+        drop_companions(session, &calls, known, plan);
         remove_copies(session, plan, &Copies { thinking, calls });
     }
     keep_in_place(session, plan);
@@ -398,19 +405,23 @@ pub(crate) fn doom_thinking(
 
 /// Removes a field with a second copy from an entry.
 pub(crate) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name: &str) {
-    let e = &session.entries()[index];
-    let text = session.text(e);
-    let Ok(all) = fields_around(text, e.words()) else {
-        return;
-    };
-    if let Some(at) = all.iter().position(|f| f.key.of(text) == name.as_bytes()) {
-        let edit = remove_field(&all, at);
+    if let Some(edit) = without_field(session, index, name) {
+        let e = &session.entries()[index];
         plan.edit_entry(session, e, ChangeKind::DuplicateOutput, [edit]);
     }
 }
 
+/// Returns what removes a field from an entry, if the entry has it.
+pub(crate) fn without_field(session: &Session, index: usize, name: &str) -> Option<Edit> {
+    let e = &session.entries()[index];
+    let text = session.text(e);
+    let all = fields_around(text, e.words()).ok()?;
+    let at = all.iter().position(|f| f.key.of(text) == name.as_bytes())?;
+    Some(remove_field(&all, at))
+}
+
 /// Returns the calls that an entry belongs to without making or answering them.
-fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
+pub(super) fn companion_of(session: &Session, e: &Entry) -> impl Iterator<Item = Id> {
     let paths: &[&[&str]] = match e.kind {
         _ if !e.flags.companion() => &[],
         Kind::Progress => &[&["parentToolUseID"], &["toolUseID"]],
@@ -472,11 +483,20 @@ fn pictured(session: &Session) -> FxHashSet<Id> {
 }
 
 /// Removes entries that belong to a call: its progress, its hooks, and messages that it injected.
-pub(crate) fn drop_companions(session: &Session, ids: &FxHashSet<Id>, plan: &mut Plan) {
+pub(crate) fn drop_companions(
+    session: &Session,
+    ids: &FxHashSet<Id>,
+    known: Option<&Known<'_>>,
+    plan: &mut Plan,
+) {
     let named: Vec<bool> = session
         .entries()
         .par_iter()
-        .map(|e| companion_of(session, e).any(|id| ids.contains(&id)))
+        .map(|e| match known {
+            _ if !e.flags.companion() => false,
+            Some(known) => known.is_companion(session, e, |id| ids.contains(id)),
+            None => companion_of(session, e).any(|id| ids.contains(&id)),
+        })
         .collect();
     for (i, e) in session.entries().iter().enumerate() {
         if named[i] && !plan.drops(e.line) {

@@ -22,6 +22,7 @@ mod graft_donor;
 mod graft_ids;
 mod graft_times;
 mod key_lines;
+mod known;
 mod map_paths;
 mod move_project;
 mod placeholder;

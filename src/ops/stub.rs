@@ -11,8 +11,9 @@ use crate::surgery::{Action, ChangeKind, Plan};
 use crate::transcript::{BlockKind, Id, Kind};
 
 use super::drop_images::{is_image_note, is_media};
-use super::drop_tools::{Stub, call_gist, drop_field, tool_name};
+use super::drop_tools::{Stub, call_gist, tool_name, without_field};
 use super::key_lines::{clip, failures, outline};
+use super::known::Known;
 
 /// How every note begins. An output that has one is not replaced again.
 pub(crate) const MARK: &str = "[ccsurgery removed ";
@@ -27,14 +28,22 @@ const LONG_LINE: usize = 400;
 const SIGNED: &str = "ccsurgery";
 
 /// Replaces the outputs of calls by notes, if that makes them smaller.
-pub(crate) fn plan_stubs(session: &Session, chosen: &[&Call], stub: Stub, plan: &mut Plan) {
+pub(crate) fn plan_stubs(
+    session: &Session,
+    chosen: &[&Call],
+    (stub, known): (Stub, Option<&Known<'_>>),
+    plan: &mut Plan,
+) {
     let companions = companions(session);
     let notes: Vec<Vec<Option<Note>>> = chosen
         .par_iter()
         .map(|call| {
             let results = call.results.iter();
             results
-                .map(|&at| note_on(session, call, at, stub))
+                .map(|&at| match known {
+                    Some(known) => known.note_on(session, call, at, stub),
+                    None => note_on(session, call, at, stub),
+                })
                 .collect()
         })
         .collect();
@@ -67,13 +76,16 @@ fn companions(session: &Session) -> FxHashMap<Id, Vec<usize>> {
 }
 
 /// A note, and the output that it replaces.
-struct Note {
+#[derive(Debug, Clone)]
+pub(super) struct Note {
     text: String,
     content: Span,
+    /// What removes the client's own copy of the output.
+    copy: Option<Edit>,
 }
 
 /// Returns the note for a result's output, if it is smaller.
-fn note_on(session: &Session, call: &Call, at: At, stub: Stub) -> Option<Note> {
+pub(super) fn note_on(session: &Session, call: &Call, at: At, stub: Stub) -> Option<Note> {
     let block = session.block(at.block);
     if block.kind != BlockKind::ToolResult {
         // The output of a server tool is encrypted: it can be removed with its call, but not changed.
@@ -86,9 +98,14 @@ fn note_on(session: &Session, call: &Call, at: At, stub: Stub) -> Option<Note> {
     let plain = !entry.flags.not_utf8() && !entry.flags.numbered_characters();
     let note = encode(&note_for(raw, plain, &tool_name(session, call), stub)?);
     let smaller = note.len() < raw.len();
-    smaller.then_some(Note {
+    smaller.then(|| Note {
         text: note,
         content,
+        copy: entry
+            .flags
+            .tool_use_result()
+            .then(|| without_field(session, at.entry as usize, "toolUseResult"))
+            .flatten(),
     })
 }
 
@@ -113,8 +130,8 @@ fn stub_result(session: &Session, call: &Call, at: At, note: Note, plan: &mut Pl
         call_gist(session, call),
     );
     plan.edit_line(entry.line, [Edit::new(note.content, note.text)]);
-    if entry.flags.tool_use_result() {
-        drop_field(session, plan, at.entry as usize, "toolUseResult");
+    if let Some(edit) = note.copy {
+        plan.edit_entry(session, entry, ChangeKind::DuplicateOutput, [edit]);
     }
 }
 

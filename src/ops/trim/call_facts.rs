@@ -5,8 +5,8 @@ use memchr::memmem;
 use crate::json::{decode, lookup};
 use crate::ops::drop_tools::tool_name;
 use crate::ops::stub::MARK;
-use crate::session::{Call, Session};
-use crate::transcript::BlockKind;
+use crate::session::{At, Call, Session};
+use crate::transcript::{BlockKind, Id};
 
 use super::protection::Protection;
 use super::step::OutputKind;
@@ -50,7 +50,9 @@ enum Role {
 }
 
 /// One call that may be changed.
+#[derive(Clone)]
 struct Fact {
+    call: Id,
     id: String,
     role: Role,
     /// What can be done about its output first, if anything.
@@ -63,6 +65,17 @@ struct Fact {
 pub(super) struct CallFacts(Vec<Fact>);
 
 impl CallFacts {
+    /// Returns the calls that the model is still shown in a session that was made from the one that was looked at.
+    pub(super) fn shown_in(&self, session: &Session) -> Self {
+        let is_shown = |at: &At| session.graph().is_shown(at.entry as usize);
+        let shown = self.0.iter().filter(|fact| {
+            session.calls().find(fact.call).is_some_and(|call| {
+                call.uses.first().is_some_and(is_shown) && call.results.last().is_some_and(is_shown)
+            })
+        });
+        Self(shown.cloned().collect())
+    }
+
     /// Looks at all calls that the model is shown and that are not protected.
     pub(super) fn of(session: &Session, protection: &Protection) -> Self {
         let superseded = Superseded::of(session);
@@ -82,6 +95,7 @@ impl CallFacts {
             let turn = session.turns().of(session.graph(), made.entry as usize);
             let inner = session.block(made.block).span.of(session.text(entry));
             Some(Fact {
+                call: call.id,
                 id: lookup(inner, &["id"]).map(|s| decode(s.of(inner)).into_owned())?,
                 role,
                 output: output_kind(session, call, role, &superseded),

@@ -2,6 +2,7 @@
 
 mod call_facts;
 mod floor;
+mod immovable;
 mod protection;
 mod search;
 mod step;

@@ -1,13 +1,20 @@
 //! Searches for the least harmful steps.
 
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use crate::ops::compact::Compact;
 use crate::ops::digest::BYTES_PER_TOKEN;
+use crate::ops::known::Known;
 use crate::session::Session;
-use crate::surgery::{Detail, Forecast, PlanError, Refusal, Transform, Why};
+use crate::surgery::{Detail, Forecast, Plan, PlanError, Refusal, Transform, Why};
 use crate::transcript::Kind;
 use crate::window::{Calibration, EntryWeights};
 
 use super::call_facts::CallFacts;
+use super::immovable::Immovable;
 use super::protection::Protection;
 use super::step::{OutputKind, Step, TurnSpan};
 use super::{ChosenStep, Trim};
@@ -55,13 +62,6 @@ pub(super) struct Candidate {
     pub(super) window: u64,
 }
 
-/// What a step would do.
-struct Predicted {
-    window: u64,
-    /// The last turn that it would change.
-    last_turn: Option<u32>,
-}
-
 /// What a step made of a session.
 struct Applied {
     session: Session,
@@ -105,6 +105,13 @@ pub(super) struct Search<'a> {
     pub(super) kept_tokens: u64,
     /// The window that is aimed at: the budget without the reserve.
     target: u64,
+    known: Arc<Known<'a>>,
+    /// The calls that may be changed, once they are needed.
+    calls: OnceCell<CallFacts>,
+    /// The compactions that were planned, by the last turn and the size of the digest.
+    compactions: RefCell<FxHashMap<(u32, usize), Option<Plan>>>,
+    /// What no step of the ladder can remove.
+    immovable: Immovable,
 }
 
 impl<'a> Search<'a> {
@@ -134,6 +141,7 @@ impl<'a> Search<'a> {
         let keep_last = trim.keep_last.unwrap_or(0);
         let measures = (&weights, &calibration);
         let protection = Protection::new(original, measures, keep_tokens, keep_last);
+        let immovable = Immovable::new(original, measures, &protection);
         Self {
             trim,
             original,
@@ -142,13 +150,20 @@ impl<'a> Search<'a> {
             protection,
             kept_tokens: keep_tokens,
             target: trim.to.0 - reserve,
+            known: Arc::new(Known::of(original)),
+            calls: OnceCell::new(),
+            compactions: RefCell::default(),
+            immovable,
         }
     }
 
     /// Searches the same session with other options, and with another share that is protected by default.
     pub(super) fn again(&self, trim: Trim, share: u32) -> Self {
         let (weights, calibration) = (self.weights.clone(), self.calibration.clone());
-        Self::with(trim, self.original, weights, calibration, share)
+        Self {
+            known: self.known.clone(),
+            ..Self::with(trim, self.original, weights, calibration, share)
+        }
     }
 
     /// Returns the least harmful steps that reach the budget, if there are any.
@@ -157,9 +172,11 @@ impl<'a> Search<'a> {
         if start.window <= self.trim.to.0 {
             return Ok(Some(start));
         }
-        let candidate = self.apply_ladder(start, Effort::Least)?;
-        if candidate.window <= self.trim.to.0 {
-            return Ok(Some(candidate));
+        if !self.immovable.exceeds(0, self.trim.to.0) {
+            let candidate = self.apply_ladder(start, Effort::Least)?;
+            if candidate.window <= self.trim.to.0 {
+                return Ok(Some(candidate));
+            }
         }
         // Turns that are compacted need no other change, so compacting is tried on the original.
         self.compact()
@@ -208,55 +225,46 @@ impl<'a> Search<'a> {
             let step = Step::Hidden {
                 keep_last: self.trim.keep_last.unwrap_or(HIDDEN_KEPT),
             };
-            if let Some(applied) = self.apply(&candidate, &step)? {
+            if let Some(plan) = self.plan(&candidate, &step) {
+                let applied = self.apply(&candidate, plan)?;
                 self.add(&mut candidate, step, applied);
             }
         }
         Ok(candidate)
     }
 
-    /// Returns about what a step would do; `None` if nothing.
-    fn predict(&self, candidate: &Candidate, step: &Step) -> Option<Predicted> {
-        let session = self.session(candidate);
+    /// Plans a step; `None` if it would do nothing.
+    fn plan(&self, candidate: &Candidate, step: &Step) -> Option<Plan> {
         let detail = match step {
+            // The last turn that they change is in the descriptions.
             Step::Images(_) | Step::Thinking(_) => Detail::Full,
             _ => Detail::None,
         };
-        let plan = step.transform().plan(session, detail).ok();
-        let plan = plan.filter(|p| !p.is_empty())?;
-        let change = Forecast::of(session, self.weights(candidate), &plan).window;
-        let window = candidate.window as f64 + self.calibration.tokens(change);
-        Some(Predicted {
-            window: window.max(0.0) as u64,
-            last_turn: plan.changes.iter().filter_map(|c| c.turn).max(),
-        })
-    }
-
-    /// Carries a step out; `None` if it does nothing.
-    fn apply(&self, candidate: &Candidate, step: &Step) -> Result<Option<Applied>, Refusal> {
-        self.apply_as(candidate, &*step.transform())
-    }
-
-    /// Carries a transform out; `None` if it does nothing.
-    fn apply_as(
-        &self,
-        candidate: &Candidate,
-        transform: &dyn Transform,
-    ) -> Result<Option<Applied>, Refusal> {
         let session = self.session(candidate);
-        let plan = transform.plan(session, Detail::None).ok();
-        let Some(mut plan) = plan.filter(|p| !p.is_empty()) else {
-            return Ok(None);
-        };
+        let plan = step.plan(session, detail, &self.known).ok();
+        plan.filter(|p| !p.is_empty())
+    }
+
+    /// Returns about how large the window would be after a plan.
+    fn predict(&self, candidate: &Candidate, plan: &Plan) -> u64 {
+        let session = self.session(candidate);
+        let change = Forecast::of(session, self.weights(candidate), plan).window;
+        let window = candidate.window as f64 + self.calibration.tokens(change);
+        window.max(0.0) as u64
+    }
+
+    /// Carries a plan out.
+    fn apply(&self, candidate: &Candidate, mut plan: Plan) -> Result<Applied, Refusal> {
+        let session = self.session(candidate);
         let (document, lines) = plan.apply(session).map_err(bug)?;
         let next = session.derived(document, &lines);
         let weights = self.weights(candidate).derived(session, &next, &lines);
         let calibration = Calibration::by(&next, &weights);
-        Ok(Some(Applied {
+        Ok(Applied {
             session: next,
             weights,
             window: self.calibration.window_of(&calibration),
-        }))
+        })
     }
 
     fn add(&self, candidate: &mut Candidate, step: Step, applied: Applied) {
@@ -276,7 +284,10 @@ impl<'a> Search<'a> {
         if candidate.window <= self.target {
             return Ok(candidate);
         }
-        let calls = CallFacts::of(self.session(&candidate), &self.protection);
+        let calls = self
+            .calls
+            .get_or_init(|| CallFacts::of(self.original, &self.protection));
+        let calls = calls.shown_in(self.session(&candidate));
         for strategy in LADDER {
             if candidate.window <= self.target {
                 break;
@@ -297,48 +308,78 @@ impl<'a> Search<'a> {
         if count == 0 {
             return Ok(());
         }
-        // Carrying a step out is costly, predicting what it does is not.
-        let Some(most) = self.predict(candidate, &step(count)) else {
+        let Some(plan) = self.plan(candidate, &step(count)) else {
             return Ok(());
         };
+        let reaches = useful(&step(count), &plan).unwrap_or(count);
+        let most = self.apply(candidate, plan)?;
         let suffices = most.window <= self.target;
         let saved = candidate.window.saturating_sub(most.window);
         if saved == 0 || !suffices && saved * WORTHWHILE < candidate.window {
             return Ok(());
         }
-        let first_try = match (effort, suffices) {
-            (Effort::Most, _) => count,
-            (Effort::Least, true) => self.nearest(candidate, count, &step),
-            (Effort::Least, false) => useful(&step(count), most.last_turn).unwrap_or(count),
-        };
+        if effort == Effort::Least && suffices {
+            return self.apply_nearest(candidate, (count, step), most);
+        }
+        let far = if suffices { count } else { reaches };
+        self.add(candidate, step(far), most);
+        Ok(())
+    }
+
+    /// Adds the step that goes as far as needed, where going as far as possible suffices.
+    fn apply_nearest(
+        &self,
+        candidate: &mut Candidate,
+        (count, step): Extent,
+        most: Applied,
+    ) -> Result<(), Refusal> {
+        let mut far = self.nearest(candidate, (count, most.window), &step);
         // The prediction may be a token off. The distance doubles, so that few steps are carried out.
-        let (mut far, mut further) = (first_try, 1);
-        loop {
+        let mut further = 1;
+        while far < count {
             let step = step(far);
-            let applied = self.apply(candidate, &step)?;
-            let reached = |a: &Applied| !suffices || a.window <= self.target;
-            if far == count || applied.as_ref().is_some_and(reached) {
-                if let Some(applied) = applied.filter(|a| a.window < candidate.window) {
+            if let Some(plan) = self.plan(candidate, &step) {
+                let applied = self.apply(candidate, plan)?;
+                if applied.window <= self.target {
                     self.add(candidate, step, applied);
+                    return Ok(());
                 }
-                return Ok(());
             }
             far = (far + further).min(count);
             further *= 2;
         }
+        self.add(candidate, step(count), most);
+        Ok(())
     }
 
-    /// Returns how far a step has to go to reach the target, if it can reach it.
-    fn nearest(&self, candidate: &Candidate, count: usize, step: &dyn Fn(usize) -> Step) -> usize {
-        let (mut near, mut far) = (0, count);
-        while far - near > 1 {
-            let middle = near.midpoint(far);
-            match self.predict(candidate, &step(middle)) {
-                Some(predicted) if predicted.window <= self.target => far = middle,
-                _ => near = middle,
+    /// Returns how far a step has to go to reach the target. As far as possible, it reaches `least`.
+    ///
+    /// Carrying a step out is costly, predicting what it does is less so.
+    fn nearest(
+        &self,
+        candidate: &Candidate,
+        (count, least): (usize, u64),
+        step: &dyn Fn(usize) -> Step,
+    ) -> usize {
+        let (mut near, mut far) = ((0, candidate.window), (count, least));
+        let mut halves = false;
+        while far.0 - near.0 > 1 {
+            // What is saved is about proportional to the number of calls, but one call can outweigh the rest.
+            let needed = near.1.saturating_sub(self.target) as f64;
+            let part = needed / near.1.saturating_sub(far.1).max(1) as f64;
+            let part = if halves { 0.5 } else { part };
+            let middle = near.0 + ((far.0 - near.0) as f64 * part) as usize;
+            let middle = middle.clamp(near.0 + 1, far.0 - 1);
+            let plan = self.plan(candidate, &step(middle));
+            let window = plan.map_or(candidate.window, |plan| self.predict(candidate, &plan));
+            if window <= self.target {
+                far = (middle, window);
+            } else {
+                near = (middle, window);
             }
+            halves = !halves;
         }
-        far
+        far.0
     }
 
     /// Returns how far a strategy can go, and the step that goes so far.
@@ -418,13 +459,21 @@ impl<'a> Search<'a> {
             max_tokens: size,
         };
         let mut candidate = self.untouched();
-        let applied = match digest {
-            Digest::Made => self.apply(&candidate, &step)?,
-            Digest::Assumed => self.apply_as(&candidate, &assumed_digest(at, size))?,
+        let plan = match digest {
+            Digest::Made => {
+                let mut planned = self.compactions.borrow_mut();
+                let plan = planned.entry((at, size));
+                plan.or_insert_with(|| self.plan(&candidate, &step)).clone()
+            }
+            Digest::Assumed => assumed_digest(at, size)
+                .plan(self.original, Detail::None)
+                .ok()
+                .filter(|plan| !plan.is_empty()),
         };
-        let Some(applied) = applied else {
+        let Some(plan) = plan else {
             return Ok(None);
         };
+        let applied = self.apply(&candidate, plan)?;
         self.add(&mut candidate, step, applied);
         let candidate = self.without_hidden(candidate)?;
         self.apply_ladder(candidate, effort).map(Some)
@@ -435,25 +484,70 @@ impl<'a> Search<'a> {
         let Some((first, last)) = self.compactable() else {
             return Ok(None);
         };
+        let budget = self.trim.to.0;
+        if self.immovable.exceeds(self.end(last), budget) {
+            return Ok(None);
+        }
         for size in DIGESTS {
             let made = (size, Digest::Made);
-            let Some(most) = self.compacted(last, made, Effort::Most)? else {
+            let most = self.compacted(last, made, Effort::Most)?;
+            let Some(most) = most.filter(|c| c.window <= budget) else {
                 continue;
             };
-            if most.window > self.trim.to.0 {
-                continue;
-            }
             let enough = most.window.max(self.target);
-            let suffices = |at: u32, digest: Digest| {
-                let candidate = self.compacted(at, (size, digest), Effort::Most)?;
+            let far = self.first_turn((first - 1, last), most.window, enough, size)?;
+            let far = last_before((first - 1, far), |at| {
+                let candidate = self.compacted(at, made, Effort::Most)?;
                 Ok(candidate.is_some_and(|c| c.window <= enough))
-            };
-            let far = first_turn((first - 1, last), |at| suffices(at, Digest::Assumed))?;
-            let far = last_before((first - 1, far), |at| suffices(at, Digest::Made))?;
+            })?;
             let candidate = self.compacted(far, made, Effort::Least)?;
-            return Ok(candidate.filter(|c| c.window <= self.trim.to.0));
+            return Ok(candidate.filter(|c| c.window <= budget));
         }
         Ok(None)
+    }
+
+    /// Returns the first turn after `near` with which `enough` is reached, where `far` reaches `least`, and so does every turn
+    /// after one that does.
+    ///
+    /// Each attempt costs a pass over the session. What the digest and the steps leave beside the immovable part hardly
+    /// depends on the turn, so that an attempt shows about where to try next.
+    fn first_turn(
+        &self,
+        (mut near, mut far): (u32, u32),
+        least: u64,
+        enough: u64,
+        size: usize,
+    ) -> Result<u32, Refusal> {
+        let stays = |at: u32| self.immovable.after(self.end(at));
+        let mut besides = least as f64 - stays(far);
+        let mut attempts = 0;
+        while far - near > 1 {
+            let fails = |at: &u32| stays(*at) + besides > enough as f64;
+            let guess = match attempts % 3 {
+                2 => near.midpoint(far),
+                _ => (near + 1..far).find(|at| !fails(at)).unwrap_or(far - 1),
+            };
+            let reached = self.compacted(guess, (size, Digest::Assumed), Effort::Most)?;
+            match reached.map(|c| c.window) {
+                Some(window) => {
+                    besides = window as f64 - stays(guess);
+                    if window <= enough {
+                        far = guess;
+                    } else {
+                        near = guess;
+                    }
+                }
+                None => near = guess,
+            }
+            attempts += 1;
+        }
+        Ok(far)
+    }
+
+    /// Returns the position of the live path at which a turn ends.
+    fn end(&self, turn: u32) -> u32 {
+        let turn = self.original.turns().get(turn);
+        turn.map_or(0, |turn| turn.path.1)
     }
 
     /// Returns the smallest window that can be reached.
@@ -478,49 +572,41 @@ fn assumed_digest(at: u32, size: usize) -> Compact {
     }
 }
 
-/// Returns the first turn after `near` that suffices, if `far` does and so does every turn after one that does.
-fn first_turn(
-    (mut near, mut far): (u32, u32),
-    suffices: impl Fn(u32) -> Result<bool, Refusal>,
-) -> Result<u32, Refusal> {
-    while far - near > 1 {
-        let middle = near.midpoint(far);
-        if suffices(middle)? {
-            far = middle;
-        } else {
-            near = middle;
-        }
-    }
-    Ok(far)
-}
-
-/// Returns the same as [`first_turn`], with few attempts where it is `far` or shortly before.
+/// Returns the first turn after `near` that suffices, if `far` does and so does every turn after one that does. Few attempts
+/// are made if it is `far` or shortly before.
 fn last_before(
     (mut near, mut far): (u32, u32),
     suffices: impl Fn(u32) -> Result<bool, Refusal>,
 ) -> Result<u32, Refusal> {
     let mut distance = 1;
+    let mut is_bounded = false;
     while far - near > 1 {
-        let nearer = far.saturating_sub(distance).max(near + 1);
-        if !suffices(nearer)? {
-            near = nearer;
-            break;
+        let attempt = if is_bounded {
+            near.midpoint(far)
+        } else {
+            far.saturating_sub(distance).max(near + 1)
+        };
+        if suffices(attempt)? {
+            far = attempt;
+            distance *= 2;
+        } else {
+            near = attempt;
+            is_bounded = true;
         }
-        far = nearer;
-        distance *= 2;
     }
-    first_turn((near, far), suffices)
+    Ok(far)
 }
 
 /// Returns how far a step has to go to reach the last turn that it changes.
-fn useful(step: &Step, last_turn: Option<u32>) -> Option<usize> {
+fn useful(step: &Step, plan: &Plan) -> Option<usize> {
     let first = match step {
         Step::Thinking(span) | Step::Images(span) => span.first,
         Step::Hidden { .. } | Step::Outputs { .. } | Step::Calls { .. } | Step::Compact { .. } => {
             return None;
         }
     };
-    Some((last_turn?.checked_sub(first)? + 1) as usize)
+    let last = plan.changes.iter().filter_map(|c| c.turn).max()?;
+    Some((last.checked_sub(first)? + 1) as usize)
 }
 
 fn bug(error: PlanError) -> Refusal {

@@ -6,8 +6,10 @@ use crate::ops::compact::Compact;
 use crate::ops::drop_hidden::DropHidden;
 use crate::ops::drop_images::DropImages;
 use crate::ops::drop_tools::DropTools;
+use crate::ops::known::Known;
 use crate::ops::strip_thinking::StripThinking;
-use crate::surgery::Transform;
+use crate::session::Session;
+use crate::surgery::{Detail, Plan, Refusal, Transform};
 
 /// The first and last turn of a step, and how many turns at the end it leaves alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,14 +113,7 @@ impl Step {
             Step::Hidden { keep_last } => Box::new(DropHidden {
                 keep_last: Some(*keep_last),
             }),
-            Step::Outputs { kind, ids } => Box::new(DropTools {
-                id: ids.clone(),
-                stub: true,
-                head: kind.ends().0,
-                tail: kind.ends().1,
-                key_lines: kind.keeps_key_lines(),
-                ..DropTools::default()
-            }),
+            Step::Outputs { kind, ids } => Box::new(stubs(*kind, ids)),
             Step::Images(span) => Box::new(DropImages {
                 turns: Some((span.first, span.last).into()),
                 keep_last: Some(span.keep_last),
@@ -127,15 +122,26 @@ impl Step {
                 turns: Some((span.first, span.last).into()),
                 keep_last: Some(span.keep_last),
             }),
-            Step::Calls { ids } => Box::new(DropTools {
-                id: ids.clone(),
-                ..DropTools::default()
-            }),
+            Step::Calls { ids } => Box::new(removal(ids)),
             Step::Compact { at, max_tokens, .. } => Box::new(Compact {
                 at: Some((*at).into()),
                 max_tokens: Some(*max_tokens),
                 ..Compact::default()
             }),
+        }
+    }
+
+    /// Plans what [`Step::transform`] plans, without finding out again what is known.
+    pub(super) fn plan(
+        &self,
+        session: &Session,
+        say: Detail,
+        known: &Known<'_>,
+    ) -> Result<Plan, Refusal> {
+        match self {
+            Step::Outputs { kind, ids } => stubs(*kind, ids).plan_with(session, say, Some(known)),
+            Step::Calls { ids } => removal(ids).plan_with(session, say, Some(known)),
+            _ => self.transform().plan(session, say),
         }
     }
 
@@ -191,6 +197,25 @@ impl Step {
                 format!("{span}: replaced by a digest")
             }
         }
+    }
+}
+
+fn stubs(kind: OutputKind, ids: &[String]) -> DropTools {
+    let (head, tail) = kind.ends();
+    DropTools {
+        id: ids.to_vec(),
+        stub: true,
+        head,
+        tail,
+        key_lines: kind.keeps_key_lines(),
+        ..DropTools::default()
+    }
+}
+
+fn removal(ids: &[String]) -> DropTools {
+    DropTools {
+        id: ids.to_vec(),
+        ..DropTools::default()
     }
 }
 
