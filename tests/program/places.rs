@@ -459,3 +459,78 @@ fn move_orphans_finds_where_a_project_went() {
     assert!(run.stdout.contains("2 sessions"), "{run:?}");
     assert!(run.seen().contains("elsewhere/deep/work"), "{run:?}");
 }
+
+#[test]
+fn move_and_rm_take_a_subagent_of_two_sessions_once() {
+    let home = Home::new();
+    for id in [SESSION, OTHER] {
+        home.add(&home.start(id).prompt("hello").answer("hi"));
+    }
+    let agent = |id: &str| Transcript::of_agent(id, "218ae7e2", &home.project()).prompt("warm up");
+    let both = agent(SESSION).text() + &agent(OTHER).text();
+    home.write(home.folder().join("agent-218ae7e2.jsonl"), both);
+    let before = without_state(&home);
+    for command in [
+        &["move", ".", "../elsewhere", "--yes"][..],
+        &["rm", SESSION, OTHER, "--yes"],
+        &["archive", SESSION, OTHER, "--yes"],
+    ] {
+        let run = home.run(command);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!home.folder().join("agent-218ae7e2.jsonl").exists());
+        assert_eq!(home.run(&["undo", "--yes"]).code, 0);
+        assert_eq!(without_state(&home), before, "{command:?}");
+    }
+}
+
+#[test]
+fn du_shows_what_forks_repeat() {
+    let home = Home::new();
+    home.add(&home.start(SESSION).prompt("hello there").answer("hi"));
+    assert_eq!(home.json(&["du"])["projects"][0]["duplicated_bytes"], 0);
+    home.clone(&[SESSION]);
+    let repeated = home.json(&["du"])["projects"][0]["duplicated_bytes"].clone();
+    assert!(repeated.as_u64() > Some(300), "{repeated}");
+    assert!(home.run(&["du"]).stdout.contains("2 sessions are forks"));
+}
+
+#[cfg(unix)]
+#[test]
+fn rm_and_bundle_name_a_transcript_that_is_a_link() {
+    let home = Home::new();
+    let real = home.path("elsewhere/real.jsonl");
+    home.write(
+        &real,
+        home.start(SESSION).prompt("hello").answer("hi").text(),
+    );
+    fs_err::create_dir_all(home.folder()).unwrap();
+    std::os::unix::fs::symlink(&real, home.transcript(SESSION)).unwrap();
+    for command in [
+        &["rm", SESSION, "--yes"][..],
+        &["bundle", SESSION],
+        &["archive", SESSION, "--yes"],
+    ] {
+        let run = home.run(command);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stderr.contains("is a link"), "{run:?}");
+        assert!(real.is_file() && home.transcript(SESSION).is_symlink());
+    }
+}
+
+#[test]
+fn rm_takes_a_session_off_the_list_and_undo_puts_it_back() {
+    let home = home();
+    let entry =
+        |id: &str| json!({"sessionId": id, "fullPath": home.transcript(id), "isSidechain": false});
+    let list = json!({"version": 1, "entries": [entry(SESSION), entry(OTHER)]});
+    let path = home.folder().join("sessions-index.json");
+    home.write(&path, serde_json::to_string_pretty(&list).unwrap());
+    let before = without_state(&home);
+    assert_eq!(home.run(&["rm", SESSION, "--yes"]).code, 0);
+    let text = fs_err::read_to_string(&path).unwrap();
+    assert!(!text.contains(SESSION) && text.contains(OTHER), "{text}");
+    assert_eq!(home.run(&["undo", "--yes"]).code, 0);
+    assert_eq!(without_state(&home), before);
+    assert_eq!(home.run(&["redo", "--yes"]).code, 0);
+    assert_eq!(fs_err::read_to_string(&path).unwrap(), text);
+}

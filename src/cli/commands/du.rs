@@ -8,7 +8,9 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::render::{BOLD, Cell, Column, DIM, Table, age, bytes, clean, paint, short_path};
-use crate::store::{Orphan, ProjectUsage, SessionUsage, Sizes, Usage, UsageKind, glance, usage};
+use crate::store::{
+    Duplicates, Orphan, ProjectUsage, SessionUsage, Sizes, Usage, UsageKind, glance, usage,
+};
 
 use super::super::context::Context;
 use super::super::error::CliError;
@@ -22,7 +24,7 @@ const SHOWN: usize = 15;
 /// Show what sessions take on the disk, and how to free it
 ///
 /// Shows the largest sessions of this project, or with --all the largest projects: transcripts, outputs, rewind data and
-/// logs. Files are only measured, not read.
+/// logs. Files are only measured; of transcripts that are forks of each other, it is read how much they repeat.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery du           the largest sessions of this project\n  ccsurgery du --all     all projects, and what no session needs any more\n  ccsurgery du --all -v  every row"
@@ -117,6 +119,7 @@ fn one_project(context: &Context, project: &ProjectUsage) -> String {
     let sizes = project.sizes();
     let number = plural(project.sessions.len() as u64, "session", "sessions");
     text.push_str(&summary(&number, &sizes));
+    text.push_str(&repeated(project.duplicates));
     if !project.sessions.is_empty() {
         text.push_str("\nTo free space:\n");
         text.push_str("  ccsurgery rm SESSION            remove a session with all its files\n");
@@ -155,6 +158,13 @@ fn everything(context: &Context, usage: &Usage) -> String {
         plural(usage.projects.len() as u64, "project", "projects")
     );
     text.push_str(&summary(&number, &all));
+    let mut forks = Duplicates::default();
+    for project in &usage.projects {
+        forks.bytes += project.duplicates.bytes;
+        forks.sessions += project.duplicates.sessions;
+        forks.is_partial |= project.duplicates.is_partial;
+    }
+    text.push_str(&repeated(forks));
     if usage.linked > 0 {
         let linked = bytes(usage.linked);
         let _ = writeln!(
@@ -164,6 +174,19 @@ fn everything(context: &Context, usage: &Usage) -> String {
     }
     text.push_str(&advice(context, usage));
     text
+}
+
+/// Describes what forks repeat.
+fn repeated(forks: Duplicates) -> String {
+    if forks.bytes == 0 {
+        return String::new();
+    }
+    let least = if forks.is_partial { "at least " } else { "" };
+    format!(
+        "{} are forks, and repeat {least}{} of each other's messages; to remove one: ccsurgery rm SESSION\n",
+        plural(forks.sessions as u64, "session", "sessions"),
+        bytes(forks.bytes)
+    )
 }
 
 /// Returns the project's path, as its newest session names it.
@@ -266,6 +289,8 @@ struct ProjectRow {
     folder: String,
     bytes: u64,
     kinds: BTreeMap<&'static str, u64>,
+    /// Bytes of messages that forks repeat.
+    duplicated_bytes: u64,
     sessions: Vec<SessionRow>,
 }
 
@@ -297,6 +322,7 @@ impl Document {
             folder: text(&p.folder),
             bytes: p.sizes().total(),
             kinds: kinds_of(&p.sizes()),
+            duplicated_bytes: p.duplicates.bytes,
             sessions: p.sessions.iter().map(session).collect(),
         };
         let orphan = |o: &Orphan| OrphanRow {

@@ -152,6 +152,7 @@ fn preview(
             SharedEdit::RenameProject { from, .. } => {
                 format!("the entry of {} in .claude.json", shown(from))
             }
+            SharedEdit::Unlist { .. } => continue,
             SharedEdit::Lines { .. } => {
                 let prompts = plural(edit.len() as u64, "prompt", "prompts");
                 format!("{prompts} of the prompt history")

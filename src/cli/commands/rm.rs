@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::render::{BOLD, YELLOW, bytes, clean, fit, paint, short_path};
 use crate::store::{
-    ChangeSet, Located, Locator, Operation, RemovedSession, Sessions, SidecarKind, UsageKind,
-    glance, removal_of, removal_of_files, running, usage,
+    ChangeSet, Located, Locator, Operation, RemovedSession, Sessions, SharedEdit, SidecarKind,
+    UsageKind, glance, removal_of, removal_of_files, running, usage,
 };
 
 use super::super::context::Context;
@@ -205,11 +205,11 @@ fn preview(
         let rest = sessions.len() - shown;
         writeln!(out, "  … and {rest} more (-v lists all)")?;
     }
-    let prompts: usize = changes
-        .shared
-        .iter()
-        .map(crate::store::SharedEdit::len)
-        .sum();
+    let prompts = changes.shared.iter().filter_map(|edit| match edit {
+        SharedEdit::Lines { changes, .. } => Some(changes.len()),
+        _ => None,
+    });
+    let prompts: usize = prompts.sum();
     if prompts > 0 {
         let prompts = plural(prompts as u64, "prompt", "prompts");
         writeln!(out, "  {prompts} of the prompt history")?;

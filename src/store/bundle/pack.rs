@@ -10,7 +10,7 @@ use crate::document::Source;
 use crate::ops::Redact;
 use crate::secrets::{Form, Ledger, Scanner};
 use crate::session::Session;
-use crate::store::fs::{Candidate, disk, is_regular, open_regular};
+use crate::store::fs::{Candidate, disk, open_regular, require_regular};
 use crate::store::publish::SubagentError;
 use crate::store::sessions::Config;
 use crate::surgery::{Surgery, SurgeryError, emit};
@@ -87,10 +87,7 @@ impl<'a> Packer<'a> {
         if !self.names.insert(name.clone()) {
             return Ok(());
         }
-        if !is_regular(&item.path)? {
-            let path = item.path.clone();
-            return Err(BundleError::Changed { path });
-        }
+        require_regular(&item.path)?;
         let modified = fs_err::metadata(&item.path)?.modified()?;
         let changed = self.masked(item)?;
         let (bytes, sum) = match &changed {

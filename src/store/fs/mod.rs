@@ -27,7 +27,7 @@ pub use file_state::{FileState, file_mode};
 pub use plain_path::{lexical_path, plain_path, real_path};
 pub use process::process_start;
 pub use regular::{check_readable, kind_of_file, read_followed};
-pub(crate) use regular::{is_regular, open_followed, open_regular};
+pub(crate) use regular::{is_regular, open_followed, open_regular, require_regular};
 pub use stamp::Stamp;
 pub use sum::Sum;
 pub(crate) use verifying_writer::VerifyingWriter;

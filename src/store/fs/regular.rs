@@ -45,6 +45,16 @@ pub(crate) fn is_regular(path: &Path) -> io::Result<bool> {
     Ok(std::fs::symlink_metadata(path)?.is_file())
 }
 
+/// Fails unless a path names a regular file itself.
+pub(crate) fn require_regular(path: &Path) -> io::Result<()> {
+    if is_regular(path)? {
+        return Ok(());
+    }
+    let kind = kind_of_file(path);
+    let message = format!("`{}` is {kind}, and only files are taken", path.display());
+    Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+}
+
 /// Returns what stands at a path, in a word for people.
 pub fn kind_of_file(path: &Path) -> &'static str {
     let Ok(metadata) = std::fs::symlink_metadata(path) else {

@@ -13,6 +13,7 @@ use crate::json::{Edit, apply_edits, decode, encode, fields, lookup};
 use crate::store::fs::atomic::Candidate;
 use crate::store::fs::swap::{Swap, SwapError};
 use crate::store::fs::{Stamp, open_regular, path_text, real_path};
+use crate::store::sessions::{with_entry, without_entry};
 
 /// How often a change is tried while another program writes the file.
 const ATTEMPTS: usize = 5;
@@ -30,6 +31,18 @@ pub enum SharedEdit {
         from: String,
         /// Its new path.
         to: String,
+    },
+    /// A session is no longer in the list that some clients keep of a project's sessions.
+    Unlist {
+        /// The list.
+        #[serde(with = "path_text::one")]
+        path: PathBuf,
+        /// The session's id.
+        session: String,
+        /// Its entry, as the client wrote it.
+        entry: String,
+        /// Its position.
+        position: usize,
     },
     /// Lines of a file change or are removed.
     Lines {
@@ -54,14 +67,16 @@ impl SharedEdit {
     /// Returns the file.
     pub fn path(&self) -> &PathBuf {
         match self {
-            Self::RenameProject { path, .. } | Self::Lines { path, .. } => path,
+            Self::RenameProject { path, .. }
+            | Self::Unlist { path, .. }
+            | Self::Lines { path, .. } => path,
         }
     }
 
     /// Returns how many lines or entries change.
     pub fn len(&self) -> usize {
         match self {
-            Self::RenameProject { .. } => 1,
+            Self::RenameProject { .. } | Self::Unlist { .. } => 1,
             Self::Lines { changes, .. } => changes.len(),
         }
     }
@@ -75,6 +90,7 @@ impl SharedEdit {
     fn applied(&self, text: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::RenameProject { from, to, .. } => renamed(text, from, to),
+            Self::Unlist { session, .. } => without_entry(text, session),
             Self::Lines { changes, .. } => {
                 let after = |c: &LineChange| (c.before.clone(), c.after.clone());
                 changed_lines(text, &changes.iter().map(after).collect())
@@ -86,6 +102,12 @@ impl SharedEdit {
     fn reverted(&self, text: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::RenameProject { from, to, .. } => renamed(text, to, from),
+            Self::Unlist {
+                session,
+                entry,
+                position,
+                ..
+            } => with_entry(text, session, entry, *position),
             Self::Lines { changes, .. } => {
                 let before = |c: &LineChange| Some((c.after.clone()?, Some(c.before.clone())));
                 let restored = changed_lines(text, &changes.iter().filter_map(before).collect());

@@ -1,6 +1,6 @@
 //! Sessions that arrive from another machine: where their files go here, and what they are called.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -12,9 +12,7 @@ use crate::session::Session;
 use crate::store::bundle::{BundledSession, Manifest};
 use crate::store::fs::{disk, is_regular};
 use crate::store::journal::Operation;
-use crate::store::sessions::{
-    Config, Located, SessionPlaces, Sidecar, SidecarKind, memory, session_folders,
-};
+use crate::store::sessions::{Config, Located, SessionPlaces, Sidecar, memory, session_folders};
 use crate::surgery::{PathMap, Verified};
 
 use super::change_set::{ChangeSet, Content, Creation};
@@ -120,7 +118,7 @@ impl<'a> Arrivals<'a> {
             strays: Vec::new(),
         };
         let mut known: BTreeSet<PathBuf> = BTreeSet::new();
-        let mut targets: BTreeSet<PathBuf> = BTreeSet::new();
+        let mut targets: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for session in &travel.manifest.sessions {
             let project = project_of(session);
             let found = Located::at(travel.from.join(session.transcript()))?;
@@ -140,7 +138,9 @@ impl<'a> Arrivals<'a> {
             let random = (!is_free).then(&mut fresh);
             let new_id = random.map_or_else(|| session.id.clone(), |id| id.to_string());
             let target = folder.join(format!("{new_id}.jsonl"));
-            targets.extend(all.targets(&found, &files, &folder));
+            if is_free {
+                targets.extend(all.targets(&found, &files, &folder));
+            }
             all.sessions.push(Arrival {
                 paths: travel.paths(session, &folder, &new_id),
                 found,
@@ -170,12 +170,21 @@ impl<'a> Arrivals<'a> {
         Ok(places.files(&slugs)?.files)
     }
 
-    /// Returns where the files of a session are if it keeps its id.
-    fn targets(&self, found: &Located, files: &[Sidecar], folder: &Path) -> Vec<PathBuf> {
+    /// Returns where the files of a session are if it keeps its id, each with where it comes from.
+    fn targets(
+        &self,
+        found: &Located,
+        files: &[Sidecar],
+        folder: &Path,
+    ) -> Vec<(PathBuf, PathBuf)> {
         let (from, to) = self.places(found, folder, &found.id);
-        let moved = |file: &Sidecar| from.moved(file, &to, &file.owner);
+        let moved = |file: &Sidecar| {
+            let target = from.moved(file, &to, &file.owner)?;
+            Some((target, file.path.clone()))
+        };
         let transcript = folder.join(format!("{}.jsonl", found.id));
-        files.iter().filter_map(moved).chain([transcript]).collect()
+        let own = [(transcript, found.path.clone())];
+        files.iter().filter_map(moved).chain(own).collect()
     }
 
     fn places<'p>(
@@ -203,14 +212,16 @@ impl<'a> Arrivals<'a> {
         found: &Located,
         files: &[Sidecar],
         folder: &Path,
-        others: &BTreeSet<PathBuf>,
+        others: &BTreeMap<PathBuf, PathBuf>,
     ) -> io::Result<bool> {
         let (_, to) = self.places(found, folder, &found.id);
         if !session_folders(&to)?.is_empty() {
             return Ok(false);
         }
-        for path in self.targets(found, files, folder) {
-            if others.contains(&path) || disk::is_there(&path)? {
+        for (target, path) in self.targets(found, files, folder) {
+            // Several sessions can have one plan or one subagent in common.
+            let is_other = others.get(&target).is_some_and(|other| *other != path);
+            if is_other || disk::is_there(&target)? {
                 return Ok(false);
             }
         }
@@ -223,18 +234,18 @@ impl<'a> Arrivals<'a> {
         from: &Path,
         to: &Path,
         files: Vec<PathBuf>,
-        targets: &mut BTreeSet<PathBuf>,
+        targets: &mut BTreeMap<PathBuf, PathBuf>,
     ) -> io::Result<()> {
         for path in files {
             let Ok(rest) = path.strip_prefix(from) else {
                 continue;
             };
             let target = to.join(rest);
-            if targets.contains(&target) {
+            if targets.contains_key(&target) {
                 continue;
             }
             if !disk::is_there(&target)? {
-                targets.insert(target.clone());
+                targets.insert(target.clone(), path.clone());
                 self.memory.push((path, target));
             } else if !is_regular(&target)? || fs_err::read(&target)? != fs_err::read(&path)? {
                 self.kept.push(target);
@@ -271,7 +282,7 @@ impl<'a> Arrivals<'a> {
             plans.push((arrival, plan.map_err(Box::new)?));
         }
         let mut changes = ChangeSet::default();
-        let mut last = Vec::new();
+        let (mut last, mut made) = (Vec::new(), BTreeSet::new());
         for (from, to) in &self.memory {
             changes.create.push(Creation {
                 target: to.clone(),
@@ -280,7 +291,7 @@ impl<'a> Arrivals<'a> {
             });
         }
         for arrival in self.sessions.iter().filter(|s| !s.is_renamed()) {
-            self.create_as_is(arrival, &time_of, &mut changes)?;
+            self.create_as_is(arrival, &time_of, &mut changes, &mut made)?;
             last.push(Creation {
                 target: arrival.target.clone(),
                 content: transcript(arrival, arrival.found.path.clone()),
@@ -331,15 +342,15 @@ impl<'a> Arrivals<'a> {
         arrival: &'c Arrival,
         time_of: &impl Fn(&Path) -> io::Result<Option<SystemTime>>,
         changes: &mut ChangeSet<'c>,
+        made: &mut BTreeSet<PathBuf>,
     ) -> io::Result<()> {
         let (from, to) = self.places(&arrival.found, arrival.folder(), &arrival.new_id);
         for file in &arrival.files {
             let Some(target) = from.moved(file, &to, &file.owner) else {
                 continue;
             };
-            // A plan can belong to several sessions.
-            let is_plan = file.kind == SidecarKind::Plan;
-            if is_plan && changes.create.iter().any(|c| c.target == target) {
+            // Several sessions can have one plan or one subagent in common.
+            if !made.insert(target.clone()) {
                 continue;
             }
             changes.create.push(Creation {

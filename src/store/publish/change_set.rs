@@ -8,7 +8,7 @@ use crate::store::fs::atomic::{
     PublishError, copy_private, create_private_dirs, link_or_copy, write_private,
 };
 use crate::store::fs::swap::{Swap, Swaps};
-use crate::store::fs::{FileState, Stamp, disk, is_regular};
+use crate::store::fs::{FileState, Stamp, disk, is_regular, require_regular};
 use crate::store::journal::{
     Journal, Operation, Removed, SharedEdit, State, UndoError, apply_all, is_as, remove_folders,
     remove_left_folders, revert_all,
@@ -59,8 +59,9 @@ pub struct Removal {
 }
 
 impl Removal {
-    /// Looks at a file that will be removed.
+    /// Looks at a file that will be removed. Fails for a link, which leads to somebody else's file.
     pub fn of(path: PathBuf) -> io::Result<Self> {
+        require_regular(&path)?;
         let stamp = Stamp::of(&path)?;
         Ok(Self { path, stamp })
     }

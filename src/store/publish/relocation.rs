@@ -96,6 +96,7 @@ impl Relocation {
         new: &str,
     ) -> io::Result<()> {
         let mut homes = BTreeSet::new();
+        let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
         let mut stays = false;
         for found in Locator::in_folder(folder)? {
             let Some(home) = project_of(&found, folder, old)? else {
@@ -112,7 +113,9 @@ impl Relocation {
                 id: &found.id,
             };
             let mut files = places.files(&[])?.files;
-            files.retain(|f| f.path.starts_with(folder));
+            // A subagent of an old client can belong to two sessions; it moves with the first.
+            let is_taken = |f: &Sidecar| taken.contains(&f.path);
+            files.retain(|f| f.path.starts_with(folder) && !is_taken(f));
             let target = config.project(Path::new(&to));
             let own_folders = session_folders(&places)?;
             let mut is_free = target != folder;
@@ -126,6 +129,7 @@ impl Relocation {
                 self.collisions.push(found);
                 continue;
             }
+            taken.extend(files.iter().map(|f| f.path.clone()));
             let own = own_folders.into_iter();
             self.folders.extend(own.filter(|f| f.starts_with(folder)));
             self.sessions.push(MovedSession {
@@ -408,8 +412,10 @@ fn moved_file(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
 
 /// Reads a shared file, if there is one. A link is followed: its file is edited, and the link stays.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let Ok(path) = real_path(path) else {
-        return Ok(None);
+    let path = match real_path(path) {
+        Ok(path) => path,
+        Err(e) if disk::is_missing(&e) => return Ok(None),
+        Err(e) => return Err(e),
     };
     let mut text = Vec::new();
     open_regular(&path)?.read_to_end(&mut text)?;

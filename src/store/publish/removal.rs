@@ -14,7 +14,7 @@ use crate::store::fs::disk::is_missing;
 use crate::store::fs::{is_regular, open_regular};
 use crate::store::journal::{LineChange, SharedEdit};
 use crate::store::sessions::{
-    Config, Located, SessionPlaces, Sidecar, SidecarKind, session_folders,
+    Config, Located, SessionPlaces, Sidecar, SidecarKind, index_file, listed, session_folders,
 };
 
 use super::change_set::{ChangeSet, Removal};
@@ -94,11 +94,25 @@ pub fn removal_of(config: &Config, sessions: &[RemovedSession]) -> io::Result<Ch
 /// Returns the change that removes the files of sessions. What was typed in them stays in the prompt history.
 pub fn removal_without_prompts(sessions: &[RemovedSession]) -> io::Result<ChangeSet<'static>> {
     let mut changes = ChangeSet::default();
+    // A subagent of an old client can belong to two sessions.
+    let mut taken = BTreeSet::new();
     for session in sessions {
         let files = session.files.iter().map(|f| &f.path);
         // Files are removed in the reverse order, so the transcript is first: without it no client lists the rest.
         for path in files.chain([&session.found.path]) {
-            changes.remove.push(Removal::of(path.clone())?);
+            if taken.insert(path) {
+                changes.remove.push(Removal::of(path.clone())?);
+            }
+        }
+        let list = index_file(session.found.folder());
+        let entry = listed(session.found.folder(), &session.found.id);
+        if let (Some(path), Some((entry, position))) = (list, entry) {
+            changes.shared.push(SharedEdit::Unlist {
+                path,
+                session: session.found.id.clone(),
+                entry,
+                position,
+            });
         }
         changes.remove_dirs.extend(session.folders.iter().cloned());
         let project = session.found.folder().to_owned();

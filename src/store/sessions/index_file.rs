@@ -17,6 +17,9 @@ use crate::view::{Overview, SessionText, prompt_text};
 use crate::store::fs::atomic::{PublishError, write_private};
 use crate::store::fs::open_regular;
 
+/// The name of the list.
+pub(crate) const INDEX: &str = "sessions-index.json";
+
 /// The list's entry for one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -83,7 +86,7 @@ impl IndexEntry {
 
 /// Returns the list in a project's folder of transcripts, if there is one that can be changed.
 pub fn index_file(folder: &Path) -> Option<PathBuf> {
-    let path = folder.join("sessions-index.json");
+    let path = folder.join(INDEX);
     entries_of(&read(&path)?).map(|_| path)
 }
 
@@ -105,22 +108,72 @@ pub fn add_to_index(folder: &Path, entry: &IndexEntry) -> Result<bool, PublishEr
     })
 }
 
+/// Returns a session's entry in a list, as the client wrote it, and its position.
+pub(crate) fn listed(folder: &Path, session_id: &str) -> Option<(String, usize)> {
+    let text = read(&folder.join(INDEX))?;
+    let list = entries_of(&text)?;
+    let inner = list.of(&text);
+    let all = elements(inner).ok()?;
+    let at = all
+        .iter()
+        .position(|span| is_of(span.of(inner), session_id))?;
+    let entry = String::from_utf8(all[at].of(inner).to_vec()).ok()?;
+    Some((entry, at))
+}
+
+/// Returns a list's text without a session; `None` if it is not listed.
+pub(crate) fn without_entry(text: &[u8], session_id: &str) -> Option<Vec<u8>> {
+    let list = entries_of(text)?;
+    let inner = list.of(text);
+    let all = elements(inner).ok()?;
+    let gone: Vec<usize> = (0..all.len())
+        .filter(|&i| is_of(all[i].of(inner), session_id))
+        .collect();
+    let edits = remove_elements(&all, &gone).into_iter();
+    let edits: Vec<Edit> = edits
+        .map(|e| Edit::new(e.span.shift(list.start), e.with))
+        .collect();
+    (!edits.is_empty()).then(|| apply_edits(text, &edits).ok())?
+}
+
+/// Returns a list's text with an entry at a position; `None` if the session is listed.
+pub(crate) fn with_entry(text: &[u8], session_id: &str, entry: &str, at: usize) -> Option<Vec<u8>> {
+    let list = entries_of(text)?;
+    let inner = list.of(text);
+    let all = elements(inner).ok()?;
+    if all.iter().any(|span| is_of(span.of(inner), session_id)) {
+        return None;
+    }
+    let point = |at: u32| Span { start: at, end: at };
+    let edit = match (all.get(at), all.last()) {
+        (Some(next), _) => {
+            let start = next.shift(list.start).start;
+            Edit::new(point(start), format!("{entry},\n    "))
+        }
+        (None, Some(last)) => {
+            let end = last.shift(list.start).end;
+            Edit::new(point(end), format!(",\n    {entry}"))
+        }
+        (None, None) => Edit::new(list, format!("[\n    {entry}\n  ]")),
+    };
+    apply_edits(text, &[edit]).ok()
+}
+
+/// Returns whether an entry is that of a session.
+fn is_of(entry: &[u8], session_id: &str) -> bool {
+    let id = lookup(entry, &["sessionId"]);
+    id.is_some_and(|s| crate::json::decode(s.of(entry)) == session_id)
+}
+
 /// Removes a session from its project's list. Returns whether it was there.
 pub fn remove_from_index(folder: &Path, session_id: &str) -> Result<bool, PublishError> {
-    change(folder, |text, list| {
-        let inner = list.of(text);
-        let all = elements(inner).ok()?;
-        let names = |span: &Span| {
-            let element = span.of(inner);
-            lookup(element, &["sessionId"])
-                .is_some_and(|s| crate::json::decode(s.of(element)) == session_id)
-        };
-        let gone: Vec<usize> = (0..all.len()).filter(|&i| names(&all[i])).collect();
-        let edits = remove_elements(&all, &gone)
-            .into_iter()
-            .map(|e| Edit::new(e.span.shift(list.start), e.with));
-        Some(edits.collect())
-    })
+    let path = folder.join(INDEX);
+    let new = read(&path).and_then(|text| without_entry(&text, session_id));
+    let Some(new) = new else {
+        return Ok(false);
+    };
+    write_private(&path, &new)?;
+    Ok(true)
 }
 
 /// Edits the text of the list, so that everything else stays as the client wrote it.
@@ -128,7 +181,7 @@ fn change(
     folder: &Path,
     edit: impl FnOnce(&[u8], Span) -> Option<Vec<Edit>>,
 ) -> Result<bool, PublishError> {
-    let path = folder.join("sessions-index.json");
+    let path = folder.join(INDEX);
     let Some(text) = read(&path) else {
         return Ok(false);
     };
@@ -203,6 +256,26 @@ mod tests {
         assert!(remove_from_index(folder.path(), "b").unwrap());
         assert_eq!(fs_err::read_to_string(&path).unwrap(), one);
         assert!(!remove_from_index(folder.path(), "b").unwrap());
+    }
+
+    #[test]
+    fn index_entry_comes_back_where_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(INDEX);
+        fs_err::write(&path, "{\n  \"version\": 1,\n  \"entries\": []\n}").unwrap();
+        for id in ["a", "b", "c"] {
+            assert!(add_to_index(folder.path(), &entry(id)).unwrap());
+            let before = fs_err::read(&path).unwrap();
+            for id in ["a", "b", "c"] {
+                let Some((own, at)) = listed(folder.path(), id) else {
+                    continue;
+                };
+                let less = without_entry(&before, id).unwrap();
+                assert_eq!(without_entry(&less, id), None);
+                assert_eq!(with_entry(&less, id, &own, at).unwrap(), before, "{id}");
+                assert_eq!(with_entry(&before, id, &own, at), None);
+            }
+        }
     }
 
     #[test]

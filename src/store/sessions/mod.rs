@@ -3,6 +3,7 @@
 //! Reads only, except for the session list that some clients keep. Knows nothing of operations and undo.
 
 mod config;
+mod duplicates;
 mod ends;
 mod index_file;
 mod list;
@@ -16,8 +17,10 @@ mod subagents;
 mod usage;
 
 pub use config::{Config, slug};
+pub use duplicates::Duplicates;
 pub use ends::glance;
 pub use index_file::{IndexEntry, add_to_index, index_file, remove_from_index};
+pub(crate) use index_file::{listed, with_entry, without_entry};
 pub use list::{Depth, Listed, list};
 pub use live::{Live, live, running};
 pub use locate::{LocateError, Located, Locator};

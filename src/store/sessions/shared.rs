@@ -14,6 +14,7 @@ use crate::session::Session;
 use crate::store::fs::lexical_path;
 
 use super::config::{Config, slug};
+use super::index_file::INDEX;
 
 /// The folder of pasted texts.
 const PASTES: &str = "paste-cache";
@@ -63,7 +64,10 @@ pub fn project_of(session: &Session, folder: &Path) -> Option<PathBuf> {
 /// Returns whether a path is a file that sessions share.
 pub(crate) fn is_shared(config: &Config, path: &Path) -> bool {
     let path = std::path::absolute(path).map_or_else(|_| path.to_owned(), |p| lexical_path(&p));
-    path == config.prompt_history()
+    let is_list = path.file_name().is_some_and(|name| name == INDEX)
+        && path.parent().and_then(Path::parent) == Some(&config.projects());
+    is_list
+        || path == config.prompt_history()
         || path.starts_with(config.pastes())
         || config.client_state().contains(&path)
 }
@@ -89,6 +93,8 @@ mod tests {
         assert!(is("/home/u/.claude/history.jsonl"));
         assert!(is("/home/u/.claude/paste-cache/0123.txt"));
         assert!(is("/home/u/.claude.json"));
+        assert!(is("/home/u/.claude/projects/-p/sessions-index.json"));
+        assert!(!is("/home/u/.claude/projects/sessions-index.json"));
         assert!(!is("/home/u/.claude/settings.json"));
         assert!(!is("/home/v/.claude.json"));
         assert!(!is("/home/u/.claude/paste-cache/../settings.json"));

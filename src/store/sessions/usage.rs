@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::super::fs::sys;
 use super::config::Config;
+use super::duplicates::{Duplicates, duplicates};
 use super::live::running;
 use super::places::{PLACES, is_name, own_place};
 use super::shared::memory;
@@ -122,6 +123,8 @@ pub struct ProjectUsage {
     pub sessions: Vec<SessionUsage>,
     /// What belongs to the project and to none of its sessions.
     pub other: Sizes,
+    /// What its forks repeat.
+    pub duplicates: Duplicates,
 }
 
 impl ProjectUsage {
@@ -194,6 +197,7 @@ struct Project {
     /// Files in a session's own folder, by its id.
     own: Vec<(String, Vec<Found>)>,
     other: Vec<(UsageKind, Found)>,
+    duplicates: Duplicates,
 }
 
 impl Project {
@@ -202,6 +206,7 @@ impl Project {
             transcripts: Vec::new(),
             own: Vec::new(),
             other: Vec::new(),
+            duplicates: Duplicates::default(),
             folder,
         };
         let memory = memory(&project.folder);
@@ -229,6 +234,9 @@ impl Project {
                 }
             }
         }
+        let transcripts = project.transcripts.iter();
+        project.duplicates =
+            duplicates(transcripts.map(|(_, f)| (f.path.as_path(), f.metadata.len())));
         Some(project)
     }
 }
@@ -266,6 +274,7 @@ impl Scan {
             }
             self.usage.projects.push(ProjectUsage {
                 folder: project.folder.clone(),
+                duplicates: project.duplicates,
                 sessions,
                 other,
             });
