@@ -286,20 +286,25 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
     ))
 }
 
-/// Refuses to hide a part of a message: clients would show it again, together with the rest.
+/// Refuses to hide a part of a message, or results at the end of the file that a prompt arrived before: clients would show
+/// them again, together with the rest.
 fn refuse_split_message(session: &Session, position: u32) -> Result<(), Refusal> {
     let (before, after) = session.graph().path().split_at(position as usize);
     let is_answer = |i: &&u32| session.heads()[**i as usize].kind == Kind::Assistant;
     let message = |i: &u32| session.entries()[*i as usize].message_id;
     let last = before.iter().rfind(is_answer).map(message);
     let next = after.iter().find(is_answer).map(message);
-    if last != next || !last.is_some_and(Id::is_some) {
+    let graph = session.graph();
+    let leaf = graph.leaf().map(|leaf| graph.place(leaf));
+    let hides_leaf = matches!(leaf, Some(Standing::Path(p)) if p < position) && !after.is_empty();
+    let is_split = last == next && last.is_some_and(Id::is_some);
+    if !is_split && !hides_leaf {
         return Ok(());
     }
     let kept = session.turns().len() as u32 + 1 - session.turns().at_position(position);
     Err(Refusal::with(
         "split-message",
-        "the first kept prompt arrived while the model was writing an answer, so the two cannot be separated",
+        "the first kept prompt arrived while the model was working on the turn before it, so the two cannot be separated",
         [Remedy::KeepLast(kept + 1)],
     ))
 }

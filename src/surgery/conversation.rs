@@ -13,7 +13,7 @@ use crate::session::{Session, Standing};
 use crate::transcript::{BlockKind, Entry, EntryHead, Id, Kind};
 use crate::window::shown_entries;
 
-use super::left_out::left_out;
+use super::left_out::{left_out, open_calls};
 use super::plan::{Fate, Plan, Reach};
 
 /// How the conversation of a result differs from what was promised.
@@ -169,7 +169,9 @@ impl Expected {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
         }
-        let found = comparable(shown(after, &self.inserted));
+        let mut found = shown(after, &self.inserted);
+        self.forget_open_calls(after, &mut found);
+        let found = comparable(found);
         let wanted = comparable(self.lines.clone());
         if wanted == found {
             return Ok(());
@@ -187,8 +189,26 @@ impl Expected {
         Err(key.broken(|line| BrokenPromise::Moved { line }))
     }
 
+    /// Leaves out calls without results that were left out before. If what followed them is removed, they are the last
+    /// message of the result, where a client may show them.
+    fn forget_open_calls(&self, after: &Session, found: &mut Vec<Shown>) {
+        let open: FxHashSet<Key> = open_calls(after)
+            .filter_map(|i| Key::of(after, &after.entries()[i as usize]))
+            .collect();
+        if !open.is_empty() {
+            let expected: FxHashSet<Key> = self.lines.iter().map(|s| s.key).collect();
+            found.retain(|s| expected.contains(&s.key) || !open.contains(&s.key));
+        }
+    }
+
     /// Adds the inserted entries that a step stated will be shown, where it stated them.
     fn receive(&mut self, arriving: &[Arrival], after: &Session) {
+        if arriving.is_empty() {
+            return;
+        }
+        let left_out = left_out(after);
+        let is_left_out =
+            |i: usize| !is_shown_kind(after.heads()[i].kind) || left_out.contains(&(i as u32));
         for Arrival { before, uuids } in arriving {
             let place = before.and_then(|key| self.lines.iter().position(|s| s.key == key));
             let place = place.unwrap_or(self.lines.len());
@@ -196,6 +216,7 @@ impl Expected {
             for &uuid in uuids {
                 let key = Key::Inserted(uuid);
                 match after.find(uuid) {
+                    Some(i) if is_left_out(i) => {}
                     Some(i) => entries.push(Shown {
                         key,
                         is_fixed: is_fixed(after.heads()[i]),
@@ -362,15 +383,17 @@ fn shown(session: &Session, inserted: &FxHashSet<Id>) -> Vec<Shown> {
         let is_fixed = is_fixed(heads[i as usize]);
         Some(Shown { key, is_fixed })
     };
-    // Entries of other kinds can be on the path, but clients never show them.
-    let is_shown = |i: &u32| {
-        matches!(
-            heads[*i as usize].kind,
-            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment
-        ) && !left_out.contains(i)
-    };
+    let is_shown = |i: &u32| is_shown_kind(heads[*i as usize].kind) && !left_out.contains(i);
     let shown = shown_entries(session).into_iter().filter(is_shown);
     shown.filter_map(entry).collect()
+}
+
+/// Whether clients show entries of this kind. Others can be on the path too.
+fn is_shown_kind(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::User | Kind::Assistant | Kind::System | Kind::Attachment
+    )
 }
 
 /// The keys of a conversation, as they are compared.

@@ -170,7 +170,8 @@ impl Operation {
                     touches: vec!["parentUuid".to_owned()],
                     may_refuse: before.first_free_turn() >= first
                         || before.first_free_turn() == 0
-                        || before.has_split_message(),
+                        || before.has_split_message()
+                        || before.unfinished_turn().is_some_and(|turn| turn < first),
                     summary: true,
                     ..Promise::default()
                 }

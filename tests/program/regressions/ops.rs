@@ -392,3 +392,18 @@ fn drop_tools_works_if_an_interrupted_call_of_the_same_answer_has_no_result() {
     let texts = shown_after(&home, &["drop-tools", "--tool", "Grep"]);
     assert_eq!(texts, ["first", "a moment", "meanwhile", "go on", "done"]);
 }
+
+#[test]
+fn compact_refuses_to_hide_results_that_a_kept_prompt_arrived_before() {
+    let home = Home::new();
+    let session = home.start(SESSION).prompt("first");
+    let session = session.call("toolu_1", "Bash", &json!({"command": "ls"}));
+    let session = session.prompt("meanwhile");
+    let result = json!([{"type": "tool_result", "tool_use_id": "toolu_1", "content": "out"}]);
+    let message = json!({"role": "user", "content": result});
+    let home = Home::with(&session.user(message, json!({})));
+    let compact = ["compact", "--keep-last", "1", "--summary", "In short."];
+    let run = home.run(&[&compact[..], &[SESSION, "-o", "-"]].concat());
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.stderr.contains("cannot be separated"), "{run:?}");
+}
