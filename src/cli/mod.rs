@@ -19,6 +19,7 @@ mod prompt_history;
 mod question;
 mod remedy;
 mod report;
+mod report_page;
 mod selection;
 mod settings;
 mod summary;
