@@ -199,6 +199,9 @@ pub(super) struct WriteArgs {
     /// Write only the transcript, to this file (`-` for standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+    /// Also write a page (HTML) that shows what was done: before and after, changes and differences
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
 }
 
 /// Options of commands that can rewrite a session.

@@ -27,6 +27,7 @@ use super::names;
 use super::progress::Progress;
 use super::question::Question;
 use super::report::{self, Report};
+use super::report_page;
 
 /// How many bytes are collected before they are written to standard output.
 const STREAM_BUFFER: usize = 1 << 20;
@@ -125,6 +126,16 @@ impl Destination {
             Destination::InPlace | Destination::Stdout => None,
         }
     }
+
+    /// What was made, in words.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Destination::New(target) => format!("the new session {}", target.id),
+            Destination::InPlace => "the session itself was changed".to_owned(),
+            Destination::File(path) => format!("the file {}", path.display()),
+            Destination::Stdout => "written to standard output".to_owned(),
+        }
+    }
 }
 
 /// A job whose session was handed to the surgery.
@@ -159,6 +170,7 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
     let mut report = Report::new(&task, &verified, &outcome);
     tolerate_closed_pipe(report.show_preview(context))?;
     if task.write.dry_run {
+        report.write_page(context)?;
         tolerate_closed_pipe(report.show_dry_run(context))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -176,6 +188,14 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
         report.set_written(metadata.len());
     }
     tell_of(context, published.as_ref());
+    // The session is written: a report that cannot be must not look like a failure of that.
+    if let Err(error) = report.write_page(context) {
+        let note = paint(YELLOW, "note:");
+        context.tell(&format!(
+            "{note} the report was not written: {}",
+            error.message
+        ));
+    }
     let printed = report.show_done(context);
     context.end_report(printed);
     Ok(ExitCode::SUCCESS)
@@ -215,6 +235,7 @@ fn prepare<'a>(
     let destination = destination::choose(context, &mut job)?;
     refuse_live(context, &job)?;
     refuse_target(&destination)?;
+    report_page::refuse_existing(job.write.report.as_deref())?;
     let copy = copying(context, &job, &destination)?;
     let task = Task {
         operation: job.operation,
@@ -243,7 +264,7 @@ fn prepare<'a>(
     if let Some(title) = given.or_else(made_up) {
         surgery = surgery.titled(title);
     }
-    if task.write.diff.is_some() {
+    if task.write.diff.is_some() || task.write.report.is_some() {
         surgery = surgery.keeping_original();
     }
     Ok((task, surgery, copy))
@@ -253,7 +274,7 @@ fn prepare<'a>(
 fn detail(context: &Context, task: &Task<'_>) -> Detail {
     if context.json || context.verbose {
         Detail::Full
-    } else if is_unseen(context, task) {
+    } else if is_unseen(context, task) && task.write.report.is_none() {
         Detail::None
     } else {
         Detail::Grouped

@@ -20,6 +20,7 @@ mod prompt_history;
 mod question;
 mod remedy;
 mod report;
+mod report_page;
 mod row_format;
 mod selection;
 mod settings;

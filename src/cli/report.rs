@@ -20,6 +20,8 @@ use super::args::DiffForm;
 use super::commit_flow::{Destination, Outcome, Task, is_unseen};
 use super::context::Context;
 use super::destination::Resume;
+use super::error::CliError;
+use super::report_page;
 
 /// The version of the JSON documents. It grows when a key changes its meaning or goes away.
 pub(super) const SCHEMA: u32 = 1;
@@ -76,6 +78,18 @@ impl<'a> Report<'a> {
     /// Takes the size of the file that was written.
     pub(super) fn set_written(&mut self, len: u64) {
         self.figures.1.bytes = len;
+    }
+
+    /// Writes the page of the operation, if one was asked for.
+    pub(super) fn write_page(&self, context: &mut Context) -> Result<(), CliError> {
+        report_page::write_operation(
+            context,
+            self.task,
+            self.verified,
+            self.figures,
+            &self.changes,
+            &self.warnings,
+        )
     }
 
     /// Shows what will happen.

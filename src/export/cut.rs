@@ -14,22 +14,32 @@ const TAIL: usize = 4 << 10;
 
 /// Returns an output, without its middle if it is long. Lines stay whole where that is possible.
 pub(super) fn cut_output(text: &str, uncut: bool) -> Cow<'_, str> {
-    if uncut || text.len() <= WHOLE {
+    if uncut {
         return Cow::Borrowed(text);
     }
-    let head = back_to_boundary(text, HEAD);
-    let head = text[..head]
-        .rfind('\n')
-        .filter(|at| *at > HEAD / 2)
-        .unwrap_or(head);
-    let tail = back_to_boundary(text, text.len() - TAIL);
-    let line = text[tail..].find('\n').filter(|at| *at < TAIL / 2);
-    let tail = line.map_or(tail, |at| tail + at + 1);
-    let left_out = bytes((tail - head) as u64);
+    cut(text, WHOLE, HEAD, TAIL, "an export as JSON has all of it")
+}
+
+/// Returns a text, without its middle if it has more than `most` bytes.
+pub(super) fn cut_to(text: &str, most: usize) -> Cow<'_, str> {
+    cut(text, most, most / 2, most / 4, "--diff shows all of it")
+}
+
+fn cut<'t>(text: &'t str, whole: usize, head: usize, tail: usize, hint: &str) -> Cow<'t, str> {
+    if text.len() <= whole {
+        return Cow::Borrowed(text);
+    }
+    let end = back_to_boundary(text, head);
+    let line = text[..end].rfind('\n').filter(|at| *at > head / 2);
+    let end = line.unwrap_or(end);
+    let start = back_to_boundary(text, text.len() - tail);
+    let line = text[start..].find('\n').filter(|at| *at < tail / 2);
+    let start = line.map_or(start, |at| start + at + 1);
+    let left_out = bytes((start - end) as u64);
     Cow::Owned(format!(
-        "{}\n[… {left_out} left out; an export as JSON has all of it …]\n{}",
-        &text[..head],
-        &text[tail..]
+        "{}\n[… {left_out} left out; {hint} …]\n{}",
+        &text[..end],
+        &text[start..]
     ))
 }
 

@@ -11,6 +11,7 @@ mod html_items;
 mod html_markdown;
 mod index_page;
 mod markdown_file;
+mod operation_page;
 mod page;
 mod redactor;
 
@@ -19,6 +20,7 @@ use crate::view::Conversation;
 
 pub use index_page::{IndexRow, index_page};
 pub use markdown_file::markdown_file;
+pub use operation_page::{OperationPage, OperationSide, TurnFill, operation_page, text_page};
 pub use page::html_page;
 pub use redactor::Redactor;
 

@@ -156,3 +156,93 @@ fn export_of_several_sessions_makes_a_folder_with_a_list() {
             .is_file()
     );
 }
+
+#[test]
+fn export_only_keeps_the_kinds_that_are_named() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    let prompts = exported(&home, &["--only", "prompts"]);
+    assert!(prompts.contains("Thanks") && !prompts.contains("You are welcome"));
+    let calls = exported(&home, &["--only", "prompts,calls", "--to", "md"]);
+    assert!(
+        calls.contains("FAILED") && calls.contains("Thanks"),
+        "{calls}"
+    );
+    assert!(!calls.contains("You are welcome") && !calls.contains("Thinking"));
+}
+
+#[test]
+fn report_shows_what_an_operation_did_as_a_page() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    let before = home.everything();
+    let run = home.run(&["strip-thinking", SESSION, "-n", "--report", "dry.html"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stderr.contains("The report is in dry.html"), "{run:?}");
+    let page = fs_err::read_to_string(home.project().join("dry.html")).unwrap();
+    for text in [
+        "strip-thinking: Random",
+        "nothing was written: a dry run",
+        "Tokens in the context window",
+        ">1 thinking<",
+        "Before: up to about",
+        "The order of a map is random.",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert_eq!(page.matches("<script").count(), 1);
+    assert!(!page.contains(&key()));
+    let mut after = home.everything();
+    after.remove("work/dry.html");
+    assert_eq!(after, before);
+
+    let exists = home.run(&[
+        "strip-thinking",
+        SESSION,
+        "--in-place",
+        "--yes",
+        "--report",
+        "dry.html",
+    ]);
+    assert_eq!(exists.code, 3, "{exists:?}");
+    let mut after = home.everything();
+    after.remove("work/dry.html");
+    assert_eq!(
+        after, before,
+        "a report that exists stops the operation before it begins"
+    );
+
+    let run = home.run(&[
+        "strip-thinking",
+        SESSION,
+        "--in-place",
+        "--yes",
+        "-q",
+        "--report",
+        "done.html",
+    ]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let page = fs_err::read_to_string(home.project().join("done.html")).unwrap();
+    assert!(page.contains("the session itself was changed"), "{page}");
+    #[cfg(unix)]
+    assert_eq!(
+        crate::harness::mode(&home.project().join("done.html")),
+        0o600
+    );
+
+    let run = home.run(&[
+        "redact",
+        SESSION,
+        "--in-place",
+        "--yes",
+        "--report",
+        "redact.html",
+    ]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let page = fs_err::read_to_string(home.project().join("redact.html")).unwrap();
+    assert!(
+        page.contains("Replaced 1 secret in ") && page.contains("[redacted:github-token:1]"),
+        "{page}"
+    );
+    assert!(!page.contains(&key()));
+}

@@ -1,27 +1,26 @@
+mod files;
+mod formats;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
-use serde::Serialize;
+use clap::Args;
 
-use crate::export::{
-    ExportDetail, ExportOptions, Exportable, IndexRow, Redactor, html_page, index_page,
-    markdown_file,
-};
+use crate::export::Redactor;
 use crate::human::bytes;
-use crate::ops::find_entry;
-use crate::render::{Reading, Screen};
-use crate::session::{Session, TurnRange};
-use crate::store::{Candidate, Located, Locator, PublishError, create_private_dirs};
-use crate::view::{Branches, Conversation, ItemContent, SCHEMA, Subagents};
+use crate::session::TurnRange;
+use crate::store::{Located, Locator};
+use crate::view::SCHEMA;
 
 use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::names;
 use super::super::question::confirm_secrets;
-use super::show::{subagent_conversation, subagents};
+use super::show::Only;
+use files::{Report, export_folder, open_in_browser, write};
+use formats::{Detail, Format, exported};
 
 /// Write a session as one page or one text file, to read and share
 ///
@@ -53,6 +52,9 @@ pub(crate) struct ExportArgs {
     /// Only these turns: 7, 3..7, -1, -3..
     #[arg(long, value_name = "TURNS", allow_hyphen_values = true)]
     turns: Option<TurnRange>,
+    /// Only the prompts, answers or calls (several with commas)
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    only: Vec<Only>,
     /// How much to write
     #[arg(long, value_name = "DETAIL", default_value = "normal")]
     detail: Detail,
@@ -74,77 +76,6 @@ pub(crate) struct ExportArgs {
     /// Do not ask before writing secrets as they are (with --show-secrets)
     #[arg(short, long)]
     yes: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// One page of HTML that needs nothing else
-    Html,
-    /// Markdown, in the flavour of GitHub
-    Md,
-    /// Plain text
-    Text,
-    /// The conversation as data
-    Json,
-}
-
-impl Format {
-    fn ending(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Md => "md",
-            Self::Text => "txt",
-            Self::Json => "json",
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Detail {
-    /// Only what you wrote
-    Prompts,
-    /// Prompts, answers, and one line for each call
-    Brief,
-    /// Everything; long outputs are cut
-    Normal,
-    /// Everything, uncut
-    Full,
-}
-
-impl From<Detail> for ExportDetail {
-    fn from(detail: Detail) -> Self {
-        match detail {
-            Detail::Prompts => Self::Prompts,
-            Detail::Brief => Self::Brief,
-            Detail::Normal => Self::Normal,
-            Detail::Full => Self::Full,
-        }
-    }
-}
-
-/// The data that `--to json` writes.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    conversation: &'a Conversation,
-    subagents: Vec<&'a Conversation>,
-    branches: &'a [Conversation],
-}
-
-/// The document that `--json` prints.
-#[derive(Serialize)]
-struct Report {
-    schema: u32,
-    operation: &'static str,
-    files: Vec<FileReport>,
-    masked: u64,
-}
-
-#[derive(Serialize)]
-struct FileReport {
-    path: String,
-    action: &'static str,
-    bytes: u64,
 }
 
 pub(crate) fn run(args: &ExportArgs, context: &mut Context) -> Result<ExitCode, CliError> {
@@ -213,161 +144,6 @@ fn finish(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes each session into a folder, and a list of them. Returns the list, or the folder.
-fn export_folder(
-    args: &ExportArgs,
-    context: &mut Context,
-    found: &[Located],
-    redactor: &Redactor,
-    report: &mut Report,
-) -> Result<PathBuf, CliError> {
-    let folder = args
-        .output
-        .clone()
-        .unwrap_or_else(|| context.working_folder.join("sessions"));
-    create_private_dirs(&folder).map_err(publish_error)?;
-    let mut rows = Vec::new();
-    for session in found {
-        let (text, conversation) = match exported(args, context, session, redactor) {
-            Ok(done) => done,
-            Err(error) if args.all => {
-                let id = context.words(&session.id);
-                context.tell(&format!("{id} was left out: {}", error.message));
-                continue;
-            }
-            Err(error) => return Err(error),
-        };
-        let file = format!("{}.{}", safe_name(&session.id), args.to.ending());
-        write(&folder.join(&file), &text, args.force, report)?;
-        rows.push(IndexRow {
-            file,
-            title: conversation.title,
-            time: conversation
-                .turn_contents
-                .iter()
-                .find_map(|c| c.time.clone()),
-            turns: conversation.turns,
-            tokens: conversation.tokens,
-        });
-    }
-    if args.to != Format::Html {
-        return Ok(folder);
-    }
-    let list = folder.join("index.html");
-    write(&list, &index_page(&rows, redactor), args.force, report)?;
-    Ok(list)
-}
-
-/// Returns a session in the format that was asked for, and its conversation.
-fn exported(
-    args: &ExportArgs,
-    context: &Context,
-    found: &Located,
-    redactor: &Redactor,
-) -> Result<(String, Conversation), CliError> {
-    let session = names::open_to_read(context, found)?;
-    let agents = subagents(context, found, &session)?;
-    let files = agent_sessions(&agents)?;
-    let subagents: Vec<(&Session, Conversation)> = agents
-        .subagents
-        .iter()
-        .zip(&files)
-        .filter_map(|(agent, own)| {
-            let holder = own.as_ref().unwrap_or(&session);
-            let conversation = Conversation::of_subagent(holder, &found.id, &agent.agent_id)?;
-            Some((holder, conversation))
-        })
-        .collect();
-    let conversation = match &args.agent {
-        Some(id) => subagent_conversation(context, found, &session, id)?,
-        None => {
-            let (from, to) = match &args.turns {
-                Some(range) => range.resolve(&session)?,
-                None => (0, session.turns().len() as u32),
-            };
-            Conversation::of(&session, &found.id, from, to)
-        }
-    };
-    let branches = if args.branches {
-        branches(&session, &found.id)
-    } else {
-        Vec::new()
-    };
-    let exported = Exportable {
-        session: &session,
-        conversation,
-        subagents,
-        branches,
-    };
-    let options = ExportOptions {
-        detail: args.detail.into(),
-        thinking: !args.no_thinking,
-    };
-    let text = match args.to {
-        Format::Html => html_page(&exported, options, redactor),
-        Format::Md => markdown_file(&exported, options, redactor),
-        Format::Text => plain_text(context, args, &exported),
-        Format::Json => json_text(context, &exported)?,
-    };
-    Ok((text, exported.conversation))
-}
-
-fn agent_sessions(agents: &Subagents) -> Result<Vec<Option<Session>>, CliError> {
-    let open = |path: &PathBuf| Session::open(path).map_err(CliError::unreadable);
-    let paths = agents.subagents.iter().map(|agent| agent.path.as_ref());
-    paths.map(|path| path.map(open).transpose()).collect()
-}
-
-fn branches(session: &Session, id: &str) -> Vec<Conversation> {
-    let branches = Branches::of(session, id);
-    let roots = branches.branches.iter().filter_map(|branch| {
-        let root = find_entry(session, &branch.uuid).ok()?;
-        Conversation::of_branch(session, id, root)
-    });
-    roots.collect()
-}
-
-fn plain_text(context: &Context, args: &ExportArgs, exported: &Exportable<'_>) -> String {
-    let reading = Reading {
-        screen: Screen {
-            zone: Some(&context.zone),
-            ..Screen::plain(context.presenter(), 100)
-        },
-        full: args.detail == Detail::Full,
-        agent_command: "ccsurgery show",
-    };
-    let contents = exported
-        .conversation
-        .turn_contents
-        .iter()
-        .chain(exported.branches.iter().flat_map(|b| &b.turn_contents));
-    let wanted = |content: &ItemContent| match args.detail {
-        Detail::Prompts => matches!(content, ItemContent::Prompt { .. }),
-        Detail::Brief => !matches!(
-            content,
-            ItemContent::Thinking { .. } | ItemContent::Result { .. } | ItemContent::Note { .. }
-        ),
-        _ => !args.no_thinking || !matches!(content, ItemContent::Thinking { .. }),
-    };
-    let turns = contents.map(|content| {
-        let mut content = content.clone();
-        content.items.retain(|item| wanted(&item.content));
-        reading.turn(&content)
-    });
-    turns.collect::<Vec<_>>().join("\n")
-}
-
-fn json_text(context: &Context, exported: &Exportable<'_>) -> Result<String, CliError> {
-    let document = Document {
-        conversation: &exported.conversation,
-        subagents: exported.subagents.iter().map(|(_, c)| c).collect(),
-        branches: &exported.branches,
-    };
-    let value = context.presenter().json(&document);
-    let text = serde_json::to_string_pretty(&value).map_err(std::io::Error::other)?;
-    Ok(text + "\n")
-}
-
 fn sessions(args: &ExportArgs, context: &mut Context) -> Result<Vec<Located>, CliError> {
     if args.all {
         names::require_data(context)?;
@@ -406,67 +182,4 @@ fn private_names(args: &ExportArgs, context: &Context) -> Vec<(String, String)> 
         }
     }
     names
-}
-
-fn write(path: &Path, text: &str, force: bool, report: &mut Report) -> Result<(), CliError> {
-    let candidate = Candidate::write(path, |out, _| out.write_all(text.as_bytes()));
-    let candidate = candidate.map_err(publish_error)?;
-    let exists = path.exists();
-    let written = if force && exists {
-        candidate.replace()
-    } else {
-        candidate.create()
-    };
-    written.map_err(publish_error)?;
-    report.files.push(FileReport {
-        path: path.to_string_lossy().into_owned(),
-        action: "write",
-        bytes: text.len() as u64,
-    });
-    Ok(())
-}
-
-fn publish_error(error: PublishError) -> CliError {
-    match &error {
-        PublishError::Exists { path } => CliError::refused(
-            ErrorKind::Exists,
-            format!("`{}` exists already", path.display()),
-            "give --force to replace it, or another name with -o",
-        ),
-        _ => CliError::from(error),
-    }
-}
-
-/// Returns an id as the name of a file.
-fn safe_name(id: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    id.chars()
-        .map(|c| if safe(c) { c } else { '_' })
-        .take(80)
-        .collect()
-}
-
-/// Opens a file with the system's browser.
-fn open_in_browser(path: &Path) -> Result<(), CliError> {
-    let path = std::path::absolute(path)?;
-    let program = if cfg!(target_os = "macos") {
-        "open"
-    } else if cfg!(windows) {
-        "explorer"
-    } else {
-        "xdg-open"
-    };
-    let started = std::process::Command::new(program)
-        .arg(&path)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn();
-    started.map(drop).map_err(|error| {
-        CliError::failed(
-            ErrorKind::Io,
-            format!("the browser cannot be started with `{program}`: {error}"),
-            format!("open the file yourself: {}", path.display()),
-        )
-    })
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 
+use crate::export::text_page;
 use crate::ops::Redact;
 use crate::render::{YELLOW, clean, count, paint};
 use crate::secrets::{Ledger, Scanner, Vault};
@@ -25,6 +26,7 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
 use super::super::progress::Progress;
+use super::super::report_page;
 use report::Report;
 
 /// Replace keys, tokens and passwords, wherever a session keeps them
@@ -105,6 +107,7 @@ pub(crate) fn run(args: RedactArgs, context: &mut Context) -> Result<ExitCode, C
             "add --in-place to do that, or -n to see what would be replaced",
         ));
     }
+    report_page::refuse_existing(args.write.report.as_deref())?;
     let rewrites = args.in_place.in_place && !args.check && !args.write.dry_run;
     if rewrites {
         context.recover()?;
@@ -113,6 +116,7 @@ pub(crate) fn run(args: RedactArgs, context: &mut Context) -> Result<ExitCode, C
     if args.check || args.write.dry_run && args.write.diff.is_none() {
         let sweep = in_place::elsewhere(context, &hunt)?;
         let report = Report::new(context, &hunt, true);
+        write_page(context, &args, &report.text(context, &sweep, None))?;
         report.show(context, &sweep, None)?;
         let found = !hunt.vault.is_empty();
         return Ok(ExitCode::from(u8::from(args.check && found)));
@@ -124,6 +128,14 @@ pub(crate) fn run(args: RedactArgs, context: &mut Context) -> Result<ExitCode, C
         return in_place::run(context, &args, hunt);
     }
     copy(context, args, hunt)
+}
+
+/// Writes the report as a page, if one was asked for.
+fn write_page(context: &mut Context, args: &RedactArgs, text: &str) -> Result<(), CliError> {
+    match &args.write.report {
+        Some(path) => report_page::write(context, path, &text_page("Secrets", text)),
+        None => Ok(()),
+    }
 }
 
 /// Searches everything that is asked for, twice: what the first search finds is known in the second.

@@ -253,7 +253,8 @@ fn page(context: &mut Context, text: &str) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn is_wanted(item: &TurnItem, only: Only) -> bool {
+/// Returns whether an item is of a kind that was asked for.
+pub(super) fn is_wanted(item: &TurnItem, only: Only) -> bool {
     match only {
         Only::Prompts => matches!(item.content, ItemContent::Prompt { .. }),
         Only::Answers => matches!(item.content, ItemContent::Answer { .. }),

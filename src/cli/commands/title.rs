@@ -31,6 +31,9 @@ pub(crate) struct TitleArgs {
     /// Show removed and added text; `--diff=raw` shows a unified diff of the JSON
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "words")]
     diff: Option<DiffForm>,
+    /// Also write a page (HTML) that shows what was done
+    #[arg(long, value_name = "FILE")]
+    report: Option<std::path::PathBuf>,
     /// Rename although Claude Code has the session open
     #[arg(long)]
     allow_live: bool,
@@ -54,6 +57,7 @@ pub(crate) fn run(args: TitleArgs, context: &mut Context) -> Result<ExitCode, Cl
     let write = WriteArgs {
         dry_run: args.dry_run,
         diff: args.diff,
+        report: args.report,
         ..WriteArgs::default()
     };
     let in_place = InPlaceArgs {

@@ -71,3 +71,10 @@ fn talk(home: &Home) -> Transcript {
         .answer("You are welcome.")
         .title("Maps that change their order")
 }
+
+/// Writes the report of an operation on the session of a home.
+fn report(home: &Home) -> PathBuf {
+    let run = home.run(&["drop-tools", SESSION, "-n", "--report", "report.html"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    home.project().join("report.html")
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{browser, folder, page, talk};
+use super::{browser, folder, page, report, talk};
 use crate::harness::Home;
 
 const ESCAPE: &str = "\u{e00c}";
@@ -154,6 +154,10 @@ fn browser_pictures_of_a_page_fit_phones_and_desktops() {
             browser.picture(&folder().join(format!("{name}-{theme}-open.png")));
         }
     }
+    browser.look(1280, 1400, false);
+    browser.open(&report(&home), "");
+    browser.picture(&folder().join("report.png"));
+    browser.open(&page, "");
     browser.cdp("Emulation.setEmulatedMedia", &json!({"media": "print"}));
     assert_eq!(
         browser.script("return document.querySelector('.tools').checkVisibility()"),

@@ -22,7 +22,7 @@ use super::super::super::operations::plural;
 use super::super::super::progress::Progress;
 use super::super::super::question::Question;
 use super::report::{Done, Report};
-use super::{Hunt, RedactArgs};
+use super::{Hunt, RedactArgs, write_page};
 
 /// Where the secrets are besides the files that were searched.
 pub(super) struct Elsewhere {
@@ -40,7 +40,9 @@ pub(super) fn run(
     let records = held_records(&context.journal, scanner.as_ref().unwrap_or(&hunt.scanner))?;
     let before = elsewhere(context, &hunt)?;
     let has_records = hunt.is_all && !records.is_empty();
+    let found = Report::new(context, &hunt, false).text(context, &before, None);
     if hunt.vault.is_empty() && !has_records {
+        write_page(context, args, &found)?;
         Report::new(context, &hunt, false).show(context, &before, None)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -65,7 +67,13 @@ pub(super) fn run(
         live,
         is_kept: args.keep_undo,
     };
-    let printed = Report::new(context, &hunt, false).show(context, &after, Some(&done));
+    let report = Report::new(context, &hunt, false);
+    write_page(
+        context,
+        args,
+        &(found + &report.text(context, &after, Some(&done))),
+    )?;
+    let printed = report.show(context, &after, Some(&done));
     context.end_report(printed);
     Ok(ExitCode::from(u8::from(hunt.is_all && !is_clean)))
 }

@@ -144,6 +144,20 @@ impl Report {
         }
     }
 
+    /// Returns the report for people: before anything is written, or after it.
+    pub(super) fn text(
+        &self,
+        context: &Context,
+        elsewhere: &Elsewhere,
+        done: Option<&Done>,
+    ) -> String {
+        let home = context.home.as_deref();
+        match done {
+            None => self.found_text(context, elsewhere, home),
+            Some(done) => self.done_text(elsewhere, done, home),
+        }
+    }
+
     /// Prints the report: before anything is written, or after it.
     pub(super) fn show(
         &self,
@@ -157,11 +171,7 @@ impl Report {
             context.print_json(&document)?;
             return Ok(());
         }
-        let home = context.home.clone();
-        let text = match done {
-            None => self.found_text(context, elsewhere, home.as_deref()),
-            Some(done) => self.done_text(elsewhere, done, home.as_deref()),
-        };
+        let text = self.text(context, elsewhere, done);
         context.out.write_all(text.as_bytes())?;
         Ok(())
     }
