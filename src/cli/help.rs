@@ -10,7 +10,9 @@ use crate::render::wrap;
 const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Look",
-        &["ls", "show", "grep", "inspect", "payload", "diff", "export"],
+        &[
+            "ui", "ls", "show", "grep", "inspect", "payload", "diff", "export",
+        ],
     ),
     ("Copy", &["clone", "extract", "graft"]),
     (

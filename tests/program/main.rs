@@ -39,3 +39,4 @@ mod terminal;
 mod transforms;
 mod trim;
 mod trim_protection;
+mod ui;

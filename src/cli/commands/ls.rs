@@ -123,7 +123,8 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
     Ok(ExitCode::SUCCESS)
 }
 
-fn rows(context: &Context, listed: Vec<Listed>) -> Vec<SessionRow> {
+/// Returns rows for sessions that were listed.
+pub(crate) fn rows(context: &Context, listed: Vec<Listed>) -> Vec<SessionRow> {
     let mut clients = running(&context.config);
     let shorts = short_ids(&listed);
     let rows = listed.into_iter().zip(shorts);
