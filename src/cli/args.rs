@@ -16,7 +16,7 @@ use super::help;
 
 /// Lossless surgery on Claude Code sessions: look into them, copy, shrink and repair them
 ///
-/// A session is never changed in place unless you ask for it, and every change can be undone.
+/// A session is never changed in place unless you ask for it, and `ccsurgery undo` takes a change back.
 #[derive(Debug, Parser)]
 #[command(
     name = "ccsurgery",
@@ -25,6 +25,7 @@ use super::help;
     propagate_version = false,
     help_template = help::overview(
         &Command::augment_subcommands(clap::Command::new("ccsurgery")),
+        &Global::augment_args(clap::Command::new("ccsurgery")),
         columns().min(100)
     )
 )]
@@ -44,8 +45,8 @@ pub(super) struct Global {
         long,
         global = true,
         value_name = "DIR",
-        help_heading = "Global options",
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
     pub(super) config_dir: Option<PathBuf>,
     /// The project's folder [default: the working folder, or the nearest one above with sessions]
@@ -53,51 +54,36 @@ pub(super) struct Global {
         long,
         global = true,
         value_name = "DIR",
-        help_heading = "Global options",
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
     pub(super) project: Option<PathBuf>,
     /// Print one JSON document instead of text
-    #[arg(
-        long,
-        global = true,
-        help_heading = "Global options",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
     pub(super) json: bool,
-    /// When to use colour
+    /// When to use colour: auto, always or never
     #[arg(
         long,
         global = true,
         value_name = "WHEN",
         default_value = "auto",
-        help_heading = "Global options",
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
     pub(super) color: Color,
     /// Never show long output through a pager
-    #[arg(
-        long,
-        global = true,
-        help_heading = "Global options",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
     pub(super) no_pager: bool,
     /// Show passwords and keys in a session's text instead of masking them
-    #[arg(
-        long,
-        global = true,
-        help_heading = "Global options",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
     pub(super) show_secrets: bool,
     /// Print only the result
     #[arg(
         short,
         long,
         global = true,
-        help_heading = "Global options",
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
     pub(super) quiet: bool,
     /// List every change in the preview on a line of its own
@@ -106,8 +92,8 @@ pub(super) struct Global {
         long,
         global = true,
         conflicts_with = "quiet",
-        help_heading = "Global options",
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
     pub(super) verbose: bool,
 }

@@ -11,8 +11,8 @@ use crate::ops::ChosenStep;
 use crate::render::{YELLOW, clean, fit, paint};
 use crate::session::Session;
 use crate::store::{
-    self, BroughtFile, ChangedSubagent, CopyPlan, CopySource, CopyTarget, Located, NewSidecars,
-    Provenance, Published, Sessions, Stamp, SubagentWork, changed_subagents,
+    self, BroughtFile, ChangedSubagent, CopyPlan, CopySource, CopyTarget, Located, Provenance,
+    Published, Sessions, SidecarChanges, Stamp, SubagentWork, changed_subagents,
 };
 use crate::surgery::{
     CopyNames, Detail, FreshIds, Surgery, Transform, Verified, emitted_len, title_for,
@@ -70,7 +70,7 @@ impl<'a> Job<'a> {
     ) -> Result<Self, CliError> {
         let found = names::find(context, session)?;
         let stamp = Stamp::of(&found.path)?;
-        let session = names::open(&found)?;
+        let session = names::open(context, &found)?;
         Ok(Self {
             operation,
             found,
@@ -90,6 +90,15 @@ impl<'a> Job<'a> {
     /// The state of the file when it was read.
     pub(super) fn stamp(&self) -> Stamp {
         self.stamp
+    }
+
+    /// Adds files that come along with inserted turns. Turns that are inserted twice need them once.
+    pub(super) fn bring(&mut self, files: Vec<BroughtFile>) {
+        let known: Vec<PathBuf> = self.brought.iter().map(BroughtFile::path).collect();
+        let new = files
+            .into_iter()
+            .filter(|file| !known.contains(&file.path()));
+        self.brought.extend(new);
     }
 
     /// Adds a transform.
@@ -396,8 +405,8 @@ pub(super) struct Outcome<'v> {
     subagents: Vec<ChangedSubagent>,
     /// Links and other special files beside a transcript that is rewritten in place.
     skipped: Vec<PathBuf>,
-    /// Files that are made beside a session that is rewritten.
-    beside: NewSidecars,
+    /// Files that are made or removed beside a session that is rewritten.
+    beside: SidecarChanges,
     transformed: bool,
 }
 
@@ -414,7 +423,7 @@ impl<'v> Outcome<'v> {
             ids: None,
             subagents: Vec::new(),
             skipped: Vec::new(),
-            beside: NewSidecars::default(),
+            beside: SidecarChanges::default(),
             transformed: verified.operated().is_transformed(),
         };
         match (copying, &task.subagents) {
@@ -426,10 +435,13 @@ impl<'v> Outcome<'v> {
                 outcome.ids = Some(FreshIds::for_copy(&names, verified.session()));
             }
             (None, work) if task.destination == Destination::InPlace => {
-                outcome.beside = NewSidecars::new(brought)?;
+                let unneeded = store::unneeded_files(&context.config, &task.found, verified)?;
+                outcome.beside = SidecarChanges::new(brought)?.removing(unneeded)?;
                 if let Some(work) = work {
                     let (changed, skipped) = changed_subagents(&context.config, &task.found, work)?;
                     outcome.subagents = changed;
+                    let is_removed = |agent: &ChangedSubagent| outcome.beside.removes(&agent.path);
+                    outcome.subagents.retain(|agent| !is_removed(agent));
                     outcome.skipped = skipped;
                 }
             }
@@ -474,8 +486,8 @@ impl<'v> Outcome<'v> {
         self.copy.as_ref()
     }
 
-    /// The files that are made beside a session that is rewritten.
-    pub(super) fn beside(&self) -> &NewSidecars {
+    /// The files that are made or removed beside a session that is rewritten.
+    pub(super) fn beside(&self) -> &SidecarChanges {
         &self.beside
     }
 

@@ -235,7 +235,7 @@ fn typed_session(words: &[OsString]) -> Option<(Context, Located, Session)> {
     // Standard input belongs to the shell.
     let session = session.filter(|name| *name != "-").cloned();
     let found = names::find(&mut context, &SessionArg { session }).ok()?;
-    let session = names::open(&found).ok()?;
+    let session = names::open(&context, &found).ok()?;
     Some((context, found, session))
 }
 

@@ -207,12 +207,18 @@ impl Context {
 
     /// Asks a person; any answer but yes means no.
     pub(super) fn confirm(&mut self, question: &str) -> io::Result<bool> {
+        let answer = self.answer(&format!("{question} [y/N] "))?;
+        Ok(matches!(answer.as_deref(), Some("y" | "yes")))
+    }
+
+    /// Returns what a person answers, in small letters; `None` if the input has ended.
+    pub(super) fn answer(&mut self, question: &str) -> io::Result<Option<String>> {
         self.out.flush()?;
-        write!(self.err, "{question} [y/N] ")?;
+        write!(self.err, "{question}")?;
         self.err.flush()?;
         let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+        let length = io::stdin().read_line(&mut answer)?;
+        Ok((length > 0).then(|| answer.trim().to_lowercase()))
     }
 
     /// Prints the one JSON document of this run.

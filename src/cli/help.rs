@@ -1,10 +1,12 @@
-//! The overview of all commands, in groups.
+//! The overview of all commands, in groups, and of the options that every command takes.
 
 use std::fmt::Write as _;
 
-use clap::Command;
+use clap::{Arg, Args as _, Command};
 
 use crate::render::wrap;
+
+use super::args::Global;
 
 /// The commands by what they are for. Those that are missing here are listed under the last heading.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -47,29 +49,99 @@ const GROUPS: [(&str, &[&str]); 7] = [
 /// The heading of commands that are in none of the groups.
 const OTHER: &str = "More";
 
-/// Returns the template for the program's help text, with the subcommands of `program` in groups, for a
-/// terminal that is this wide.
-pub(super) fn overview(program: &Command, columns: usize) -> String {
+/// How to learn more about a command.
+const HELP_OF_COMMAND: &str =
+    "`ccsurgery help COMMAND` shows all options of a command, with examples.";
+
+/// The last line of the overview.
+const OVERVIEW_END: &str = "New here? `ccsurgery demo` shows the tool on a made-up session.\n";
+
+/// Returns the template for the program's help text, with the subcommands of `program` in groups and the
+/// options of `global`, for a terminal that is this wide.
+pub(super) fn overview(program: &Command, global: &Command, columns: usize) -> String {
     let names = || program.get_subcommands().map(Command::get_name);
     let widest = names().map(str::len).max().unwrap_or(0);
     let mut list = String::new();
     for (heading, commands) in groups(program) {
         let _ = writeln!(list, "{heading}:");
         for command in commands {
-            let mut name = command.get_name();
-            let room = columns.saturating_sub(widest + 4).max(20);
-            for line in wrap(&about(command), room) {
-                let _ = writeln!(list, "  {name:widest$}  {line}");
-                name = "";
-            }
+            row(
+                &mut list,
+                command.get_name(),
+                widest,
+                &about(command),
+                columns,
+            );
         }
         list.push('\n');
     }
+    let options = options(global, columns);
     format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}\n\n\
-         `ccsurgery help COMMAND` shows all options of a command, with examples.\n\
-         New here? `ccsurgery demo` shows the tool on a made-up session.\n"
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options of every command:\n{options}\n\
+         {}\n{OVERVIEW_END}",
+        wrap(HELP_OF_COMMAND, columns).join("\n")
     )
+}
+
+/// Returns the line under the help text of a command that points to the options of every command, or nothing
+/// if `text` is the overview, which lists them.
+pub(super) fn footer(text: &str, columns: usize) -> Option<String> {
+    if text.ends_with(OVERVIEW_END) {
+        return None;
+    }
+    let global = Global::augment_args(Command::new("ccsurgery"));
+    let names: Vec<String> = global
+        .get_arguments()
+        .filter_map(|option| option.get_long())
+        .map(|name| format!("--{name}"))
+        .collect();
+    let text = format!(
+        "Every command also takes {}: see `ccsurgery --help`.",
+        names.join(", ")
+    );
+    Some(wrap(&text, columns).join("\n"))
+}
+
+/// Lists the options of every command, and those for help and the version.
+fn options(global: &Command, columns: usize) -> String {
+    let mut rows: Vec<(String, String)> = global.get_arguments().map(option).collect();
+    rows.push(("-h, --help".to_owned(), "Print help".to_owned()));
+    rows.push(("-V, --version".to_owned(), "Print the version".to_owned()));
+    let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut list = String::new();
+    for (name, about) in rows {
+        row(&mut list, &name, widest, &about, columns);
+    }
+    list
+}
+
+/// Returns how an option is written, and what it does.
+fn option(option: &Arg) -> (String, String) {
+    let mut name = match option.get_short() {
+        Some(short) => format!("-{short}, "),
+        None => "    ".to_owned(),
+    };
+    let _ = write!(name, "--{}", option.get_long().unwrap_or_default());
+    let takes_value = option.get_action().takes_values();
+    for value in option
+        .get_value_names()
+        .iter()
+        .filter(|_| takes_value)
+        .flat_map(|names| *names)
+    {
+        let _ = write!(name, " <{value}>");
+    }
+    let about = option.get_help().map(ToString::to_string);
+    (name, about.unwrap_or_default())
+}
+
+/// Adds a name and a text beside it, which is wrapped into its own column.
+fn row(list: &mut String, mut name: &str, widest: usize, text: &str, columns: usize) {
+    let room = columns.saturating_sub(widest + 4).max(20);
+    for line in wrap(text, room) {
+        let _ = writeln!(list, "  {name:widest$}  {line}");
+        name = "";
+    }
 }
 
 /// Returns what a command does, and by which other names it is known.

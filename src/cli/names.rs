@@ -2,10 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 
 use anyhow::Context as _;
 use serde_json::json;
 
+use crate::document::Source;
 use crate::render::{YELLOW, age, clean, fit, pad, paint, width};
 use crate::session::Session;
 use crate::store::{LocateError, Located, Locator, check_readable, slug};
@@ -14,6 +16,7 @@ use crate::view::Overview;
 use super::args::SessionArg;
 use super::context::Context;
 use super::error::{Candidate, CliError, ErrorKind};
+use super::progress::Progress;
 
 /// Finds the session that the arguments name, or the newest of the project.
 pub(super) fn find(context: &mut Context, arg: &SessionArg) -> Result<Located, CliError> {
@@ -113,17 +116,30 @@ pub(super) fn warn(context: &mut Context, warnings: &[String]) {
 }
 
 /// Reads a transcript, and refuses files that are none.
-pub(super) fn open(found: &Located) -> Result<Session, CliError> {
-    checked(found, Session::open(&found.path))
+pub(super) fn open(context: &Context, found: &Located) -> Result<Session, CliError> {
+    let progress = Progress::start(context.progress, "reading");
+    open_counting(found, Source::open, &progress.count_to(found.len))
 }
 
 /// Reads a transcript that is only looked at, which may come from a pipe like `/dev/stdin`.
-pub(super) fn open_to_read(found: &Located) -> Result<Session, CliError> {
-    checked(found, Session::open_file_or_pipe(&found.path))
+pub(super) fn open_to_read(context: &Context, found: &Located) -> Result<Session, CliError> {
+    let progress = Progress::start(context.progress, "reading");
+    let done = progress.count_to(found.len);
+    open_counting(found, Source::open_file_or_pipe, &done)
 }
 
-fn checked(found: &Located, opened: std::io::Result<Session>) -> Result<Session, CliError> {
-    let session = opened.map_err(CliError::unreadable)?;
+/// Reads one of many transcripts like [`open`], and adds to `done` how many bytes are read.
+pub(super) fn open_one(found: &Located, done: &AtomicU64) -> Result<Session, CliError> {
+    open_counting(found, Source::open, done)
+}
+
+fn open_counting(
+    found: &Located,
+    open: fn(&Path) -> std::io::Result<Source>,
+    done: &AtomicU64,
+) -> Result<Session, CliError> {
+    let source = open(&found.path).map_err(CliError::unreadable)?;
+    let session = Session::read_counting(source, done);
     if session.entries().is_empty() {
         return Err(CliError::failed(
             ErrorKind::NotASession,

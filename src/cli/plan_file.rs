@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod tests;
+mod typed;
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -20,14 +21,17 @@ use crate::ops::StripThinking;
 use crate::surgery::Transform;
 
 use super::commands::{
-    compact, delete, drop_hidden, drop_images, drop_tools, edit, extract, restore_branch,
+    compact, delete, drop_hidden, drop_images, drop_tools, edit, extract, graft, restore_branch,
     strip_thinking, title, truncate, uncompact,
 };
 use crate::store::SubagentWork;
 
 use super::commit_flow::Job;
+use super::context::Context;
 use super::error::{CliError, ErrorKind};
 use super::settings::Settings;
+
+pub(super) use typed::typed_step;
 
 /// The options of an operation that a plan may contain.
 pub(super) trait StepOptions: Args {
@@ -36,25 +40,37 @@ pub(super) trait StepOptions: Args {
 }
 
 /// One operation of a plan.
-pub(super) struct PlanStep {
-    /// What it does to the session.
-    pub(super) transform: Box<dyn Transform>,
-    /// Which turns' subagents lose their thinking too.
-    pub(super) subagents: Option<StripThinking>,
+pub(super) enum PlanStep {
+    /// A change of the session.
+    Change {
+        /// What it does to the session.
+        transform: Box<dyn Transform>,
+        /// Which turns' subagents lose their thinking too.
+        subagents: Option<StripThinking>,
+    },
+    /// Turns of another session are inserted, which has to be found and read first.
+    Graft(graft::GraftOptions),
 }
 
 impl PlanStep {
     /// A step that leaves the transcripts of subagents alone.
     pub(super) fn of(transform: impl Transform + 'static) -> Self {
-        Self {
+        Self::Change {
             transform: Box::new(transform),
             subagents: None,
         }
     }
 
     /// Adds the step to a job.
-    pub(super) fn add_to(self, job: &mut Job<'_>) -> Result<(), CliError> {
-        if let Some(strip) = self.subagents {
+    pub(super) fn add_to(self, context: &mut Context, job: &mut Job<'_>) -> Result<(), CliError> {
+        let (transform, subagents) = match self {
+            Self::Change {
+                transform,
+                subagents,
+            } => (transform, subagents),
+            Self::Graft(options) => return graft::add_to(options, context, job),
+        };
+        if let Some(strip) = subagents {
             let only = strip.agents(&job.session)?;
             let before = job.for_subagents.take().map(|work| work.only);
             job.for_subagents = Some(SubagentWork {
@@ -67,7 +83,7 @@ impl PlanStep {
                 redact: None,
             });
         }
-        job.transforms.push(self.transform);
+        job.transforms.push(transform);
         Ok(())
     }
 }
@@ -87,7 +103,7 @@ const fn operation<T: StepOptions>(name: &'static str) -> Operation {
     }
 }
 
-const OPERATIONS: [Operation; 12] = [
+const OPERATIONS: [Operation; 13] = [
     operation::<strip_thinking::StripThinkingOptions>("strip-thinking"),
     operation::<drop_tools::DropToolsOptions>("drop-tools"),
     operation::<drop_images::DropImagesOptions>("drop-images"),
@@ -100,6 +116,7 @@ const OPERATIONS: [Operation; 12] = [
     operation::<uncompact::UncompactOptions>("uncompact"),
     operation::<restore_branch::RestoreBranchOptions>("restore-branch"),
     operation::<title::TitleOptions>("title"),
+    operation::<graft::GraftOptions>("graft"),
 ];
 
 /// A plan's file.
@@ -160,87 +177,6 @@ fn read(path: &Path) -> Result<Vec<PlanStep>, CliError> {
         format!("`{}`", path.display())
     };
     parse(&name, &text)
-}
-
-/// Returns an operation that was typed as on the command line, without a session, as a part of a plan.
-pub(super) fn typed_step(line: &str) -> Result<Vec<(String, toml::Value)>, String> {
-    let words = split_words(line)?;
-    let Some((name, options)) = words.split_first() else {
-        return Err("no operation is named".to_owned());
-    };
-    let Some(operation) = OPERATIONS.iter().find(|o| o.name == name) else {
-        let known: Vec<&str> = OPERATIONS.iter().map(|o| o.name).collect();
-        return Err(format!(
-            "there is no command `{name}`; these can be steps: {}",
-            known.join(", ")
-        ));
-    };
-    let command = (operation.arguments)(clap::Command::new(operation.name));
-    let mut out = vec![("op".to_owned(), toml::Value::from(name.as_str()))];
-    let mut options = options.iter();
-    while let Some(word) = options.next() {
-        let Some(option) = word.strip_prefix("--") else {
-            return Err(format!("`{word}` is not an option; options begin with --"));
-        };
-        let (key, given) = match option.split_once('=') {
-            Some((key, value)) => (key, Some(value.to_owned())),
-            None => (option, None),
-        };
-        let arg = command.get_arguments().find(|a| a.get_long() == Some(key));
-        let Some(arg) = arg else {
-            return Err(format!("{name} has no option `--{key}`"));
-        };
-        let value = if matches!(arg.get_action(), ArgAction::SetTrue) {
-            toml::Value::from(true)
-        } else {
-            let text = given.or_else(|| options.next().cloned());
-            let text = text.ok_or_else(|| format!("`--{key}` needs a value"))?;
-            match (Expected::of(arg), text.parse::<i64>()) {
-                (Expected::Number, Ok(number)) => toml::Value::from(number),
-                _ => toml::Value::from(text),
-            }
-        };
-        push_value(&mut out, key, value);
-    }
-    Ok(out)
-}
-
-/// Adds the value of an option; values of an option that is repeated become a list.
-fn push_value(out: &mut Vec<(String, toml::Value)>, key: &str, value: toml::Value) {
-    match out.iter_mut().find(|(k, _)| k == key) {
-        Some((_, toml::Value::Array(all))) => all.push(value),
-        Some((_, first)) => *first = toml::Value::Array(vec![first.clone(), value]),
-        None => out.push((key.to_owned(), value)),
-    }
-}
-
-/// Splits a line into words; quotes keep blanks together.
-fn split_words(line: &str) -> Result<Vec<String>, String> {
-    let (mut words, mut quote, mut inside) = (Vec::new(), None, false);
-    let mut word = String::new();
-    for c in line.chars() {
-        match quote {
-            Some(q) if c == q => quote = None,
-            None if c == '\'' || c == '"' => (quote, inside) = (Some(c), true),
-            None if c.is_whitespace() => {
-                if inside {
-                    words.push(std::mem::take(&mut word));
-                }
-                inside = false;
-            }
-            _ => {
-                inside = true;
-                word.push(c);
-            }
-        }
-    }
-    if quote.is_some() {
-        return Err("a quote is not closed".to_owned());
-    }
-    if inside {
-        words.push(word);
-    }
-    Ok(words)
 }
 
 /// Parses the text of a plan; `name` is what messages call its file.
@@ -381,7 +317,7 @@ impl Expected {
             .map(clap::builder::Str::as_str)
         {
             Some("N") => Self::Number,
-            Some("RANGE" | "TURN" | "SIZE" | "TOKENS") => Self::Either,
+            Some("RANGE" | "TURN" | "TURNS" | "SIZE" | "TOKENS") => Self::Either,
             _ => Self::Text,
         }
     }

@@ -97,12 +97,12 @@ fn show(phases: &Receiver<String>, mut phase: String, counted: &(AtomicU64, Atom
         }
     }
     let bar = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(100));
     loop {
-        bar.set_message(message(&phase, counted));
+        bar.set_message(message(&phase, counted, started.elapsed()));
         match phases.recv_timeout(Duration::from_millis(200)) {
             Ok(next) => phase = next,
             Err(RecvTimeoutError::Disconnected) => break,
@@ -112,13 +112,43 @@ fn show(phases: &Receiver<String>, mut phase: String, counted: &(AtomicU64, Atom
     bar.finish_and_clear();
 }
 
-/// Returns what is being done, and how much of it is.
-fn message(phase: &str, counted: &(AtomicU64, AtomicU64)) -> String {
+/// Returns what is being done, how much of it is, and how long the rest will take, or how long it has taken if that
+/// is not known.
+fn message(phase: &str, counted: &(AtomicU64, AtomicU64), elapsed: Duration) -> String {
     let done = counted.0.load(Ordering::Relaxed);
     let total = counted.1.load(Ordering::Relaxed);
+    let seconds = elapsed.as_secs();
     match (done, total) {
-        (0, _) => phase.to_owned(),
-        (done, 0) => format!("{phase}: {}", bytes(done)),
-        (done, total) => format!("{phase}: {} of {}", bytes(done.min(total)), bytes(total)),
+        (0, _) => format!("{phase} ({seconds} s)"),
+        (done, 0) => format!("{phase}: {} ({seconds} s)", bytes(done)),
+        (done, total) => {
+            let done = done.min(total);
+            let left = elapsed.as_secs_f64() * (total - done) as f64 / done as f64;
+            let (done, total) = (bytes(done), bytes(total));
+            format!("{phase}: {done} of {total} ({left:.0} s left)")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_shows_bytes_and_time_left() {
+        let shown = |done, total| {
+            let counted = (AtomicU64::new(done), AtomicU64::new(total));
+            message("reading", &counted, Duration::from_secs(2))
+        };
+        assert_eq!(shown(0, 0), "reading (2 s)");
+        assert_eq!(shown(1_000_000, 0), "reading: 1.0 MB (2 s)");
+        assert_eq!(
+            shown(1_000_000, 4_000_000),
+            "reading: 1.0 MB of 4.0 MB (6 s left)"
+        );
+        assert_eq!(
+            shown(5_000_000, 4_000_000),
+            "reading: 4.0 MB of 4.0 MB (0 s left)"
+        );
     }
 }

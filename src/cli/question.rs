@@ -39,6 +39,30 @@ impl Question<'_> {
     }
 }
 
+/// What a person answers to one of several questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    Yes,
+    No,
+    /// Yes to this and to all that follow.
+    All,
+    /// No to this and to all that follow.
+    Nothing,
+}
+
+impl Answer {
+    /// Asks one of several questions. If the input has ended, the others are not asked.
+    pub(super) fn ask(context: &mut Context, question: &str) -> Result<Self, CliError> {
+        let answer = context.answer(&format!("{question} [y/N/all/none] "))?;
+        Ok(match answer.as_deref() {
+            Some("y" | "yes") => Self::Yes,
+            Some("a" | "all") => Self::All,
+            Some("none" | "q" | "quit") | None => Self::Nothing,
+            Some(_) => Self::No,
+        })
+    }
+}
+
 /// Asks before a command that always changes or removes something.
 pub(super) fn confirm(
     context: &mut Context,

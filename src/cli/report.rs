@@ -413,6 +413,7 @@ fn file_row(file: crate::store::PlannedFile) -> FileRow {
             PlannedAction::Write => FileAction::Write,
             PlannedAction::Copy => FileAction::Copy,
             PlannedAction::Link => FileAction::Link,
+            PlannedAction::Remove => FileAction::Remove,
         },
         len: file.len,
         what: file.what,

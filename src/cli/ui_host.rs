@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
@@ -17,12 +18,14 @@ use super::commit_flow::{self, Job};
 use super::context::Context;
 use super::error::CliError;
 use super::names;
-use super::plan_file;
+use super::plan_file::{self, PlanStep};
 use super::settings::Settings;
 
 /// Does what the terminal interface asks for. Each call has a context of its own, because calls run on threads.
 pub(super) struct UiHost {
-    pub(super) global: Global,
+    global: Global,
+    /// How many bytes of the session that is being read are read already.
+    read: AtomicU64,
 }
 
 /// The operations that the journal and titles name.
@@ -44,6 +47,14 @@ const OPERATIONS: [&str; 14] = [
 ];
 
 impl UiHost {
+    /// Makes a host for commands with these options.
+    pub(super) fn new(global: Global) -> Self {
+        Self {
+            global,
+            read: AtomicU64::new(0),
+        }
+    }
+
     fn context(&self) -> Result<Context, CliError> {
         let mut context = Context::new(&self.global, Settings::of_user()?)?;
         context.progress = false;
@@ -84,7 +95,7 @@ impl UiHost {
         let operation = known.unwrap_or("run");
         let mut job = Job::new(context, &session, operation, write, in_place)?;
         for step in plan_file::parse("the plan", &plan.toml())? {
-            step.add_to(&mut job)?;
+            step.add_to(context, &mut job)?;
         }
         then(context, job)
     }
@@ -138,7 +149,8 @@ impl Host for UiHost {
             let session = Some(path.to_string_lossy().into_owned());
             let found = names::find(&mut context, &SessionArg { session })?;
             let stamp = Stamp::of(&found.path)?;
-            let session = names::open(&found)?;
+            self.read.store(0, Ordering::Relaxed);
+            let session = names::open_one(&found, &self.read)?;
             let agents = show::subagents(&context, &found, &session)?.subagents;
             let name = name_of(&context, &found.path, &found.id);
             let mut tree = Tree::of(Arc::new(session), path.to_owned(), found.id, agents);
@@ -147,6 +159,10 @@ impl Host for UiHost {
             Ok(tree)
         };
         open().map_err(words)
+    }
+
+    fn progress(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
     }
 
     fn agent(&self, tree: &Tree, id: &str) -> Result<Conversation, String> {
@@ -161,7 +177,11 @@ impl Host for UiHost {
 
     fn forecast(&self, tree: &Tree, plan: &Plan) -> Result<Totals, String> {
         let steps = plan_file::parse("the plan", &plan.toml()).map_err(words)?;
-        let transforms = steps.into_iter().map(|step| step.transform);
+        // A graft needs another session; it cannot be typed here.
+        let transforms = steps.into_iter().filter_map(|step| match step {
+            PlanStep::Change { transform, .. } => Some(transform),
+            PlanStep::Graft(_) => None,
+        });
         let session = (*tree.session).clone();
         let operated = Surgery::on(session)
             .then_all(transforms)

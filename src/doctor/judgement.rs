@@ -2,6 +2,8 @@
 
 use crate::session::Session;
 
+use super::check::Gate;
+use super::checks::find_check;
 use super::finding::{Finding, Severity};
 use super::version::Version;
 
@@ -61,7 +63,18 @@ impl Judgement {
     }
 
     /// Returns whether a finding is true of this client. Harmless findings are true of every client.
+    ///
+    /// What clients write every day, and newer ones cope with, counts only for a client that is known to be in use: clients
+    /// are updated, so the one that wrote the session is a guess.
     pub fn concerns(&self, finding: &Finding) -> bool {
-        finding.severity == Severity::Harmless || finding.suffers.contains(self.client)
+        let is_guess = matches!(self.reason, Reason::WroteTheSession | Reason::NewestKnown);
+        let check = find_check(finding.check);
+        let is_everyday = check.is_some_and(|check| check.gate == Gate::JudgedForVersion);
+        let client = if is_guess && is_everyday {
+            Version::NEWEST
+        } else {
+            self.client
+        };
+        finding.severity == Severity::Harmless || finding.suffers.contains(client)
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::human::bytes;
+use crate::view::back_to_boundary;
 
 /// Outputs up to this many bytes are exported whole.
 const WHOLE: usize = 24 << 10;
@@ -30,11 +31,6 @@ pub(super) fn cut_output(text: &str, uncut: bool) -> Cow<'_, str> {
         &text[..head],
         &text[tail..]
     ))
-}
-
-/// Returns the last beginning of a character at or before a byte.
-fn back_to_boundary(text: &str, at: usize) -> usize {
-    (0..=at).rfind(|&i| text.is_char_boundary(i)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -81,14 +81,17 @@ impl ItemWriter<'_> {
         let text = |text| self.redactor.text(text);
         match &item.content {
             ItemContent::Prompt { text: words } => html! {
-                div.item.prompt data-kind="prompt" id=[id] {
-                    (label("Prompt", item))
+                div.item.prompt data-kind="prompt" id=[&id] {
+                    (label("Prompt", item, id.as_deref()))
                     div.words { (plain_text(&text(words))) }
                 }
             },
             _ if detail == ExportDetail::Prompts => html! {},
             ItemContent::Answer { text: words } => html! {
-                div.item.answer data-kind="answer" id=[id] { (markdown_html(&text(words))) }
+                div.item.answer data-kind="answer" id=[&id] {
+                    (link(id.as_deref(), "answer"))
+                    (markdown_html(&text(words)))
+                }
             },
             ItemContent::Call(call) => self.call(call, item, results),
             ItemContent::Result { .. } => self.results(std::slice::from_ref(item)),
@@ -157,8 +160,9 @@ impl ItemWriter<'_> {
             return html! { p.item.call data-kind="call" id=[id] { (title) } };
         }
         html! {
-            details.item.call data-kind="call" id=[id] open[!call.edits.is_empty()] {
+            details.item.call data-kind="call" id=[&id] open[!call.edits.is_empty()] {
                 summary { (title) }
+                (link(id.as_deref(), "call"))
                 @if call.edits.is_empty() { (self.input(call, &tool)) }
                 @else { (edits_html(&call.edits, self.redactor, self.is_full())) }
                 (self.results(results))
@@ -266,10 +270,17 @@ impl ItemWriter<'_> {
     }
 }
 
-/// Returns the name of an item, with its time.
-fn label(name: &str, item: &TurnItem) -> Markup {
+/// Returns a link to an item, which scripts copy.
+fn link(id: Option<&str>, what: &str) -> Markup {
     html! {
-        p.label { (name) @if let Some(time) = &item.time { " " time datetime=(time) { (short_time(time)) } } }
+        @if let Some(id) = id { a.link href={"#" (id)} aria-label={"Link to this " (what)} title={"Link to this " (what)} { "#" } }
+    }
+}
+
+/// Returns the name of an item, with its time.
+fn label(name: &str, item: &TurnItem, id: Option<&str>) -> Markup {
+    html! {
+        p.label { (name) (link(id, "prompt")) @if let Some(time) = &item.time { " " time datetime=(time) { (short_time(time)) } } }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::view::{Inline, MarkdownBlock, markdown};
+use crate::view::{CodeKind, Inline, MarkdownBlock, code_lines, markdown};
 
 use super::ansi::plain_text;
 
@@ -43,14 +43,40 @@ fn item_html(item: &[MarkdownBlock]) -> Markup {
     }
 }
 
-/// Returns code as a block of its own.
+/// Returns code as a block of its own, with its parts coloured.
 pub(super) fn code_html(language: &str, code: &str) -> Markup {
     let known: String = language
         .chars()
         .filter(char::is_ascii_alphanumeric)
         .take(20)
         .collect();
-    html! { pre tabindex="0" { code data-language=[(!known.is_empty()).then_some(known)] { (code) } } }
+    html! {
+        pre tabindex="0" { code data-language=[(!known.is_empty()).then_some(known)] {
+            @for (n, line) in code_lines(language, code).iter().enumerate() {
+                @if n > 0 { "\n" }
+                @for (kind, text) in line {
+                    @match class(*kind) {
+                        Some(class) => span class=(class) { (text) },
+                        None => (text),
+                    }
+                }
+            }
+        } }
+    }
+}
+
+/// Returns the class of a part of code, if it has a colour.
+fn class(kind: CodeKind) -> Option<&'static str> {
+    match kind {
+        CodeKind::Plain => None,
+        CodeKind::Keyword => Some("k"),
+        CodeKind::String => Some("s"),
+        CodeKind::Number | CodeKind::Heading => Some("n"),
+        CodeKind::Function => Some("f"),
+        CodeKind::Comment => Some("o"),
+        CodeKind::Added => Some("add"),
+        CodeKind::Removed => Some("del"),
+    }
 }
 
 fn table(right: &[bool], rows: &[Vec<Vec<Inline>>]) -> Markup {

@@ -45,6 +45,18 @@
   document.getElementById("unfold").addEventListener("click", () => openAll(true));
   document.getElementById("fold").addEventListener("click", () => openAll(false));
 
+  // A link to a turn or a message is copied when it is followed.
+  document.addEventListener("click", async (event) => {
+    const link = event.target instanceof Element && event.target.closest("a.anchor, a.link");
+    if (!link || !navigator.clipboard) return;
+    try {
+      await navigator.clipboard.writeText(link.href);
+      found.textContent = "Link copied";
+    } catch {
+      // The address bar has the link as well.
+    }
+  });
+
   // A link to something folded opens what is around it.
   const reveal = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

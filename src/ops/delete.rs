@@ -51,6 +51,7 @@ impl Transform for Delete {
         drop_duplicates(session, &mut plan);
         keep_preserved(session, &mut plan)?;
         plan.dropped_agents = agents_gone(session, &plan);
+        plan.takes_files = true;
         Ok(plan)
     }
 }
@@ -58,10 +59,9 @@ impl Transform for Delete {
 impl Delete {
     /// Deletes whole turns. A compaction inside or after them stays: without it, the model would be shown history.
     fn plan_turns(&self, session: &Session, plan: &mut Plan) -> Result<(), Refusal> {
-        let Some(range) = &self.selector.turns else {
+        let Some((first, last)) = self.selector.whole_turns(session)? else {
             return Ok(());
         };
-        let (first, last) = range.resolve(session)?;
         let turns = session.turns();
         if (first, last) == (1, turns.len() as u32) {
             return Err(Refusal::new(

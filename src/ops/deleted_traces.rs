@@ -8,7 +8,7 @@ use crate::transcript::{Entry, Id, Kind};
 use crate::view::prompt_text;
 
 use super::drop_tools::drop_field;
-use super::selector::file_of;
+use super::selector_calls::file_of;
 
 /// Tools that write files.
 const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];

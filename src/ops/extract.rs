@@ -59,6 +59,7 @@ impl Transform for Extract {
         }
         drop_duplicates(session, &mut plan);
         plan.dropped_agents = agents_gone(session, &plan);
+        plan.takes_files = true;
         Ok(plan)
     }
 }

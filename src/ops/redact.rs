@@ -79,7 +79,7 @@ impl Redact<'_> {
     fn edits(&self, found: &[Finding]) -> Vec<Edit> {
         let edit = |f: &Finding| {
             let span = Span::new(f.range.start, f.range.end);
-            Edit::new(span, self.ledger.secret(f).placeholder())
+            Edit::new(span, f.replacement(&self.ledger.secret(f)))
         };
         found.iter().map(edit).collect()
     }
@@ -107,8 +107,7 @@ impl Redact<'_> {
         };
         let found: Vec<Finding> = found.into_iter().filter(is_left).collect();
         for finding in &found {
-            let secret = self.ledger.secret(finding);
-            let words = secret.placeholder();
+            let words = finding.replacement(&self.ledger.secret(finding));
             let growth = words.len() as i64 - finding.range.len() as i64;
             let shown = is_in_content(e, finding) && session.graph().is_shown(i);
             let shown = if shown { growth } else { 0 };

@@ -1,18 +1,19 @@
 //! Selects content by turn, message, text, tool, file or call.
 
-use std::borrow::Cow;
-
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::bytes::{Regex, RegexBuilder};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use crate::json::{decode, lookup};
-use crate::session::{At, Call, Session, TurnRange};
-use crate::surgery::{Refusal, RefusalKind, Remedy};
+use crate::session::{At, Session, TurnRange};
+use crate::surgery::Refusal;
 use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
 
+use super::drop_tools::SizeSpec;
 use super::removals::holds_copies;
+use super::selector_calls::{selected_calls, size_of};
+use super::token_count::TokenCount;
+use super::trim::newest_from;
 use super::turn_filter::TurnFilter;
 
 /// Criteria for content. All that are given must match.
@@ -30,6 +31,14 @@ pub struct Selector {
     pub path: Vec<String>,
     /// Only these calls, by their ids or the ends of them, and their results.
     pub id: Vec<String>,
+    /// Only calls that failed, and their results.
+    pub errors: bool,
+    /// Only calls larger than this, input and output together, and other blocks larger than this.
+    pub larger_than: Option<SizeSpec>,
+    /// Nothing of this many last turns.
+    pub keep_last: Option<u32>,
+    /// Nothing of the newest content that has this many tokens.
+    pub keep_tokens: Option<TokenCount>,
 }
 
 /// What a selector matches.
@@ -53,9 +62,32 @@ impl Selector {
     pub fn selects_whole_turns(&self) -> bool {
         let others = Self {
             turns: None,
+            keep_last: None,
+            keep_tokens: None,
             ..self.clone()
         };
-        self.turns.is_some() && others.is_empty()
+        !self.is_empty() && others.is_empty()
+    }
+
+    /// Returns the first and the last turn that are selected as a whole; `None` if there are none.
+    pub(crate) fn whole_turns(&self, session: &Session) -> Result<Option<(u32, u32)>, Refusal> {
+        let turns = session.turns();
+        let count = turns.len() as u32;
+        let range = self.turns.as_ref().map(|range| range.resolve(session));
+        let (first, last) = range.transpose()?.unwrap_or((1, count));
+        let last = last.min(count.saturating_sub(self.keep_last.unwrap_or(0)));
+        let end = self.kept_from(session);
+        let is_old = |number: &u32| turns.get(*number).is_some_and(|turn| turn.path.1 <= end);
+        let last = (first..=last).rev().find(is_old);
+        Ok(last.map(|last| (first, last)))
+    }
+
+    /// Returns the position of the live path from which on everything stays because of the tokens that are kept.
+    fn kept_from(&self, session: &Session) -> u32 {
+        match self.keep_tokens {
+            Some(TokenCount(tokens)) => newest_from(session, tokens),
+            None => u32::MAX,
+        }
     }
 
     /// Returns the content that matches.
@@ -108,6 +140,7 @@ struct Criteria {
     matching: Option<Regex>,
     /// The calls that match; `None` if calls are not a criterion.
     calls: Option<FxHashSet<Id>>,
+    larger_than: Option<u64>,
 }
 
 impl Criteria {
@@ -117,10 +150,12 @@ impl Criteria {
             names => Some(messages(session, names)?),
         };
         Ok(Self {
-            turns: TurnFilter::new(session, selector.turns.as_ref(), None)?,
+            turns: TurnFilter::new(session, selector.turns.as_ref(), selector.keep_last)?
+                .up_to(selector.kept_from(session)),
             message,
             matching: selector.matching.as_deref().map(regex).transpose()?,
-            calls: calls(selector, session)?,
+            calls: selected_calls(selector, session)?,
+            larger_than: selector.larger_than.map(|size| size.0),
         })
     }
 
@@ -137,7 +172,12 @@ impl Criteria {
         if self.calls.is_some() {
             return false;
         }
+        let is_large = |size| entry.content.len() as u64 > size;
+        if !self.larger_than.is_none_or(is_large) {
+            return false;
+        }
         match &self.matching {
+            None if self.larger_than.is_some() => entry.flags.string_content(),
             None => self.message.as_ref().is_some_and(|m| m.contains(&index)),
             Some(regex) => {
                 entry.flags.string_content()
@@ -153,6 +193,13 @@ impl Criteria {
                 .of(block)
                 .is_some_and(|call| calls.contains(&call.id))
         {
+            return false;
+        }
+        let size = || match session.calls().of(block) {
+            Some(call) => size_of(session, call),
+            None => block.span.len() as u64,
+        };
+        if self.larger_than.is_some_and(|least| size() <= least) {
             return false;
         }
         self.matching
@@ -266,110 +313,4 @@ fn messages(session: &Session, names: &[String]) -> Result<FxHashSet<usize>, Ref
         out.extend(lines.map(|(i, _)| i));
     }
     Ok(out)
-}
-
-/// Returns the calls that match; `None` if no criterion is about calls.
-fn calls(selector: &Selector, session: &Session) -> Result<Option<FxHashSet<Id>>, Refusal> {
-    if selector.tool.is_empty() && selector.path.is_empty() && selector.id.is_empty() {
-        return Ok(None);
-    }
-    let tools = globs(
-        &selector.tool,
-        false,
-        "write a tool's name, or a pattern such as 'mcp__*'",
-    )?;
-    let paths = globs(
-        &selector.path,
-        true,
-        "write a path, or a pattern such as 'src/*.rs'",
-    )?;
-    let ids = selector.id.iter().map(|id| find_call(session, id));
-    let ids = ids.collect::<Result<FxHashSet<Id>, Refusal>>()?;
-    let matches = |call: &&Call| {
-        let Some(made) = call.uses.first() else {
-            return false;
-        };
-        let (entry, block) = (
-            &session.entries()[made.entry as usize],
-            session.block(made.block),
-        );
-        (ids.is_empty() || ids.contains(&call.id))
-            && tools
-                .as_ref()
-                .is_none_or(|g| g.is_match(&*session.tool_name(entry, block)))
-            && paths.as_ref().is_none_or(|g| {
-                file_of(session, entry, block).is_some_and(|path| g.is_match(&*path))
-            })
-    };
-    let found = session.calls().iter().filter(matches).map(|call| call.id);
-    Ok(Some(found.collect()))
-}
-
-/// Returns the file that a call reads or writes.
-pub(crate) fn file_of<'s>(
-    session: &'s Session,
-    entry: &Entry,
-    block: &Block,
-) -> Option<Cow<'s, str>> {
-    let inner = block.span.of(session.text(entry));
-    let keys = ["file_path", "notebook_path", "path"];
-    let raw = keys.iter().find_map(|key| lookup(inner, &["input", key]));
-    let raw = raw?.of(inner);
-    raw.starts_with(b"\"")
-        .then(|| Cow::Owned(decode(raw).into_owned()))
-}
-
-/// Finds a call by its id, or by a unique end of it.
-fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
-    let exact = Id::of(name.as_bytes());
-    if session.calls().find(exact).is_some() {
-        return Ok(exact);
-    }
-    let is_long_enough = name.chars().count() >= 4;
-    let mut found = session.calls().iter().filter(|call| {
-        is_long_enough
-            && call.uses.first().is_some_and(|made| {
-                let inner = session
-                    .block(made.block)
-                    .span
-                    .of(session.text(&session.entries()[made.entry as usize]));
-                lookup(inner, &["id"]).is_some_and(|id| decode(id.of(inner)).ends_with(name))
-            })
-    });
-    match (found.next(), found.next()) {
-        (Some(call), None) => Ok(call.id),
-        (None, _) => Err(Refusal::with(
-            RefusalKind::NoSuchCall,
-            format!("the session has no call `{name}`"),
-            [Remedy::ListCalls],
-        )
-        .as_usage()),
-        (Some(_), Some(_)) => Err(Refusal::usage(
-            RefusalKind::NoSuchCall,
-            format!("several calls have ids that end with `{name}`"),
-            "give more of the id",
-        )),
-    }
-}
-
-/// Builds globs. Those for files also match below any folder.
-fn globs(patterns: &[String], is_path: bool, advice: &str) -> Result<Option<GlobSet>, Refusal> {
-    if patterns.is_empty() {
-        return Ok(None);
-    }
-    let mut builder = GlobSetBuilder::new();
-    for pattern in patterns {
-        let bad = |e: globset::Error| {
-            let message = format!("`{pattern}`: {}", e.kind());
-            Refusal::usage(RefusalKind::BadGlob, message, advice)
-        };
-        builder.add(Glob::new(pattern).map_err(bad)?);
-        if is_path && !pattern.starts_with('/') {
-            builder.add(Glob::new(&format!("**/{pattern}")).map_err(bad)?);
-        }
-    }
-    let built = builder.build();
-    built
-        .map(Some)
-        .map_err(|e| Refusal::usage(RefusalKind::BadGlob, e.to_string(), advice))
 }

@@ -53,6 +53,7 @@ impl Transform for Truncate {
             }
         }
         plan.dropped_agents = agents_gone(session, &plan);
+        plan.takes_files = true;
         Ok(plan)
     }
 }

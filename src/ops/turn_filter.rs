@@ -32,6 +32,13 @@ impl TurnFilter {
         })
     }
 
+    /// Leaves out what stands at this position of the live path or after it.
+    pub(crate) fn up_to(mut self, end: u32) -> Self {
+        self.everything &= end == u32::MAX;
+        self.positions.end = self.positions.end.min(end);
+        self
+    }
+
     /// Whether an entry is in one of the turns. Entries outside of all turns count only if all turns are selected.
     pub(crate) fn holds(&self, session: &Session, entry: usize) -> bool {
         if self.everything {

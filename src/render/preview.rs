@@ -23,6 +23,7 @@ pub enum FileAction {
     Write,
     Copy,
     Link,
+    Remove,
 }
 
 /// A file that an operation makes.
@@ -330,11 +331,16 @@ impl Preview<'_> {
             .map(|((_, what), (n, ..))| width(&named(*n, what)))
             .max()
             .unwrap_or(0) as i32;
+        let removes = groups
+            .keys()
+            .any(|(action, _)| *action == FileAction::Remove);
+        let verb_width = if removes { 6 } else { 5 };
         for ((action, what), (n, len, path)) in groups {
             let verb = match action {
                 FileAction::Write => "write",
                 FileAction::Copy => "copy",
                 FileAction::Link => "link",
+                FileAction::Remove => "remove",
             };
             let shown = if n == 1 {
                 path.clone()
@@ -343,7 +349,7 @@ impl Preview<'_> {
             };
             let head = format!(
                 "{} {} {}",
-                pad(verb, 5),
+                pad(verb, verb_width),
                 pad(&named(n, what), what_width),
                 pad(&bytes(len), -9)
             );

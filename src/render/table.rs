@@ -43,7 +43,7 @@ impl Column {
         }
     }
 
-    /// Cuts cells that are wider than this.
+    /// Cuts cells that are wider than this, unless the whole table fits without.
     #[must_use]
     pub const fn at_most(self, most: usize) -> Self {
         Self { most, ..self }
@@ -162,15 +162,14 @@ impl Table {
 
     /// Returns the width of each column; `None` for one that is left out.
     fn widths(&self, columns: usize) -> Vec<Option<usize>> {
-        let natural = |i: usize, column: &Column| {
-            let cells = self.rows.iter().filter_map(|r| r.cells.get(i));
-            let widest = cells.map(|c| width(&c.text)).max().unwrap_or(0);
-            let optional = column.priority > 0;
-            let widest = widest.min(column.most);
-            (widest > 0 || !optional).then(|| widest.max(width(column.title)))
+        let whole = self.natural_widths();
+        if whole.iter().flatten().map(|w| w + 2).sum::<usize>() <= columns + 2 {
+            return whole;
+        }
+        let cut = |(width, column): (Option<usize>, &Column)| {
+            width.map(|w| w.min(column.most.max(super::text::width(column.title))))
         };
-        let all = self.columns.iter().enumerate();
-        let mut widths: Vec<Option<usize>> = all.map(|(i, c)| natural(i, c)).collect();
+        let mut widths: Vec<_> = whole.into_iter().zip(&self.columns).map(cut).collect();
         let Some(last) = widths.len().checked_sub(1) else {
             return widths;
         };
@@ -188,6 +187,17 @@ impl Table {
         let left = columns.saturating_sub(fixed(&widths)).max(8);
         widths[last] = Some(wanted.min(left));
         widths
+    }
+
+    /// Returns the width that each column needs for its cells; `None` for an optional one that is empty.
+    fn natural_widths(&self) -> Vec<Option<usize>> {
+        let natural = |(i, column): (usize, &Column)| {
+            let cells = self.rows.iter().filter_map(|r| r.cells.get(i));
+            let widest = cells.map(|c| width(&c.text)).max().unwrap_or(0);
+            let is_optional = column.priority > 0;
+            (widest > 0 || !is_optional).then(|| widest.max(width(column.title)))
+        };
+        self.columns.iter().enumerate().map(natural).collect()
     }
 
     fn line(&self, cells: &Vec<Cell>, widths: &[Option<usize>], plain: bool) -> String {
@@ -248,8 +258,13 @@ mod tests {
     #[test]
     fn table_leaves_out_columns_when_narrow() {
         assert_eq!(
-            table().render(60),
+            table().render(50),
             "\u{1b}[2mid          size  branch    title\u{1b}[0m\nabcd1234  1.2 MB  a-very-…  Fix the flaky test\nef           9 B            日本語\n"
+        );
+        assert!(
+            table()
+                .render(usize::MAX / 2)
+                .contains("a-very-long-branch")
         );
         assert!(!table().render(34).contains("branch"));
         assert!(!table().render(24).contains("size"));

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
 
-use super::scan::{Finding, Scanner};
+use super::finding::Finding;
+use super::scan::Scanner;
 use super::vault::{KnownSecret, Vault};
 
 /// The form of a file.
@@ -120,7 +121,8 @@ impl Ledger {
         let mut from = 0;
         for finding in found.iter().filter(|f| !f.is_suggestion()) {
             out.extend_from_slice(&bytes[from..finding.range.start]);
-            out.extend_from_slice(self.secret(finding).placeholder().as_bytes());
+            let secret = self.secret(finding);
+            out.extend_from_slice(finding.replacement(&secret).as_bytes());
             from = finding.range.end;
         }
         out.extend_from_slice(&bytes[from..]);

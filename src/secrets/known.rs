@@ -4,25 +4,38 @@ use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 
+use super::finding::Source;
 use super::rules::{automaton, looks_random};
-use super::scan::Source;
 use super::vault::KnownSecret;
 
 /// The least number of bytes by which a secret that was cut off is recognised.
 const LEAST: usize = 10;
 
-/// An automaton for the beginnings of known secrets.
+/// An automaton for the beginnings and the ends of known secrets.
 #[derive(Debug)]
 pub(super) struct Known {
     automaton: AhoCorasick,
     secrets: Vec<KnownSecret>,
+    /// What each pattern of the automaton is part of.
+    parts: Vec<Part>,
+    /// The secrets that are numbers of JSON as well.
+    numbers: Vec<usize>,
+}
+
+/// A part of a secret by which it is recognised.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    /// Its beginning, or all of it.
+    Head(usize),
+    /// Its end, after a cut.
+    Tail(usize),
 }
 
 /// A known secret in a text.
 pub(super) struct KnownHit<'k> {
     pub(super) range: Range<usize>,
     pub(super) secret: &'k KnownSecret,
-    /// Whether only its beginning is there.
+    /// Whether only its beginning or its end is there.
     pub(super) is_cut: bool,
 }
 
@@ -33,11 +46,38 @@ impl Known {
         if secrets.is_empty() {
             return None;
         }
-        let heads: Vec<&[u8]> = secrets.iter().map(head).collect();
+        let mut words: Vec<&[u8]> = Vec::new();
+        let mut parts = Vec::new();
+        for (n, secret) in secrets.iter().enumerate() {
+            words.push(head(secret));
+            parts.push(Part::Head(n));
+            if let Some(tail) = tail(secret) {
+                words.push(tail);
+                parts.push(Part::Tail(n));
+            }
+        }
+        let automaton = automaton(&words, false)?;
+        let is_number = |s: &KnownSecret| s.source == Source::Given && is_json_number(&s.value);
+        let numbers = (0..secrets.len()).filter(|&n| is_number(&secrets[n]));
         Some(Self {
-            automaton: automaton(&heads, false)?,
+            numbers: numbers.collect(),
+            automaton,
             secrets,
+            parts,
         })
+    }
+
+    /// Whether some secrets are numbers.
+    pub(super) fn has_numbers(&self) -> bool {
+        !self.numbers.is_empty()
+    }
+
+    /// Returns the secret that a number of JSON is, written with or without a sign.
+    pub(super) fn number(&self, word: &[u8]) -> Option<&KnownSecret> {
+        let digits = word.strip_prefix(b"-").unwrap_or(word);
+        let all = self.numbers.iter().map(|&n| &self.secrets[n]);
+        let mut same = all.filter(|s| s.value == word || s.value == digits);
+        same.next()
     }
 
     /// Returns whether a text has the beginning of a known secret.
@@ -49,28 +89,19 @@ impl Known {
     pub(super) fn search<'k>(&'k self, text: &[u8], mut each: impl FnMut(KnownHit<'k>)) {
         let mut best: Option<KnownHit<'k>> = None;
         for hit in self.automaton.find_overlapping_iter(text) {
-            let secret = &self.secrets[hit.pattern().as_usize()];
-            let rest = &text[hit.start()..];
-            let same = rest.iter().zip(&secret.value).take_while(|(a, b)| a == b);
-            let len = same.count();
-            let is_cut = len < secret.value.len();
-            let goes_on = rest
-                .get(len)
-                .is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
-            if is_cut && (goes_on || !can_be_cut(secret)) {
-                continue;
-            }
-            let found = KnownHit {
-                range: hit.start()..hit.start() + len,
-                secret,
-                is_cut,
+            let found = match self.parts[hit.pattern().as_usize()] {
+                Part::Head(n) => from_head(&self.secrets[n], text, hit.start()),
+                Part::Tail(n) => from_tail(&self.secrets[n], text, hit.end()),
             };
+            let Some(found) = found else { continue };
             match &best {
                 Some(other) if other.range.start == found.range.start => {
                     if other.range.end < found.range.end {
                         best = Some(found);
                     }
                 }
+                // The end of a secret that is there as a whole.
+                Some(other) if found.range.end <= other.range.end => {}
                 _ => {
                     if let Some(done) = best.replace(found) {
                         each(done);
@@ -84,6 +115,46 @@ impl Known {
     }
 }
 
+/// Returns a secret that begins at `start`, whole or cut off.
+fn from_head<'k>(secret: &'k KnownSecret, text: &[u8], start: usize) -> Option<KnownHit<'k>> {
+    let rest = &text[start..];
+    let same = rest.iter().zip(&secret.value).take_while(|(a, b)| a == b);
+    let len = same.count();
+    let is_cut = len < secret.value.len();
+    let goes_on = rest.get(len).is_some_and(is_word);
+    if is_cut && (goes_on || head(secret).len() == secret.value.len()) {
+        return None;
+    }
+    Some(KnownHit {
+        range: start..start + len,
+        secret,
+        is_cut,
+    })
+}
+
+/// Returns the end of a secret whose beginning was cut off before it.
+fn from_tail<'k>(secret: &'k KnownSecret, text: &[u8], end: usize) -> Option<KnownHit<'k>> {
+    let before = text[..end].iter().rev();
+    let same = before.zip(secret.value.iter().rev());
+    let len = same.take_while(|(a, b)| a == b).count();
+    let start = end - len;
+    let goes_on = start > 0 && is_word(&text[start - 1]);
+    let is_cut = len < secret.value.len();
+    (is_cut && !goes_on).then_some(KnownHit {
+        range: start..end,
+        secret,
+        is_cut,
+    })
+}
+
+fn is_word(b: &u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
+}
+
+fn is_json_number(value: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Number>(value).is_ok()
+}
+
 /// Returns whether a secret's value alone tells that it is one. A password such as `postgres` does not.
 fn is_telling(secret: &KnownSecret) -> bool {
     match secret.source {
@@ -92,16 +163,12 @@ fn is_telling(secret: &KnownSecret) -> bool {
     }
 }
 
-/// Returns whether the beginning of a secret tells that it was cut off.
-fn can_be_cut(secret: &KnownSecret) -> bool {
-    head(secret).len() < secret.value.len()
-}
-
 /// Returns the bytes by which a secret is recognised: its beginning, or all of it if that is short.
 fn head(secret: &KnownSecret) -> &[u8] {
     let value = &secret.value[..];
     let telling = match secret.source {
-        Source::Given => (value.len() / 2).max(LEAST),
+        Source::Given if !is_long_word(value) => value.len(),
+        Source::Given => value.len() / 2,
         // All keys of a kind begin alike, for longer than their prefix.
         _ if secret.kind == "private-key" => 56,
         _ if value.starts_with(b"eyJ") => {
@@ -112,4 +179,24 @@ fn head(secret: &KnownSecret) -> &[u8] {
         Source::Context | Source::Guess => (value.len() * 2 / 3).max(LEAST),
     };
     value.get(..telling).unwrap_or(value)
+}
+
+/// Returns the bytes by which the end of a secret is recognised; `None` if other texts may end like it.
+fn tail(secret: &KnownSecret) -> Option<&[u8]> {
+    let value = &secret.value[..];
+    let telling = match secret.source {
+        // The last line is the same for all keys of a kind.
+        _ if secret.kind.ends_with("private-key") => return None,
+        Source::Given if !is_long_word(value) => return None,
+        Source::Given => value.len() / 2,
+        Source::Shape => LEAST,
+        Source::Context | Source::Guess => (value.len() * 2 / 3).max(LEAST),
+    };
+    let tail = &value[value.len().checked_sub(telling)?..];
+    (tail.len() < value.len() && tail.iter().all(u8::is_ascii_graphic)).then_some(tail)
+}
+
+/// Returns whether a given value is recognised by a part of it. Other texts begin or end like a short one, or like a sentence.
+fn is_long_word(value: &[u8]) -> bool {
+    value.len() >= 2 * LEAST && value.iter().all(u8::is_ascii_graphic)
 }

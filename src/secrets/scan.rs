@@ -1,12 +1,11 @@
 //! Searches text and JSON for secrets that are to be redacted: by rules, and by values that are known.
 
-use std::fmt;
-use std::hash::BuildHasher as _;
 use std::ops::Range;
 
 use super::ansi::readings;
 use super::base64_text::base64_texts;
 use super::find::search;
+use super::finding::{Finding, Source, merged, normal, shift};
 use super::json_strings::{JsonString, Protection, json_strings};
 use super::known::Known;
 use super::placeholder::{between_placeholders, kind_name};
@@ -19,78 +18,6 @@ const LEVELS: usize = 3;
 
 /// How often the rest of a text is searched again after something was found in it.
 const ROUNDS: usize = 4;
-
-/// How a secret was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
-    /// The user named it.
-    Given,
-    /// It has the form of a provider's keys.
-    Shape,
-    /// Its surroundings name it, and it looks random.
-    Context,
-    /// It may be a secret; a person must confirm it.
-    Guess,
-}
-
-/// A secret in a text. Its value is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The bytes to replace.
-    pub range: Range<usize>,
-    /// The rule that found it, or where it was given.
-    pub kind: String,
-    /// How it was found.
-    pub source: Source,
-    /// Whether only its beginning is there.
-    pub is_cut: bool,
-    /// How many bytes of the value tell its kind.
-    pub(super) prefix: usize,
-    pub(super) value: Vec<u8>,
-}
-
-impl Finding {
-    /// Returns a number that is the same for findings of the same value.
-    pub fn value_hash(&self) -> u64 {
-        rustc_hash::FxBuildHasher.hash_one(&self.value)
-    }
-
-    /// Returns how many bytes the value has.
-    pub fn value_len(&self) -> usize {
-        self.value.len()
-    }
-
-    /// Returns the first characters, never enough to use the secret.
-    pub fn beginning(&self) -> String {
-        beginning(&self.value, self.prefix)
-    }
-
-    /// Returns enough for a person who knows the value to recognise it: its ends and its length.
-    pub fn preview(&self) -> String {
-        let value = String::from_utf8_lossy(&self.value);
-        let letters: Vec<char> = value.chars().collect();
-        let shown = (letters.len() / 5).min(3);
-        let (first, last) = (&letters[..shown], &letters[letters.len() - shown..]);
-        let text = |part: &[char]| part.iter().collect::<String>();
-        format!(
-            "{}…{} ({} characters)",
-            text(first),
-            text(last),
-            letters.len()
-        )
-    }
-
-    /// Whether it is only a suggestion.
-    pub fn is_suggestion(&self) -> bool {
-        self.source == Source::Guess
-    }
-}
-
-impl fmt::Debug for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {:?}", self.kind, self.range)
-    }
-}
 
 /// Finds secrets.
 #[derive(Debug, Default)]
@@ -290,6 +217,7 @@ impl Scanner {
                     source: source_of(hit.rule, &text[hit.masked.clone()]),
                     kind: kind_name(&hit.rule.id),
                     is_cut: false,
+                    is_number: false,
                     prefix: hit.masked.start - hit.token.start,
                     value: normal(&text[hit.token.clone()]),
                     range: hit.token,
@@ -303,6 +231,7 @@ impl Scanner {
                     kind: hit.secret.kind.clone(),
                     source: hit.secret.source.min(Source::Context),
                     is_cut: hit.is_cut,
+                    is_number: false,
                     prefix: hit.secret.prefix,
                     value: hit.secret.value.clone(),
                 });
@@ -323,7 +252,10 @@ impl Scanner {
     /// Ids, signatures and binary data are left alone.
     pub fn scan_json(&self, raw: &[u8]) -> Vec<Finding> {
         let mut found = Vec::new();
+        let mut after = 0;
         for string in json_strings(raw) {
+            self.scan_numbers(raw, after..string.span.start, &mut found);
+            after = string.span.end;
             let protection = string.protection(raw);
             if protection == Protection::Whole {
                 continue;
@@ -349,7 +281,32 @@ impl Scanner {
                 found.retain(|f| at.next() < Some(before) || f.source == Source::Shape);
             }
         }
+        self.scan_numbers(raw, after..raw.len(), &mut found);
         found
+    }
+
+    /// Adds the numbers of JSON that are values the user gave. `range` has no string in it.
+    fn scan_numbers(&self, raw: &[u8], range: Range<usize>, found: &mut Vec<Finding>) {
+        let Some(known) = &self.known else { return };
+        if !known.has_numbers() {
+            return;
+        }
+        let is_part = |b: &u8| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E');
+        let mut start = range.start;
+        for word in raw[range].split(|b| !is_part(b)) {
+            if let Some(secret) = known.number(word) {
+                found.push(Finding {
+                    range: start..start + word.len(),
+                    kind: secret.kind.clone(),
+                    source: secret.source,
+                    is_cut: false,
+                    is_number: true,
+                    prefix: secret.prefix,
+                    value: secret.value.clone(),
+                });
+            }
+            start += word.len() + 1;
+        }
     }
 
     /// Returns a string that only its key tells to be a secret, as in `"password": "…"`.
@@ -385,19 +342,11 @@ impl Scanner {
             kind,
             source: best?,
             is_cut: false,
+            is_number: false,
             prefix: 0,
             value: normal(&value),
         })
     }
-}
-
-/// Returns the first characters of a secret: what tells its kind, and no more than three of the rest if that is long.
-pub(super) fn beginning(value: &[u8], prefix: usize) -> String {
-    let rest = value.len().saturating_sub(prefix);
-    let shown = prefix.min(24) + if rest >= 20 { 3 } else { 0 };
-    let shown = &value[..shown.min(value.len() / 2)];
-    let plain = shown.iter().take_while(|b| b.is_ascii_graphic());
-    plain.map(|b| char::from(*b)).collect()
 }
 
 /// Rules of the user's own.
@@ -410,73 +359,4 @@ fn source_of(rule: &Rule, value: &[u8]) -> Source {
         Certainty::Shape => Source::Shape,
         _ => Source::Context,
     }
-}
-
-/// Returns a value without the white space that differs between two copies of a key of several lines.
-fn normal(value: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(value.len());
-    let mut at = 0;
-    while let Some(&byte) = value.get(at) {
-        let is_escape = byte == b'\\' && matches!(value.get(at + 1), Some(b'n' | b'r' | b't'));
-        if is_escape {
-            at += 1;
-        } else if !byte.is_ascii_whitespace() {
-            out.push(byte);
-        }
-        at += 1;
-    }
-    out
-}
-
-impl Finding {
-    pub(super) fn shift(self, by: usize) -> Self {
-        Self {
-            range: shift(&self.range, by),
-            ..self
-        }
-    }
-
-    /// The better of two findings of the same place: surer, then whole, then longer.
-    fn rank(&self) -> (Source, bool, std::cmp::Reverse<usize>) {
-        let len = self.range.len();
-        (self.source, self.is_cut, std::cmp::Reverse(len))
-    }
-}
-
-fn shift(range: &Range<usize>, by: usize) -> Range<usize> {
-    range.start + by..range.end + by
-}
-
-/// Sorts findings and joins those that overlap. A suggestion that overlaps a sure finding is left out.
-fn merged(found: Vec<Finding>) -> Vec<Finding> {
-    let (guesses, sure): (Vec<_>, Vec<_>) = found.into_iter().partition(Finding::is_suggestion);
-    let mut out = joined(sure);
-    for guess in joined(guesses) {
-        let is_apart =
-            |f: &Finding| guess.range.end <= f.range.start || f.range.end <= guess.range.start;
-        if out.iter().all(is_apart) {
-            out.push(guess);
-        }
-    }
-    out.sort_by_key(|f| f.range.start);
-    out
-}
-
-fn joined(mut found: Vec<Finding>) -> Vec<Finding> {
-    found.retain(|f| !f.range.is_empty());
-    found.sort_by_key(|f| (f.range.start, std::cmp::Reverse(f.range.end)));
-    let mut out: Vec<Finding> = Vec::with_capacity(found.len());
-    for next in found {
-        match out.last_mut() {
-            Some(last) if next.range.start < last.range.end => {
-                let range = last.range.start..last.range.end.max(next.range.end);
-                if next.rank() < last.rank() {
-                    *last = next;
-                }
-                last.range = range;
-            }
-            _ => out.push(next),
-        }
-    }
-    out
 }

@@ -85,8 +85,8 @@ fn holds(text: &[u8], value: &[u8]) -> bool {
     memchr::memmem::find(text, value).is_some()
 }
 
-#[test]
-fn redact_finds_samples_of_every_rule_in_every_encoding() {
+/// Returns how many samples of all rules, in ten encodings, are found, of how many, and which are missed.
+fn recall() -> (usize, usize, Vec<String>) {
     let scanner = Scanner::new();
     let mut runner = runner();
     let (mut wanted, mut found) = (0, 0);
@@ -159,8 +159,23 @@ fn redact_finds_samples_of_every_rule_in_every_encoding() {
             }
         }
     }
-    eprintln!("recall: {found} of {wanted} samples found, in 10 encodings; missed: {missed:?}");
+    (found, wanted, missed)
+}
+
+#[test]
+fn redact_finds_every_sample_and_nothing_else() {
+    let (found, wanted, missed) = recall();
+    let (texts, wrong, suggested) = wrong_findings();
+    let percent = |part: usize, all: usize| 100.0 * part as f64 / all.max(1) as f64;
+    eprintln!(
+        "recall: {:.2} % ({found} of {wanted} samples of {} rules, in 10 encodings)\nprecision: {:.2} % ({} wrong in {texts} ordinary texts; {suggested} only suggested)",
+        percent(found, wanted),
+        rules().all.len(),
+        percent(found, found + wrong.len()),
+        wrong.len()
+    );
     assert!(missed.is_empty(), "{missed:#?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
@@ -204,6 +219,55 @@ fn redact_finds_a_secret_that_was_cut_off() {
         out,
         format!("{mark}\n{mark}… and {}zz {}", &token[..13], &token[..7])
     );
+}
+
+#[test]
+fn redact_finds_the_end_of_a_secret_that_was_cut_in_two() {
+    let token = format!("ghp_{}", "Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6");
+    let (head, tail) = token.split_at(20);
+    let text = format!("{token}\n{head}\n{tail} …{tail} x{tail} {}", &token[35..]);
+    let mut scanner = Scanner::new();
+    let mut vault = Vault::default();
+    for finding in scanner.scan(text.as_bytes()) {
+        vault.add(&finding);
+    }
+    scanner.learn(&vault);
+    let out = redacted(&scanner, Form::Text, text.as_bytes());
+    let mark = "[redacted:github-token:1]";
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        format!("{mark}\n{mark}\n{mark} …{mark} x{tail} {}", &token[35..])
+    );
+}
+
+#[test]
+fn redact_takes_only_long_given_words_for_cut_off() {
+    let long = "mK4tz9qLm2xZq8vB1nM4p";
+    let given = ["question 200", "projectx-200", long].map(str::to_owned);
+    let scanner = Scanner::new().with_values("literal", given);
+    let text = format!(
+        "question 20, question 200 and projectx-20; {}…",
+        &long[..12]
+    );
+    let out = redacted(&scanner, Form::Text, text.as_bytes());
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        "question 20, [redacted:literal:1] and projectx-20; [redacted:literal:2]…"
+    );
+}
+
+#[test]
+fn redact_replaces_a_given_number_of_json_by_a_number() {
+    let scanner = Scanner::new().with_values("literal", ["48151".to_owned()]);
+    let text =
+        r#"{"pin":48151,"a":["pin 48151",-48151,148151,48151.5,{"48151":2}],"t":1748151000}"#;
+    let out = redacted(&scanner, Form::Json, text.as_bytes());
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        r#"{"pin":0,"a":["pin [redacted:literal:1]",0,148151,48151.5,{"[redacted:literal:1]":2}],"t":1748151000}"#
+    );
+    let word = Scanner::new().with_values("literal", ["4815162342x".to_owned()]);
+    assert_eq!(word.scan_json(br#"{"pin":4815162342}"#), []);
 }
 
 #[test]
@@ -344,8 +408,8 @@ fn ordinary() -> Vec<(&'static str, String)> {
     out
 }
 
-#[test]
-fn redact_leaves_ordinary_text_alone() {
+/// Returns how many ordinary texts there are, what is wrongly found in them, and how much is suggested.
+fn wrong_findings() -> (usize, Vec<String>, usize) {
     let scanner = Scanner::new();
     let texts = ordinary();
     let (mut wrong, mut suggested) = (Vec::new(), 0);
@@ -363,12 +427,7 @@ fn redact_leaves_ordinary_text_alone() {
             }
         }
     }
-    eprintln!(
-        "precision: {} wrong and {suggested} suggested in {} ordinary texts",
-        wrong.len(),
-        texts.len()
-    );
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    (texts.len(), wrong, suggested)
 }
 
 proptest::proptest! {

@@ -5,8 +5,8 @@ use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::finding::{Finding, Source, beginning};
 use super::placeholder::placeholder;
-use super::scan::{Finding, Source, beginning};
 
 /// A secret that is to be redacted. Its value is never shown.
 #[derive(Clone, PartialEq, Eq)]

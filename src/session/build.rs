@@ -1,5 +1,6 @@
 //! Building a session from lines.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -25,10 +26,16 @@ const PIECE: usize = 1 << 18;
 impl Session {
     /// Splits bytes into lines and indexes them in one pass, whatever they are.
     pub fn read(source: Source) -> Self {
+        Self::read_counting(source, &AtomicU64::new(0))
+    }
+
+    /// Reads like [`Session::read`], and adds to `done` how many bytes are read, as it goes on.
+    pub fn read_counting(source: Source, done: &AtomicU64) -> Self {
         let mut index = Index::with_capacity(0);
         let document = Document::read(
             source,
             |chunk| {
+                let bytes = chunk.rest().map_or(0, <[u8]>::len);
                 let (mut index, mut cache) = (Index::with_capacity(0), RepeatedFields::default());
                 while let Some(rest) = chunk.rest() {
                     let first = chunk.is_at_start();
@@ -39,6 +46,7 @@ impl Session {
                         index.read(text.unwrap_or_default(), first);
                     }
                 }
+                done.fetch_add(bytes as u64, Ordering::Relaxed);
                 index
             },
             |piece| index.append(piece),

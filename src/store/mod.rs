@@ -23,10 +23,10 @@ pub use journal::{
 };
 pub use publish::{
     BroughtFile, ChangeSet, ChangedSubagent, CommitError, Content, CopyPlan, CopySource,
-    CopyTarget, Creation, GraftPair, GraftSource, MakeTranscript, MovedSession, NewSidecars,
-    PlannedAction, PlannedFile, Provenance, Published, Relocation, Removal, RemovedSession,
-    Sessions, SubagentError, SubagentWork, changed_subagents, kept_time, moved_path, removal_of,
-    removal_of_files, write_file, write_stream,
+    CopyTarget, Creation, GraftPair, GraftSource, MakeTranscript, MovedSession, PlannedAction,
+    PlannedFile, Provenance, Published, Relocation, Removal, RemovedSession, Sessions,
+    SidecarChanges, SubagentError, SubagentWork, changed_subagents, kept_time, moved_path,
+    removal_of, removal_of_files, unneeded_files, write_file, write_stream,
 };
 pub use redact::{
     FilePlace, Found, HeldRecord, RedactTarget, Redaction, Searched, Sweep, all_targets,

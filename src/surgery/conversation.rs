@@ -13,6 +13,7 @@ use crate::session::{Session, Standing};
 use crate::transcript::{BlockKind, Entry, EntryHead, Id, Kind};
 use crate::window::shown_entries;
 
+use super::left_out::left_out;
 use super::plan::{Fate, Plan, Reach};
 
 /// How the conversation of a result differs from what was promised.
@@ -351,6 +352,7 @@ fn is_fixed(head: EntryHead) -> bool {
 /// The entries of the original file, and the inserted ones that were stated, that the model is shown, in order.
 fn shown(session: &Session, inserted: &FxHashSet<Id>) -> Vec<Shown> {
     let heads = session.heads();
+    let left_out = left_out(session);
     let entry = |i: u32| {
         let key = Key::of(session, &session.entries()[i as usize])?;
         let is_stated = |id: Id| inserted.contains(&id);
@@ -364,8 +366,8 @@ fn shown(session: &Session, inserted: &FxHashSet<Id>) -> Vec<Shown> {
     let is_shown = |i: &u32| {
         matches!(
             heads[*i as usize].kind,
-            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment | Kind::Progress
-        )
+            Kind::User | Kind::Assistant | Kind::System | Kind::Attachment
+        ) && !left_out.contains(i)
     };
     let shown = shown_entries(session).into_iter().filter(is_shown);
     shown.filter_map(entry).collect()

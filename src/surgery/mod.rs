@@ -8,6 +8,7 @@ mod figures;
 mod finish;
 mod forecast;
 mod fresh_ids;
+mod left_out;
 mod move_paths;
 mod new_entry;
 mod plan;

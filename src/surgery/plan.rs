@@ -246,6 +246,9 @@ pub struct Plan {
     pub warnings: Vec<String>,
     /// Subagents whose transcripts are no longer part of the session, by their ids.
     pub dropped_agents: Vec<String>,
+    /// Whether files that only the removed part of the session needed are removed too: its outputs, versions of files for
+    /// rewinding, and the transcripts of its subagents.
+    pub takes_files: bool,
     /// Bytes that are not a record and are removed from the transcript, by the line that they were in,
     /// from 1. They are kept beside the journal.
     pub quarantine: Vec<(u32, Vec<u8>)>,

@@ -11,6 +11,8 @@ pub struct Record {
     pub warnings: Vec<String>,
     /// Ids of subagents whose transcripts are no longer part of the session.
     pub dropped_agents: Vec<String>,
+    /// Whether files that only the removed part of the session needed are no longer part of it.
+    pub takes_files: bool,
     /// Bytes that leave the transcript because they are not a record, with their line in the file, counted
     /// from 1. They are kept beside the journal.
     pub quarantine: Vec<(u32, Vec<u8>)>,
@@ -22,6 +24,7 @@ impl Record {
         self.changes.append(&mut plan.changes);
         self.warnings.append(&mut plan.warnings);
         self.dropped_agents.append(&mut plan.dropped_agents);
+        self.takes_files |= plan.takes_files;
         self.quarantine.append(&mut plan.quarantine);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::doctor::{CHECKS, Finding, Severity, examine};
+use crate::doctor::{CHECKS, Finding, Severity, Versions, examine};
 use crate::session::Session;
 
 use super::conversation::BrokenPromise;
@@ -28,13 +28,15 @@ pub enum Fault {
     },
     /// The session itself is damaged, so that no result could be trusted. This is not a bug: it has to be repaired first.
     #[error(
-        "the session is damaged ({check}: {example}), so the result would not be what you asked for"
+        "the session is damaged ({check}: {example}), and the result would not be what you asked for: {why}"
     )]
     Damaged {
         /// The check that finds the damage.
         check: &'static str,
         /// The first finding.
         example: String,
+        /// What would be wrong with the result.
+        why: String,
     },
     /// The model would be shown another conversation than promised.
     #[error("{0}; this is a bug in ccsurgery, and nothing was written")]
@@ -109,13 +111,14 @@ impl Faults {
     }
 }
 
-/// Whether a finding is about the structure of a session and hurts a client. Results of parallel calls that old clients
-/// do not show are not damage: clients write them every day.
+/// Whether a finding is about the structure of a session and hurts a client. Calls without results, which every client
+/// leaves out, and results of parallel calls that old clients do not show are not damage: clients write them every day.
 fn is_damage(finding: &Finding) -> bool {
     let check = CHECKS.iter().find(|check| check.name == finding.check);
     finding.severity > Severity::Harmless
+        && finding.suffers != Versions::None
         && finding.check != "parallel-results"
-        && check.is_some_and(|check| STRUCTURE.contains(&check.family))
+        && check.is_some_and(|check| STRUCTURE.contains(&check.family) && check.repair.is_some())
 }
 
 /// The result of an operation that passed the judge. Nothing else is ever written to a transcript.
@@ -164,9 +167,14 @@ impl Operated {
     /// repair must cope with damage.
     fn excused(&self, fault: Fault) -> Fault {
         match &self.baseline.damage {
-            Some((check, example)) if !self.rearranged => Fault::Damaged {
-                check,
-                example: example.clone(),
+            Some((damage, found)) if !self.rearranged => Fault::Damaged {
+                check: damage,
+                example: found.clone(),
+                why: match &fault {
+                    Fault::Conversation(broken) => broken.to_string(),
+                    Fault::Finding { check, example, .. } => format!("{check}: {example}"),
+                    Fault::Damaged { why, .. } => why.clone(),
+                },
             },
             _ => fault,
         }

@@ -187,8 +187,8 @@ pub struct Opening {
     pub title: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// When reading began, in ticks.
-    pub since: u64,
+    /// How many of them are read.
+    pub read: u64,
 }
 
 /// Something that happened.
@@ -204,6 +204,8 @@ pub enum Event {
     Resize(u16, u16),
     /// A quarter of a second passed.
     Tick,
+    /// So many bytes of the session that is being read are read.
+    Progress(u64),
     /// The sessions were listed.
     Sessions(Result<Vec<SessionRow>, String>),
     /// The last turns of a session were read.
@@ -323,7 +325,7 @@ impl App {
             path: path.clone(),
             title: self.look.presenter.line(title),
             bytes,
-            since: self.ticks,
+            read: 0,
         });
         self.view = View::Table;
         vec![Effect::Open(path)]

@@ -26,6 +26,10 @@ pub trait Host: Send + Sync {
     fn list(&self, all: bool) -> Result<Vec<SessionRow>, String>;
     /// Reads a session.
     fn open(&self, path: &Path) -> Result<Tree, String>;
+    /// Returns how many bytes of the session that is being read are read already.
+    fn progress(&self) -> u64 {
+        0
+    }
     /// Reads the conversation of a subagent.
     fn agent(&self, tree: &Tree, id: &str) -> Result<Conversation, String>;
     /// Tries a plan, and returns what the session takes after it.

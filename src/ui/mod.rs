@@ -6,6 +6,7 @@
 //! session.
 
 mod ansi;
+mod answers;
 mod app;
 mod content;
 mod dialog_keys;
@@ -15,7 +16,9 @@ mod host;
 mod label;
 mod list;
 mod look;
+mod marking_keys;
 mod marks;
+mod mouse;
 mod runner;
 mod step;
 mod table;

@@ -88,7 +88,7 @@ impl Runner {
             happened.extend(self.answers.1.try_iter());
             if ticked.elapsed() >= TICK {
                 ticked = Instant::now();
-                happened.push(Event::Tick);
+                happened.extend([Event::Progress(self.host.progress()), Event::Tick]);
             }
             if happened.is_empty() {
                 continue;

@@ -2,6 +2,7 @@
 //!
 //! The types that `--json` prints are `Serialize`; each document carries [`SCHEMA`].
 
+mod boundary;
 mod branches;
 mod call_summary;
 mod compare;
@@ -10,6 +11,7 @@ mod difference;
 mod excerpt;
 mod file_edit;
 mod fullness;
+mod highlight;
 mod inspection;
 mod items;
 mod markdown;
@@ -23,6 +25,7 @@ mod turn_list;
 mod turn_stats;
 mod word_diff;
 
+pub(crate) use boundary::back_to_boundary;
 pub use branches::{Branch, Branches};
 pub use call_summary::CallSummary;
 pub use compare::{Changed, Comparison};
@@ -34,6 +37,7 @@ pub use excerpt::{entry_label, entry_summary, entry_text};
 pub(crate) use excerpt::{result_words, words_of};
 pub use file_edit::FileEdit;
 pub use fullness::window_limit;
+pub use highlight::{CodeKind, CodeLine, code_lines};
 pub use inspection::{BytePart, FileUse, Inspection, LargeEntry, Suggestion, TokenPart, WindowUse};
 pub use items::{CallItem, ItemContent, MediaItem, TurnItem};
 pub use markdown::{Inline, MarkdownBlock, markdown};

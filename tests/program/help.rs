@@ -3,6 +3,7 @@
 use std::process::Command;
 
 const COMMANDS: &[&str] = &[
+    "ui",
     "ls",
     "show",
     "grep",
@@ -74,7 +75,7 @@ fn help_of_every_command() {
 fn help_lists_commands_in_groups() {
     let overview = help(&["--help"]);
     let listed = overview.lines().skip_while(|l| *l != "Look:");
-    let listed = listed.take_while(|l| *l != "Options:");
+    let listed = listed.take_while(|l| *l != "Options of every command:");
     let names = listed.filter(|l| l.starts_with("  "));
     let names: Vec<&str> = names.filter_map(|l| l.split_whitespace().next()).collect();
     assert_eq!(names, COMMANDS);

@@ -43,7 +43,7 @@ fn home() -> Home {
 }
 
 /// A command line, and the schema of what it prints.
-const RUNS: [(&str, &[&str]); 38] = [
+const RUNS: [(&str, &[&str]); 43] = [
     ("ls", &["ls"]),
     ("ls", &["ls", "--all"]),
     ("show", &["show", SESSION]),
@@ -69,6 +69,16 @@ const RUNS: [(&str, &[&str]); 38] = [
     ("operation", &["title", "New", SESSION]),
     ("operation", &["repair", SESSION, "-n"]),
     ("operation", &["clone", SESSION, "-o", "copy.jsonl"]),
+    ("redact", &["redact", SESSION, "--check"]),
+    (
+        "redact",
+        &["redact", "--all", "-n", "--literal", "haystack"],
+    ),
+    ("export", &["export", SESSION]),
+    (
+        "export-conversation",
+        &["export", SESSION, "--to", "json", "-o", "-"],
+    ),
     ("doctor", &["doctor", SESSION]),
     ("doctor", &["doctor", "--all"]),
     ("doctor-explain", &["doctor", "--explain", "torn-line"]),
@@ -76,6 +86,17 @@ const RUNS: [(&str, &[&str]); 38] = [
     ("undo", &["undo", "-n"]),
     ("undo", &["undo", "--yes"]),
     ("undo", &["redo", "--yes"]),
+    (
+        "redact",
+        &[
+            "redact",
+            SESSION,
+            "--literal",
+            "haystack",
+            "--in-place",
+            "--yes",
+        ],
+    ),
     ("history-gc", &["history", "gc", "-n"]),
     ("completions", &["completions", "zsh"]),
     ("man", &["man", "clone"]),

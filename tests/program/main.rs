@@ -9,9 +9,11 @@ mod harness;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod browser;
 mod change;
 mod clone;
 mod completions;
+mod delete_files;
 mod demo;
 mod doctor;
 mod errors;

@@ -64,9 +64,13 @@ fn hostile_home() -> Home {
     home
 }
 
-/// Runs commands one after the other on a terminal, and answers yes to their questions. Returns what the terminal was sent
-/// by each; `None` if there is no terminal to be had.
-fn on_a_terminal(home: &Home, commands: &[Vec<String>]) -> Option<Vec<String>> {
+/// Runs commands one after the other on a terminal, and types answers to their questions. Returns what the terminal was
+/// sent by each; `None` if there is no terminal to be had.
+pub(crate) fn on_a_terminal(
+    home: &Home,
+    commands: &[Vec<String>],
+    answers: &str,
+) -> Option<Vec<String>> {
     let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
     let mut script = String::new();
     let own = home.command(&[]).process();
@@ -91,7 +95,7 @@ fn on_a_terminal(home: &Home, commands: &[Vec<String>]) -> Option<Vec<String>> {
     process.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = process.stderr(Stdio::null()).spawn().ok()?;
     let mut input = child.stdin.take()?;
-    let _ = input.write_all("y\n".repeat(commands.len()).as_bytes());
+    let _ = input.write_all(answers.as_bytes());
     let output = child.wait_with_output().ok()?;
     drop(input);
     let seen = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -119,7 +123,7 @@ fn terminal_is_not_driven_by_any_command() {
             all.push(words.iter().cloned().chain(more).collect());
         }
     }
-    let Some(seen) = on_a_terminal(&home, &all) else {
+    let Some(seen) = on_a_terminal(&home, &all, &"y\n".repeat(all.len())) else {
         return skipped("terminal_is_not_driven_by_any_command", &"no terminal");
     };
     for (words, seen) in all.iter().zip(&seen) {
@@ -143,7 +147,7 @@ fn terminal_is_not_driven_by_questions_and_reports() {
     ];
     let split = |line: &String| line.split(' ').map(str::to_owned).collect();
     let all: Vec<Vec<String>> = lines.iter().map(split).collect();
-    let Some(seen) = on_a_terminal(&home, &all) else {
+    let Some(seen) = on_a_terminal(&home, &all, &"y\n".repeat(all.len())) else {
         return skipped(
             "terminal_is_not_driven_by_questions_and_reports",
             &"no terminal",

@@ -30,6 +30,7 @@ impl Terminal {
         };
         let program = env!("CARGO_BIN_EXE_ccsurgery");
         let line = format!("{program} {arguments}; echo \"ended with $?\"; cat");
+        let opens = arguments.contains('@');
         let started = terminal
             .command()
             .args(["-f", "/dev/null", "new-session", "-d"])
@@ -44,6 +45,9 @@ impl Terminal {
             .env_remove("CCSURGERY_CONFIG")
             .status();
         assert!(started.expect("tmux starts").success());
+        if opens {
+            terminal.press(&[], " turns ");
+        }
         Some(terminal)
     }
 
@@ -154,7 +158,7 @@ fn ui_browses_marks_previews_applies_and_undoes() {
         return;
     };
     terminal.press(&[], "find the parser");
-    terminal.press(&["Enter"], "context");
+    terminal.press(&["Enter"], " turns 3");
     terminal.press(&["g", "d"], "ccsurgery delete 5e551000 --turns=1");
     terminal.press(&["Enter"], "write a new session");
     assert_eq!(transcripts(&home).len(), 1, "a preview writes nothing");

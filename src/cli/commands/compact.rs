@@ -102,7 +102,7 @@ pub(crate) fn run(args: CompactArgs, context: &mut Context) -> Result<ExitCode, 
         return print_summary(args, context);
     }
     let mut job = Job::new(context, &args.session, "compact", args.write, args.in_place)?;
-    args.options.step().add_to(&mut job)?;
+    args.options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }
 
@@ -116,7 +116,7 @@ struct PrintedSummary {
 /// Prints the summary that a compaction would have.
 fn print_summary(args: CompactArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
-    let session = names::open_to_read(&found)?;
+    let session = names::open_to_read(context, &found)?;
     let options = match args.options.parts() {
         (options, Some(summarizer)) => CompactWith {
             options,

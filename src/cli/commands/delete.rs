@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::ops::{Delete, Selector};
+use crate::ops::{Delete, Selector, SizeSpec, TokenCount};
 use crate::session::TurnRange;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -13,9 +13,10 @@ use super::super::plan_file::{PlanStep, StepOptions};
 
 /// Delete turns, messages, or the text and calls that match
 ///
-/// If you give several selectors, all of them must match. With --turns alone, whole turns are deleted, also from
-/// the middle. A call and its result are deleted together, and a message that changes loses its thinking. A deleted
-/// prompt whose answer stays is replaced by a short note, because the API requires a prompt before an answer.
+/// If you give several selectors, all of them must match. With --turns, --keep-last or --keep-tokens
+/// alone, whole turns are deleted, also from the middle. A call and its result are deleted together, and a message that changes loses its thinking. A deleted
+/// prompt whose answer stays is replaced by a short note, because the API requires a prompt before an answer. Outputs,
+/// transcripts of subagents and versions of files for rewinding that only the deleted part needed are removed with it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery delete --turns 3..5 -n            preview without turns 3 to 5\n  ccsurgery delete --message 1f2e3d4c         one prompt or answer\n  ccsurgery delete --match 'BEGIN LOG'        every block whose text matches\n  ccsurgery delete --tool Read --path '*.sql' --turns ..10"
@@ -53,6 +54,18 @@ pub(crate) struct DeleteOptions {
     /// One call with its result, by its id or the end of it [repeatable]
     #[arg(long, value_name = "CALL")]
     id: Vec<String>,
+    /// Calls that failed, with their results
+    #[arg(long)]
+    errors: bool,
+    /// Calls larger than this, input and output together, and other blocks larger than this
+    #[arg(long, value_name = "SIZE")]
+    larger_than: Option<SizeSpec>,
+    /// Nothing of the last N turns
+    #[arg(long, value_name = "N")]
+    keep_last: Option<u32>,
+    /// Nothing of the newest content with this many tokens
+    #[arg(long, value_name = "TOKENS")]
+    keep_tokens: Option<TokenCount>,
 }
 
 impl StepOptions for DeleteOptions {
@@ -65,6 +78,10 @@ impl StepOptions for DeleteOptions {
                 tool: self.tool,
                 path: self.path,
                 id: self.id,
+                errors: self.errors,
+                larger_than: self.larger_than,
+                keep_last: self.keep_last,
+                keep_tokens: self.keep_tokens,
             },
         })
     }
@@ -72,6 +89,6 @@ impl StepOptions for DeleteOptions {
 
 pub(crate) fn run(args: DeleteArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let mut job = Job::new(context, &args.session, "delete", args.write, args.in_place)?;
-    args.options.step().add_to(&mut job)?;
+    args.options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }

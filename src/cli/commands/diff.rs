@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::render::{ComparisonText, bytes};
+use crate::render::ComparisonText;
 use crate::session::Session;
 use crate::store::Located;
 use crate::view::{Compared, Comparison, Difference};
@@ -59,9 +59,7 @@ fn open(context: &mut Context, name: &str) -> Result<(Located, Session), CliErro
         session: Some(name.to_owned()),
     };
     let found = names::find(context, &name)?;
-    let progress = Progress::start(context.progress, format!("reading {}", bytes(found.len)));
-    let session = names::open(&found)?;
-    progress.done();
+    let session = names::open(context, &found)?;
     Ok((found, session))
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use serde::Serialize;
@@ -20,6 +21,7 @@ use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
+use super::super::progress::Progress;
 use super::super::report::quoted;
 use explain::explain;
 use report::Report;
@@ -144,18 +146,21 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
     names::warn(context, &warnings);
     let installed = context.installed_client();
     let mut examined = Vec::new();
+    let progress = Progress::start(context.progress, "checking");
+    let done = progress.count_to(found.iter().map(|f| f.len).sum());
     for found in found.into_iter().filter(|f| f.len > 0) {
         let judge = |session: &Session| match args.client {
             Some(client) => Judgement::only(client),
             None => Judgement::for_installed(session, installed),
         };
-        match examine(context, found, judge) {
+        match examine(context, found, &done, judge) {
             Ok(seen) => examined.push(seen),
             Err(error) if one => return Err(error),
             // Among many sessions, files that cannot be read were named above, and others are not sessions.
             Err(_) => {}
         }
     }
+    progress.done();
     if context.json {
         let document = to_json(&Report::of(&examined, warnings))?;
         context.print_json(&document)?;
@@ -172,9 +177,10 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
 fn examine(
     context: &Context,
     found: Located,
+    done: &AtomicU64,
     judge: impl Fn(&Session) -> Judgement,
 ) -> Result<Examined, CliError> {
-    let session = names::open(&found)?;
+    let session = names::open_one(&found, done)?;
     let judgement = judge(&session);
     let mut all = diagnose(&session, judgement.client);
     all.extend(around(context, &found, &session));

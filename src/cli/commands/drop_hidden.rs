@@ -48,6 +48,6 @@ impl StepOptions for DropHiddenOptions {
 pub(crate) fn run(args: DropHiddenArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let name = "drop-hidden";
     let mut job = Job::new(context, &args.session, name, args.write, args.in_place)?;
-    args.options.step().add_to(&mut job)?;
+    args.options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }

@@ -36,10 +36,10 @@ pub(crate) struct DropToolsArgs {
 /// The options of the operation, on the command line and in plan files.
 #[derive(Debug, Args)]
 pub(crate) struct DropToolsOptions {
-    /// Only tools with this name or pattern, such as `mcp__*`; may be given several times
+    /// Only tools with this name or pattern, such as `mcp__*` [repeatable]
     #[arg(long, value_name = "GLOB")]
     tool: Vec<String>,
-    /// Only the call with this id; may be given several times
+    /// Only the call with this id [repeatable]
     #[arg(long, value_name = "ID")]
     id: Vec<String>,
     /// Only in these turns: 7, 3..7, ..7, 7.., -3..
@@ -113,7 +113,7 @@ pub(crate) fn run(args: DropToolsArgs, context: &mut Context) -> Result<ExitCode
             context.tell(&format!("{} {message}", paint(YELLOW, "note:")));
         }
     }
-    args.options.step().add_to(&mut job)?;
+    args.options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }
 

@@ -77,7 +77,9 @@ pub(crate) fn run(mut args: EditArgs, context: &mut Context) -> Result<ExitCode,
         (None, None) => like(&present, edited(&present)?),
     };
     job.idle = Some("the text stays the same".to_owned());
-    EditOptions { message, text }.step().add_to(&mut job)?;
+    EditOptions { message, text }
+        .step()
+        .add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }
 
@@ -110,7 +112,9 @@ fn edit_turns(
     }
     let form = Form::new(&texts);
     for (message, text) in form.changes(&edited(&form.text())?)? {
-        EditOptions { message, text }.step().add_to(&mut job)?;
+        EditOptions { message, text }
+            .step()
+            .add_to(context, &mut job)?;
     }
     job.idle = Some("the texts stay the same".to_owned());
     commit_flow::run(context, job)

@@ -265,7 +265,7 @@ fn exported(
     found: &Located,
     redactor: &Redactor,
 ) -> Result<(String, Conversation), CliError> {
-    let session = names::open_to_read(found)?;
+    let session = names::open_to_read(context, found)?;
     let agents = subagents(context, found, &session)?;
     let files = agent_sessions(&agents)?;
     let subagents: Vec<(&Session, Conversation)> = agents

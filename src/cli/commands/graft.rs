@@ -13,6 +13,7 @@ use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::names;
+use super::super::plan_file::{PlanStep, StepOptions};
 
 /// Insert turns of another session, or of an abandoned branch
 ///
@@ -26,6 +27,17 @@ use super::super::names;
 pub(crate) struct GraftArgs {
     #[command(flatten)]
     session: SessionArg,
+    #[command(flatten)]
+    options: GraftOptions,
+    #[command(flatten)]
+    write: WriteArgs,
+    #[command(flatten)]
+    in_place: InPlaceArgs,
+}
+
+/// The options of the operation, on the command line and in plan files.
+#[derive(Debug, Args)]
+pub(crate) struct GraftOptions {
     /// The session that the turns come from [default with --branch: the session itself]
     #[arg(long, value_name = "SESSION", required_unless_present = "branch")]
     from: Option<String>,
@@ -39,32 +51,47 @@ pub(crate) struct GraftArgs {
     /// Insert them after this turn: a number, or -1 for the last [default: at the end]
     #[arg(long, value_name = "TURN", allow_hyphen_values = true)]
     at: Option<TurnSpec>,
-    #[command(flatten)]
-    write: WriteArgs,
-    #[command(flatten)]
-    in_place: InPlaceArgs,
+}
+
+impl StepOptions for GraftOptions {
+    fn step(self) -> PlanStep {
+        PlanStep::Graft(self)
+    }
 }
 
 pub(crate) fn run(args: GraftArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let mut job = Job::new(context, &args.session, "graft", args.write, args.in_place)?;
-    let from = match args.from {
+    args.options.step().add_to(context, &mut job)?;
+    commit_flow::run(context, job)
+}
+
+/// Adds the insertion of turns to a job, with the files that come along.
+pub(crate) fn add_to(
+    options: GraftOptions,
+    context: &mut Context,
+    job: &mut Job<'_>,
+) -> Result<(), CliError> {
+    let from = match options.from {
         Some(name) => find_donor(context, name)?,
         None => job.found.clone(),
     };
-    let session = names::open(&from)?;
+    let session = names::open(context, &from)?;
     let chosen = DonorTurns {
-        turns: args.turns,
-        branch: args.branch,
+        turns: options.turns,
+        branch: options.branch,
     };
-    let project = moved_project(&session, &from, &job);
+    let project = moved_project(&session, &from, job);
     let pair = GraftPair {
         config: &context.config,
         donor: &from,
         target: &job.found,
     };
-    let in_middle = match &args.at {
-        Some(at) => at.resolve(&job.session)? < job.session.turns().len() as u32,
-        None => false,
+    // Steps before this one can change how many turns there are.
+    let in_middle = match &options.at {
+        Some(at) if job.transforms.is_empty() => {
+            at.resolve(&job.session)? < job.session.turns().len() as u32
+        }
+        at => at.is_some(),
     };
     let source = GraftSource::gather(pair, &session, project, in_middle, Uuid::new_v4)?;
     let excised = Excised::new(session, &chosen, source.names().clone())?;
@@ -72,9 +99,10 @@ pub(crate) fn run(args: GraftArgs, context: &mut Context) -> Result<ExitCode, Cl
     let own_id = job.session.session_id_text();
     let id = own_id.unwrap_or_else(|| job.found.id.clone());
     let donor = excised.named_for(&job.session, &id, agents, source.backups())?;
-    job.brought = source.brought(&donor)?;
-    let at = args.at;
-    commit_flow::run(context, job.with(Graft { donor, at }))
+    job.bring(source.brought(&donor)?);
+    let at = options.at;
+    job.transforms.push(Box::new(Graft { donor, at }));
+    Ok(())
 }
 
 /// Finds the session that the turns come from.

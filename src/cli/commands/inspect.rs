@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use clap::Args;
 use rayon::prelude::*;
 
-use crate::render::{InspectionText, bytes};
+use crate::render::InspectionText;
 use crate::session::{Session, Standing};
 use crate::store::Located;
 use crate::view::{
@@ -36,9 +36,8 @@ pub(crate) struct InspectArgs {
 
 pub(crate) fn run(args: &InspectArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
-    let progress = Progress::start(context.progress, format!("reading {}", bytes(found.len)));
-    let session = names::open_to_read(&found)?;
-    progress.phase("measuring the context window");
+    let session = names::open_to_read(context, &found)?;
+    let progress = Progress::start(context.progress, "measuring the context window");
     let inspection = inspect(&found, &session);
     progress.done();
     if context.json {

@@ -38,7 +38,7 @@ pub(crate) struct PayloadArgs {
 
 pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
-    let session = names::open_to_read(&found)?;
+    let session = names::open_to_read(context, &found)?;
     names::say_which(context, &args.session, &found, &session);
     let at = args
         .at

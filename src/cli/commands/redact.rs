@@ -1,6 +1,7 @@
 mod in_place;
 mod report;
 mod sources;
+mod suggestions;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -40,7 +41,8 @@ use report::Report;
 /// you confirm it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery redact --check                    is there any secret? exit code 1 if so\n  ccsurgery redact --all -n                   what would be replaced in all sessions\n  ccsurgery redact 3d73 --in-place            replace the secrets of one session\n  ccsurgery redact --all --in-place           of all sessions, and of the journal\n  ccsurgery redact --from .env --in-place     also the values of an environment file"
+    after_help = "Examples:\n  ccsurgery redact --check                    is there any secret? exit code 1 if so\n  ccsurgery redact --all -n                   what would be replaced in all sessions\n  ccsurgery redact 3d73 --in-place            replace the secrets of one session\n  ccsurgery redact --all --in-place           of all sessions, and of the journal\n  ccsurgery redact --from .env --in-place     also the values of an environment file",
+    mut_arg("in_place", |arg| arg.help("Rewrite the session itself, and keep no old bytes"))
 )]
 pub(crate) struct RedactArgs {
     #[command(flatten)]
@@ -51,7 +53,7 @@ pub(crate) struct RedactArgs {
     /// Only report; exit code 1 if there are secrets
     #[arg(long, conflicts_with_all = ["in_place", "output", "title", "diff"])]
     check: bool,
-    /// Also replace this text (may be given several times)
+    /// Also replace this text [repeatable]
     #[arg(long, value_name = "TEXT")]
     literal: Vec<String>,
     /// Also replace each line of this file, wherever it occurs
@@ -122,7 +124,9 @@ pub(crate) fn run(args: RedactArgs, context: &mut Context) -> Result<ExitCode, C
         let found = !hunt.vault.is_empty();
         return Ok(ExitCode::from(u8::from(args.check && found)));
     }
-    confirm_suggestions(context, &mut hunt)?;
+    if !args.in_place.yes {
+        suggestions::confirm(context, &mut hunt)?;
+    }
     if rewrites {
         return in_place::run(context, &args, hunt);
     }
@@ -136,7 +140,7 @@ fn hunt(context: &mut Context, args: &RedactArgs, scanner: Scanner) -> Result<Hu
         (all_targets(&context.config)?, None)
     } else {
         let found = names::find(context, &args.session)?;
-        let session = names::open(&found)?;
+        let session = names::open(context, &found)?;
         names::say_which(context, &args.session, &found, &session);
         (
             session_targets(&context.config, &found, &session)?,
@@ -152,14 +156,18 @@ fn hunt(context: &mut Context, args: &RedactArgs, scanner: Scanner) -> Result<Hu
         session,
         is_all: args.all,
     };
-    let total = hunt.targets.iter().map(|t| t.len).sum();
-    let progress = Progress::start(context.progress, "searching for secrets");
-    hunt.search(&progress.count_to(total));
-    progress.done();
+    hunt.search_showing_progress(context);
     Ok(hunt)
 }
 
 impl Hunt {
+    fn search_showing_progress(&mut self, context: &Context) {
+        let total = self.targets.iter().map(|t| t.len).sum();
+        let progress = Progress::start(context.progress, "searching for secrets");
+        self.search(&progress.count_to(total));
+        progress.done();
+    }
+
     fn search(&mut self, done: &AtomicU64) {
         let (is_all, scanner) = (self.is_all, &self.scanner);
         let own =
@@ -197,39 +205,6 @@ impl Hunt {
             }
         }
     }
-}
-
-/// Asks about each suggestion. Without a terminal none is taken.
-fn confirm_suggestions(context: &mut Context, hunt: &mut Hunt) -> Result<(), CliError> {
-    if !context.interactive || context.quiet || hunt.suggestions.is_empty() {
-        return Ok(());
-    }
-    let all = count(hunt.suggestions.len() as u64);
-    context.tell(&format!("{all} found that might be secrets:"));
-    let mut accepted = false;
-    for found in std::mem::take(&mut hunt.suggestions) {
-        let target = &hunt.targets[found.target];
-        let what = hunt.scanner.description(&found.finding.kind);
-        let file = clean(&target.path.to_string_lossy());
-        let preview = clean(&found.finding.preview());
-        let question = format!(
-            "  {what}: {preview} in {file}, line {}. Replace it?",
-            found.line
-        );
-        if context.confirm(&question)? {
-            hunt.scanner.accept(&found.finding);
-            accepted = true;
-        }
-    }
-    if accepted {
-        hunt.vault = Vault::default();
-        let progress = Progress::start(context.progress, "searching for secrets");
-        let total = hunt.targets.iter().map(|t| t.len).sum();
-        hunt.search(&progress.count_to(total));
-        progress.done();
-        hunt.suggestions.clear();
-    }
-    Ok(())
 }
 
 /// Searches one session, and hands over the job that writes a new session without the secrets.

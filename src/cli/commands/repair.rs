@@ -28,7 +28,7 @@ use super::super::error::CliError;
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Repair only what this check finds (can be given more than once; `doctor --explain CHECK` describes it)
+    /// Repair only what this check finds; `doctor --explain CHECK` describes it [repeatable]
     #[arg(long, value_name = "CHECK")]
     only: Vec<String>,
     /// If a lost parent could be either of two messages, pick the more likely one

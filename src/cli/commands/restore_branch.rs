@@ -49,6 +49,6 @@ pub(crate) fn run(args: RestoreBranchArgs, context: &mut Context) -> Result<Exit
     let mut job = Job::new(context, &args.session, name, args.write, args.in_place)?;
     job.idle = Some("this message is part of the conversation already".to_owned());
     let options = RestoreBranchOptions { entry: args.entry };
-    options.step().add_to(&mut job)?;
+    options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }

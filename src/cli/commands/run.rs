@@ -33,7 +33,7 @@ pub(crate) fn run(args: RunArgs, context: &mut Context) -> Result<ExitCode, CliE
     let steps = plan_file::find(&context.settings, &args.plan)?;
     let mut job = Job::new(context, &args.session, "run", args.write, args.in_place)?;
     for step in steps {
-        step.add_to(&mut job)?;
+        step.add_to(context, &mut job)?;
     }
     commit_flow::run(context, job)
 }

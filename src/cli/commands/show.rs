@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::ops::find_entry;
-use crate::render::{Reading, agent_table, branch_table, bytes, turn_table};
+use crate::render::{Reading, agent_table, branch_table, turn_table};
 use crate::session::{Session, TurnRange};
 use crate::store::{Located, SessionPlaces, SidecarKind};
 use crate::view::{
@@ -14,7 +14,6 @@ use crate::view::{
 use super::super::args::SessionArg;
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
-use super::super::progress::Progress;
 use super::super::{names, pager};
 
 /// List a session's turns, or show what is in some of them
@@ -66,9 +65,7 @@ pub(crate) enum Only {
 
 pub(crate) fn run(args: &ShowArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let found = names::find(context, &args.session)?;
-    let progress = Progress::start(context.progress, format!("reading {}", bytes(found.len)));
-    let session = names::open_to_read(&found)?;
-    progress.done();
+    let session = names::open_to_read(context, &found)?;
     if args.branches {
         return list_branches(context, &found, &session);
     }

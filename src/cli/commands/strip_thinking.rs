@@ -51,7 +51,7 @@ impl StepOptions for StripThinkingOptions {
             turns: self.turns,
             keep_last: self.keep_last,
         };
-        PlanStep {
+        PlanStep::Change {
             subagents: self.subagents.then(|| transform.clone()),
             transform: Box::new(transform),
         }
@@ -61,6 +61,6 @@ impl StepOptions for StripThinkingOptions {
 pub(crate) fn run(args: StripThinkingArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let name = "strip-thinking";
     let mut job = Job::new(context, &args.session, name, args.write, args.in_place)?;
-    args.options.step().add_to(&mut job)?;
+    args.options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }

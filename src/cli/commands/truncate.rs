@@ -47,6 +47,6 @@ impl StepOptions for TruncateOptions {
 pub(crate) fn run(args: TruncateArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let name = "truncate";
     let mut job = Job::new(context, &args.session, name, args.write, args.in_place)?;
-    args.options.step().add_to(&mut job)?;
+    args.options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }

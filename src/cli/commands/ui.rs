@@ -39,9 +39,7 @@ pub(crate) struct UiArgs {
 }
 
 pub(crate) fn run(args: &UiArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let host = UiHost {
-        global: context.global.clone(),
-    };
+    let host = UiHost::new(context.global.clone());
     let named = match &args.session {
         Some(name) => {
             let session = Some(name.clone());

@@ -52,6 +52,6 @@ impl StepOptions for UncompactOptions {
 pub(crate) fn run(args: UncompactArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let name = "uncompact";
     let mut job = Job::new(context, &args.session, name, args.write, args.in_place)?;
-    args.options.step().add_to(&mut job)?;
+    args.options.step().add_to(context, &mut job)?;
     commit_flow::run(context, job)
 }

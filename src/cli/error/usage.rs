@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 
+use super::super::context::columns;
+use super::super::help::footer;
 use super::{CliError, ErrorKind, report};
 
 /// Reports an error of the argument parser. Help and version texts are printed as they are.
@@ -23,12 +25,16 @@ pub(in crate::cli) fn usage(mut error: clap::Error, json: bool) -> ExitCode {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(styled));
     }
     let _ = error.print();
+    if error.kind() == ClapKind::DisplayHelp {
+        let footer = footer(&error.render().to_string(), columns().min(100));
+        let _ = footer.map(|footer| writeln!(std::io::stdout(), "\n{footer}"));
+    }
     let _ = std::io::stdout().flush();
     ExitCode::from(error.exit_code() as u8)
 }
 
 /// What people type for things that have another name here.
-const OTHER_NAMES: [(&str, &str); 10] = [
+const OTHER_NAMES: [(&str, &str); 9] = [
     ("cp", "to copy a session: ccsurgery clone SESSION"),
     (
         "mv",
@@ -38,7 +44,6 @@ const OTHER_NAMES: [(&str, &str); 10] = [
         "remove",
         "to remove a session: ccsurgery rm SESSION; to remove a part of one: ccsurgery delete",
     ),
-    ("search", "to find text in sessions: ccsurgery grep PATTERN"),
     ("find", "to find text in sessions: ccsurgery grep PATTERN"),
     (
         "view",

@@ -60,9 +60,20 @@ fn plan_reports_wrong_types_at_the_option() {
 
 #[test]
 fn plan_accepts_what_the_command_line_accepts() {
-    let plan = "[[step]]\nop = \"strip-thinking\"\nturns = \"-3..\"\nsubagents = true\n\n[[step]]\nop = \"drop-tools\"\ntool = \"Bash\"\nid = [\"-x\"]\nstub = true\nerrors = false\nhead = 2\n\n[[step]]\nop = \"truncate\"\nat = -1\n";
+    let plan = "[[step]]\nop = \"strip-thinking\"\nturns = \"-3..\"\nsubagents = true\n\n[[step]]\nop = \"drop-tools\"\ntool = \"Bash\"\nid = [\"-x\"]\nstub = true\nerrors = false\nhead = 2\n\n[[step]]\nop = \"truncate\"\nat = -1\n\n[[step]]\nop = \"graft\"\nfrom = \"@2\"\nturns = 3\n";
     let steps = parse("plan", plan).expect("a plan");
-    let names: Vec<&str> = steps.iter().map(|s| s.transform.name()).collect();
-    assert_eq!(names, ["strip-thinking", "drop-tools", "truncate"]);
-    assert!(steps[0].subagents.is_some() && steps[1].subagents.is_none());
+    let changes = steps.iter().map(|step| match step {
+        PlanStep::Change {
+            transform,
+            subagents,
+        } => (transform.name(), subagents.is_some()),
+        PlanStep::Graft(_) => ("graft", false),
+    });
+    let expected = [
+        ("strip-thinking", true),
+        ("drop-tools", false),
+        ("truncate", false),
+        ("graft", false),
+    ];
+    assert_eq!(changes.collect::<Vec<_>>(), expected);
 }

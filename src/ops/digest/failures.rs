@@ -317,7 +317,7 @@ pub(super) fn error_lines(output: &str) -> Vec<String> {
             .filter(|l| l.len() > 3 && !is_exit_code(l))
     };
     let reports = |line: &&str| {
-        let lower = line[..super::text::back_to_boundary(line, 300)].to_lowercase();
+        let lower = line[..crate::view::back_to_boundary(line, 300)].to_lowercase();
         BEGINNINGS.iter().any(|b| lower.starts_with(b))
             || PARTS.iter().any(|p| lower.contains(p))
             || has_place(line)

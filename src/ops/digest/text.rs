@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::view::back_to_boundary;
+
 /// Shortens a text to about that many bytes: its beginning and its end.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     let text = text.trim();
@@ -40,13 +42,6 @@ pub(super) fn one_line(text: &str, most: usize) -> String {
     }
     let end = back_to_boundary(&line, most.saturating_sub(3));
     format!("{}…", line[..end].trim_end())
-}
-
-/// The last place of a character at or before a byte.
-pub(super) fn back_to_boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len()))
-        .rfind(|&i| text.is_char_boundary(i))
-        .unwrap_or(0)
 }
 
 /// The first place of a character at or after a byte.

@@ -6,7 +6,8 @@ use indexmap::IndexSet;
 
 use super::account::Account;
 use super::layout::{Item, Section};
-use super::text::{back_to_boundary, one_line};
+use super::text::one_line;
+use crate::view::back_to_boundary;
 
 /// What was done with a file.
 #[derive(Default)]

@@ -15,6 +15,8 @@ use super::token_count::TokenCount;
 use floor::refuse;
 use search::{SHARES, Search};
 
+pub(crate) use protection::newest_from;
+
 pub use step::{OutputKind, Step, TurnSpan};
 
 /// Finds the steps that bring a session under a budget.

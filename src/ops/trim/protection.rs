@@ -51,7 +51,12 @@ impl Protection {
     }
 }
 
-/// Returns the first position of the live path after which no more than this many tokens are shown.
+/// Returns the first position of the live path from which on no more than this many tokens are shown.
+pub(crate) fn newest_from(session: &Session, keep_tokens: u64) -> u32 {
+    let (weights, calibration) = (EntryWeights::of(session), Calibration::of(session));
+    newest(session, &weights, &calibration, keep_tokens)
+}
+
 fn newest(
     session: &Session,
     weights: &EntryWeights,

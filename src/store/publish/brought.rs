@@ -8,11 +8,10 @@ use uuid::Uuid;
 use crate::ops::{BackupName, Donor};
 use crate::session::Session;
 use crate::store::sessions::{Config, CopyRule, Located, SessionPlaces, Sidecar, SidecarKind};
-use crate::surgery::{CopyNames, Surgery, Verified, fresh_slug};
+use crate::surgery::{CopyNames, fresh_slug};
 
-use super::copy_plan::{PlannedAction, PlannedFile, file_name, slugs, text};
-use super::create::{Make, NewFile};
-use super::subagents::{SubagentError, agent_of};
+use super::copy_plan::{file_name, slugs, text};
+use super::subagents::agent_of;
 
 /// How much the versions of files grow if later turns of the session have versions of their own. Claude Code counts on
 /// from the last turn, and must not reach the names of inserted versions.
@@ -211,6 +210,13 @@ pub struct BroughtFile {
     pub(super) content: BroughtContent,
 }
 
+impl BroughtFile {
+    /// Its place beside the session that the turns are inserted into.
+    pub fn path(&self) -> PathBuf {
+        self.sidecar.path.clone()
+    }
+}
+
 /// What is in a file that comes along.
 #[derive(Debug, Clone)]
 pub(super) enum BroughtContent {
@@ -218,60 +224,6 @@ pub(super) enum BroughtContent {
     File(PathBuf),
     /// A subagent's transcript with fresh ids.
     Transcript(Vec<u8>),
-}
-
-/// Files that are made beside a session that is rewritten in place.
-#[derive(Debug, Default)]
-pub struct NewSidecars {
-    transcripts: Vec<(PathBuf, Verified)>,
-    others: Vec<(Sidecar, PathBuf)>,
-}
-
-impl NewSidecars {
-    /// Prepares the files.
-    pub fn new(brought: Vec<BroughtFile>) -> Result<Self, SubagentError> {
-        let mut out = Self::default();
-        for BroughtFile { sidecar, content } in brought {
-            match content {
-                BroughtContent::Transcript(bytes) => {
-                    let operated = Surgery::on(Session::from_bytes(bytes)).operate()?;
-                    out.transcripts.push((sidecar.path, operated.verify()?));
-                }
-                BroughtContent::File(from) => {
-                    let target = sidecar.path.clone();
-                    let sidecar = Sidecar {
-                        path: from,
-                        ..sidecar
-                    };
-                    out.others.push((sidecar, target));
-                }
-            }
-        }
-        Ok(out)
-    }
-
-    /// The files that will be made.
-    pub fn planned_files(&self) -> Vec<PlannedFile> {
-        let transcripts = self.transcripts.iter().map(|(path, verified)| PlannedFile {
-            path: path.clone(),
-            action: PlannedAction::Write,
-            len: verified.session().document().len(),
-            what: "subagent",
-        });
-        let others = self.others.iter();
-        let others = others.map(|(sidecar, target)| PlannedFile::copy_of(sidecar, target));
-        transcripts.chain(others).collect()
-    }
-
-    pub(super) fn files(&self) -> Vec<NewFile<'_>> {
-        let transcripts = self.transcripts.iter().map(|(path, verified)| NewFile {
-            target: path.clone(),
-            make: Make::Transcript(verified),
-        });
-        let others = self.others.iter();
-        let others = others.map(|(sidecar, target)| NewFile::copy_of(sidecar, target));
-        transcripts.chain(others).collect()
-    }
 }
 
 /// Whether a file with the same bytes is in its place already.

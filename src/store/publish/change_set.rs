@@ -61,6 +61,16 @@ impl Removal {
         let stamp = Stamp::of(&path)?;
         Ok(Self { path, stamp })
     }
+
+    /// Returns what the journal records of the file. Fails if it is no longer what was looked at.
+    pub(super) fn state(&self) -> Result<Removed, CommitError> {
+        let path = self.path.clone();
+        if !is_regular(&path)? || Stamp::of(&path)? != self.stamp {
+            return Err(CommitError::Changed { path });
+        }
+        let before = FileState::of(&path)?;
+        Ok(Removed { path, before })
+    }
 }
 
 /// A change of many files.
@@ -95,7 +105,7 @@ impl ChangeSet<'_> {
         operation.removed_dirs.clone_from(&self.remove_dirs);
         operation.shared.clone_from(&self.shared);
         for file in &self.remove {
-            operation.removed.push(self.state_of(file)?);
+            operation.removed.push(file.state()?);
         }
         operation.claim();
         let mut swaps = Swaps::default();
@@ -112,15 +122,6 @@ impl ChangeSet<'_> {
                 Err(error)
             }
         }
-    }
-
-    fn state_of(&self, file: &Removal) -> Result<Removed, CommitError> {
-        let path = file.path.clone();
-        if !is_regular(&path)? || Stamp::of(&path)? != file.stamp {
-            return Err(CommitError::Changed { path });
-        }
-        let before = FileState::of(&path)?;
-        Ok(Removed { path, before })
     }
 
     fn make<'s>(
@@ -209,7 +210,7 @@ fn take_back(journal: &Journal, operation: &Operation, made: &[&Path]) {
     }
 }
 
-fn not_kept(error: UndoError) -> CommitError {
+pub(super) fn not_kept(error: UndoError) -> CommitError {
     match error {
         UndoError::Publish(error) => error.into(),
         UndoError::Io(error) => error.into(),

@@ -18,6 +18,7 @@ use crate::store::sessions::{
 use super::brought::{BroughtContent, BroughtFile};
 use super::create::{Make, NewFile};
 use super::subagents::{SubagentError, SubagentWork, operate_on};
+use super::unneeded::take_unneeded;
 
 /// Where a copy goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,7 @@ pub struct CopySource {
     files: SessionFiles,
     target: CopyTarget,
     folder: PathBuf,
+    transcript: PathBuf,
 }
 
 impl CopySource {
@@ -95,6 +97,7 @@ impl CopySource {
             files,
             target,
             folder: source.folder().to_owned(),
+            transcript: source.path.clone(),
         })
     }
 
@@ -132,7 +135,6 @@ impl CopySource {
             skipped: self.files.skipped,
             target: self.target,
         };
-        let dropped = &transcript.operated().record().dropped_agents;
         let new_id = self.names.new_id.to_string();
         let from = SessionPlaces {
             config,
@@ -145,12 +147,12 @@ impl CopySource {
             folder: &folder,
             id: &new_id,
         };
-        for sidecar in self.files.files {
-            let is_dropped =
-                |agent: &String| file_name(&sidecar.path).starts_with(&format!("agent-{agent}."));
-            if dropped.iter().any(is_dropped) {
-                continue;
-            }
+        let mut needed = self.files.files;
+        take_unneeded(&mut needed, &self.transcript, transcript).map_err(|source| {
+            let path = self.transcript.clone();
+            SubagentError::Read { path, source }
+        })?;
+        for sidecar in needed {
             let owner = owner_in_copy(&self.names, &sidecar, &new_id);
             let Some(target) = from.moved(&sidecar, &to, owner) else {
                 continue;
@@ -227,6 +229,7 @@ impl PlannedFile {
             SidecarKind::FileHistory => (PlannedAction::Link, "file history"),
             SidecarKind::Plan => (PlannedAction::Copy, "plan"),
             SidecarKind::State => (PlannedAction::Copy, "tasks and todos"),
+            kind if kind.is_transcript() => (PlannedAction::Copy, "subagent"),
             _ => (PlannedAction::Copy, "sidecar"),
         };
         Self {
@@ -247,6 +250,8 @@ pub enum PlannedAction {
     Copy,
     /// It is linked, or copied where links are not possible.
     Link,
+    /// It is removed.
+    Remove,
 }
 
 impl CopyPlan<'_> {

@@ -12,13 +12,13 @@ use crate::store::fs::Stamp;
 use crate::store::journal::{Journal, Operation};
 use crate::store::sessions::{IndexEntry, Located, add_to_index, index_file};
 
-use super::brought::NewSidecars;
 use super::change_set::ChangeSet;
 use super::copy_plan::CopyPlan;
 use super::create::{NewSession, create};
 use super::error::CommitError;
 use super::export::export;
 use super::replace::{Replacement, replace};
+use super::sidecar_changes::SidecarChanges;
 use super::subagents::ChangedSubagent;
 
 /// The sessions of a config folder, and the journal that takes changes to them back.
@@ -94,18 +94,18 @@ impl<'a> Sessions<'a> {
         subagents: &[ChangedSubagent],
         provenance: &Provenance,
     ) -> Result<Published, CommitError> {
-        let sidecars = NewSidecars::default();
+        let sidecars = SidecarChanges::default();
         self.replace_with(source, stamp, after, subagents, &sidecars, provenance)
     }
 
-    /// Rewrites `source` in place like [`Sessions::replace`], and makes files beside it.
+    /// Rewrites `source` in place like [`Sessions::replace`], and makes or removes files beside it.
     pub fn replace_with(
         &self,
         source: &Located,
         stamp: Stamp,
         after: &Verified,
         subagents: &[ChangedSubagent],
-        sidecars: &NewSidecars,
+        sidecars: &SidecarChanges,
         provenance: &Provenance,
     ) -> Result<Published, CommitError> {
         let main = Replacement {
@@ -126,6 +126,7 @@ impl<'a> Sessions<'a> {
             operation,
             &files,
             &sidecars.files(),
+            &sidecars.removals(),
             quarantine,
         )?;
         Ok(self.published(operation, quarantine.is_empty(), None))

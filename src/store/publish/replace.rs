@@ -11,6 +11,7 @@ use crate::store::journal::{
 };
 use crate::surgery::Verified;
 
+use super::change_set::{Removal, not_kept};
 use super::create::{NewFile, announce, make_files};
 use super::error::CommitError;
 use super::quarantine::quarantine;
@@ -27,8 +28,8 @@ pub(crate) struct Replacement<'a> {
     pub after: &'a Verified,
 }
 
-/// Replaces transcripts by results, as one operation, and makes files beside them. `kept` are removed lines that could not
-/// be read, by their number.
+/// Replaces transcripts by results, as one operation, and makes and removes files beside them. `kept` are removed lines
+/// that could not be read, by their number.
 ///
 /// What a client appends meanwhile is not lost: if a file changes before its result has its name, all files are put back,
 /// and nothing was done.
@@ -37,16 +38,20 @@ pub(crate) fn replace(
     mut operation: Operation,
     files: &[Replacement<'_>],
     beside: &[NewFile<'_>],
+    removals: &[&Removal],
     kept: &[(u32, Vec<u8>)],
 ) -> Result<Operation, CommitError> {
     let _lock = journal.lock()?;
     announce(&mut operation, beside)?;
+    for removal in removals {
+        operation.removed.push(removal.state()?);
+    }
     operation.claim();
     let mut swaps = Swaps::default();
     let mut made = Vec::new();
     let outcome = prepare(journal, &mut operation, files, kept)
         .and_then(|()| make_beside(&mut operation, beside, &mut made))
-        .and_then(|()| replace_all(journal, &mut operation, files, &mut swaps));
+        .and_then(|()| replace_all(journal, &mut operation, files, removals, &mut swaps));
     match outcome {
         Ok(()) => {
             swaps.finish();
@@ -111,6 +116,7 @@ fn replace_all(
     journal: &Journal,
     operation: &mut Operation,
     files: &[Replacement<'_>],
+    removals: &[&Removal],
     swaps: &mut Swaps,
 ) -> Result<(), CommitError> {
     let folder = journal.folder(&operation.id);
@@ -122,6 +128,9 @@ fn replace_all(
         replaced.after = Some(written);
         candidates.push(candidate.into_temp());
     }
+    for n in 0..removals.len() {
+        journal.keep_removed(operation, n).map_err(not_kept)?;
+    }
     sync_folder(&folder)?;
     // From here on a crash is repaired from the record, which knows the old bytes and the new ones.
     journal.record(operation)?;
@@ -129,6 +138,13 @@ fn replace_all(
         remove_resume_cache(file.path);
         let swap = Swap::put(&replaced.path, file.stamp, new);
         swaps.push(swap.map_err(|e| at(&replaced.path, e))?);
+    }
+    for removal in removals.iter().rev() {
+        let swap = Swap::take_away(&removal.path, removal.stamp);
+        swaps.push(swap.map_err(|e| at(&removal.path, e))?);
+    }
+    if !removals.is_empty() {
+        swaps.sync()?;
     }
     if let Some(path) = swaps.disturbed()? {
         return Err(at(path, SwapError::Changed));

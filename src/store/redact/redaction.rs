@@ -10,11 +10,9 @@ use crate::store::fs::atomic::{Candidate, create_private_dirs, link_or_copy, wri
 use crate::store::fs::disk::{self, folder_of};
 use crate::store::fs::swap::{Swap, SwapError};
 use crate::store::fs::{FileState, Stamp, open_regular, path_text};
-use crate::store::journal::{
-    Journal, JournalError, Now, Operation, Replaced, State, before_name, remove_resume_cache,
-};
+use crate::store::journal::{Journal, JournalError, Now, Operation, Replaced, State, before_name};
 use crate::store::publish::{CommitError, Provenance, write_transcript};
-use crate::store::sessions::{is_place, is_shared};
+use crate::store::sessions::{is_place, is_shared, resume_cache};
 use crate::surgery::Verified;
 
 /// The list of files that are replaced. It is written before the first of them is.
@@ -194,7 +192,10 @@ fn put(file: &Rewritten, new: &Path, stamp: Stamp, added: &[u8]) -> Result<(), S
     let candidate = candidate.map_err(io::Error::other)?;
     candidate.mode_of(&file.path).map_err(io::Error::other)?;
     candidate.sync().map_err(io::Error::other)?;
-    remove_resume_cache(&file.path);
+    // The client's cache of the old bytes.
+    if let Some(cache) = resume_cache(&file.path) {
+        disk::shred(&cache)?;
+    }
     let swap = Swap::put(&file.path, stamp, candidate.into_temp())?;
     if !swap.is_still()? {
         swap.put_back()?;

@@ -44,14 +44,27 @@ impl Chain {
             ends_rearranged: rearranged.0.last().is_some_and(is_last),
         };
         let (mut last, mut before) = (NOBODY, NOBODY);
+        let mut boundary = (0, 0);
         for (position, &i) in path.iter().enumerate() {
             let in_order = rearranged.contains(position as u32);
+            if entries[i as usize].is_boundary() {
+                boundary = (position as u32, i);
+            }
+            // A list of preserved messages, which stand before their boundary in the file, puts parallel calls onto the
+            // path. Without one of their results, what follows it hangs on the other.
+            let is_lost = |parent| {
+                let place = graph.place(parent);
+                let is_preserved =
+                    i < boundary.1 && matches!(place, Standing::Path(p) if p > boundary.0);
+                is_preserved && !gone.stays(i as usize)
+            };
             // Preserved messages are shown after the summary, but hang on what was there before the compaction.
             if let Some(parent) = graph.parent(i as usize)
                 && before != NOBODY
                 && before != parent as u32
                 && !entries[i as usize].is_boundary()
                 && !in_order
+                && !is_lost(parent)
             {
                 last = chain.last_above(session, gone, parent);
                 before = parent as u32;

@@ -36,15 +36,16 @@ pub(super) fn leaf_to_pin(
     } else {
         chain.before(graph.place(was))?
     };
-    if leaf == was {
-        return gains_tail(session, gone, leaf).then_some(leaf);
-    }
     // A person went back to an entry that stays: the record of that still leads clients there.
     if session.explicit_leaf().is_some_and(|i| gone.stays(i)) {
         return gains_tail(session, gone, leaf).then_some(leaf);
     }
     let heads = session.heads();
     let candidates = || (0..heads.len()).filter(|&i| can_lead(heads[i]) && gone.stays(i));
+    if leaf == was {
+        let lost = is_passed_over(session, gone, chain, candidates(), leaf);
+        return (lost || gains_tail(session, gone, leaf)).then_some(leaf);
+    }
     let last = candidates().next_back()?;
     let newest = candidates()
         .rev()
@@ -57,6 +58,31 @@ pub(super) fn leaf_to_pin(
     };
     let lost_by_time = way_to(session, gone, chain, newest, leaf) == Way::OverMessages;
     (lost || lost_by_time || gains_tail(session, gone, leaf)).then_some(leaf)
+}
+
+/// Whether the newest clients would continue from a message after the leaf, although both stay.
+///
+/// A record decides for the leaf as long as the file ends with an entry of another branch. Without that entry, the file
+/// can end with a branch that begins at the leaf itself.
+fn is_passed_over(
+    session: &Session,
+    gone: &Gone<'_>,
+    chain: &Chain,
+    candidates: impl DoubleEndedIterator<Item = usize>,
+    leaf: usize,
+) -> bool {
+    let mut seen = FxHashSet::default();
+    for last in candidates.rev() {
+        if session.heads()[last].kind == Kind::Progress {
+            continue;
+        }
+        // Clients ignore entries at the end that lead up to no message.
+        let walk = walk_up(session, gone, chain, last, leaf, &mut seen);
+        if walk.reaches_leaf || walk.over_messages {
+            return walk.reaches_leaf && walk.over_messages;
+        }
+    }
+    false
 }
 
 /// Whether the last record of a leaf that stays leads to this one: a record that named a removed entry names the one that
@@ -106,28 +132,50 @@ enum Way {
     Other,
 }
 
-/// Walks up from an entry that stays, by the parents of the result.
 fn way_to(session: &Session, gone: &Gone<'_>, chain: &Chain, from: usize, leaf: usize) -> Way {
+    let walk = walk_up(session, gone, chain, from, leaf, &mut FxHashSet::default());
+    match (walk.reaches_leaf, walk.over_messages) {
+        (false, _) => Way::Other,
+        (true, true) => Way::OverMessages,
+        (true, false) => Way::Direct,
+    }
+}
+
+/// What is met on the way up from an entry.
+struct Walk {
+    reaches_leaf: bool,
+    /// Whether a message is met before the leaf.
+    over_messages: bool,
+}
+
+/// Walks up from an entry that stays, by the parents of the result, as far as nobody has walked before.
+fn walk_up(
+    session: &Session,
+    gone: &Gone<'_>,
+    chain: &Chain,
+    from: usize,
+    leaf: usize,
+    seen: &mut FxHashSet<usize>,
+) -> Walk {
     let graph = session.graph();
-    let mut seen = FxHashSet::default();
-    let mut over_messages = false;
+    let mut walk = Walk {
+        reaches_leaf: false,
+        over_messages: false,
+    };
     let mut at = Some(from);
     while let Some(i) = at.filter(|&i| seen.insert(i)) {
         if i == leaf {
-            return if over_messages {
-                Way::OverMessages
-            } else {
-                Way::Direct
-            };
+            walk.reaches_leaf = true;
+            break;
         }
-        over_messages |= gone.stays(i) && session.heads()[i].is_message();
+        walk.over_messages |= gone.stays(i) && session.heads()[i].is_message();
         at = if gone.stays(i) {
             chain.parent(i).or_else(|| graph.parent(i))
         } else {
             chain.before(graph.place(i)).or_else(|| graph.parent(i))
         };
     }
-    Way::Other
+    walk
 }
 
 /// Whether an attachment that was not shown would hang on the leaf, where clients show it with the next prompt: one of an

@@ -118,3 +118,53 @@ fn reparent_leaves_a_result_on_its_own_call_beside_a_call_without_a_result() {
         ["<p", "p<cb", "cb<cc", "cb<rb", "rb<q"]
     );
 }
+
+#[test]
+fn reparent_keeps_the_named_leaf_if_the_branch_after_it_becomes_the_end_of_the_file() {
+    let line = |parent: &str, uuid: &str, kind: &str, second: u32| {
+        let parent = if parent.is_empty() {
+            "null".to_owned()
+        } else {
+            format!("\"{parent}\"")
+        };
+        format!(
+            r#"{{"parentUuid":{parent},"type":"{kind}","message":{{"id":"m{uuid}","role":"{kind}","content":[{{"type":"text","text":"{uuid}"}}]}},"uuid":"{uuid}","sessionId":"s","timestamp":"2026-01-02T03:04:0{second}.000Z"}}"#
+        )
+    };
+    let lines = [
+        line("", "p", "user", 1),
+        line("p", "a", "assistant", 2),
+        r#"{"type":"last-prompt","leafUuid":"a","sessionId":"s"}"#.to_owned(),
+        line("a", "q", "user", 3),
+        line("q", "b", "assistant", 4),
+        // A second answer to the first prompt: the record above still decides between the two.
+        line("p", "x", "assistant", 5),
+    ];
+    let session = Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()));
+    let named = session.find(Id::of(b"a"));
+    assert_eq!(session.graph().leaf(), named);
+    let mut plan = Plan::default();
+    plan.drop_line(5);
+    let (document, lines) = plan.apply(&session).expect("a sound plan");
+    let next = session.derived(document, &lines);
+    let path = next.graph().path().iter().map(|&i| i as usize);
+    let messages = path.filter(|&i| next.heads()[i].is_message());
+    let uuids = messages.filter_map(|i| next.uuid(&next.entries()[i]));
+    assert_eq!(uuids.collect::<Vec<_>>(), ["p", "a"]);
+}
+
+#[test]
+fn reparent_keeps_a_parallel_call_that_a_compaction_preserves() {
+    let before = parallel("ca", "cb", "ra");
+    let swapped = String::from_utf8(before.document().to_vec()).expect("UTF-8");
+    let mut lines: Vec<&str> = swapped.lines().collect();
+    lines.swap(3, 4);
+    let boundary = r#"{"parentUuid":null,"logicalParentUuid":"p","type":"system","subtype":"compact_boundary","content":"","compactMetadata":{"trigger":"auto","preTokens":1,"preservedMessages":{"anchorUuid":"s","uuids":["ca","cb","rb","ra","d"]}},"uuid":"b"}"#;
+    let summary = r#"{"parentUuid":"b","type":"user","isCompactSummary":true,"message":{"role":"user","content":"so far"},"uuid":"s"}"#;
+    let next =
+        r#"{"parentUuid":"s","type":"user","message":{"role":"user","content":"on"},"uuid":"q"}"#;
+    lines.extend([boundary, summary, next]);
+    let session = Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()));
+    let parents = parents(&session, &["ca", "ra"]);
+    assert_eq!(parents[..4], ["<p", "p<cb", "cb<rb", "rb<d"]);
+}

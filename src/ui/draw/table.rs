@@ -49,7 +49,6 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>) {
 fn reading(app: &App, opening: &Opening, columns: u16) -> Vec<Line<'static>> {
     const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠧", "⠇", "⠏"];
     let frame = FRAMES[(app.ticks % 8) as usize];
-    let seconds = (app.ticks - opening.since) / 4;
     let size = match opening.bytes {
         0 => String::new(),
         n => format!(" {}", bytes(n)),
@@ -58,8 +57,9 @@ fn reading(app: &App, opening: &Opening, columns: u16) -> Vec<Line<'static>> {
     title.push("ccsurgery", app.look.strong());
     title.push(&format!("  “{}”", opening.title), Style::new());
     let mut text = format!("{frame} reading{size} …");
-    if seconds > 0 {
-        text = format!("{text} {seconds}s");
+    if opening.read > 0 && opening.bytes > 0 {
+        let share = percent(opening.read.min(opening.bytes), opening.bytes);
+        text = format!("{text} {share}");
     }
     vec![title.line(), Line::styled(text, app.look.name())]
 }

@@ -38,10 +38,12 @@ fn messages(blocks: &[Block]) -> Vec<(&'static str, Vec<Value>)> {
             ("system", _) => 2,
             _ => 1,
         };
-        let key = if rank == 0 {
-            block.call().unwrap_or_default().to_owned()
-        } else {
-            String::new()
+        // Words beside a result may change places with other words of the message if the result is removed.
+        let words = block.json["text"].as_str().unwrap_or_default();
+        let key = match rank {
+            0 => block.call().unwrap_or_default().to_owned(),
+            1 if words.starts_with("beside-") => words.to_owned(),
+            _ => String::new(),
         };
         let row = (rank, key, block.json.clone());
         match out.last_mut() {
@@ -201,7 +203,24 @@ pub(crate) fn api(before: &Conversation, after: &Conversation) -> Verdict {
     if after.has_open_call() && !before.has_open_call() {
         return Err("API: a call without its result".to_owned());
     }
+    if !are_paired(&blocks) && are_paired(&before.blocks()) {
+        return Err("API: the results after an answer are not those of its calls".to_owned());
+    }
     Ok(())
+}
+
+/// Whether every answer is followed by the results of exactly its calls.
+fn are_paired(blocks: &[Block]) -> bool {
+    let ids = |blocks: &[Value], key: &str| -> BTreeSet<String> {
+        let ids = blocks.iter().filter_map(|b| b[key].as_str());
+        ids.map(str::to_owned).collect()
+    };
+    let messages = messages(blocks);
+    let after = messages.iter().skip(1).map(|(_, blocks)| &blocks[..]);
+    let after = after.chain([&[][..]]);
+    messages.iter().zip(after).all(|((role, blocks), next)| {
+        *role == "user" || ids(blocks, "id") == ids(next, "tool_use_id")
+    })
 }
 
 /// Checks that lines which the operation is not about are as they were, in their order. The last answer of the result may

@@ -36,24 +36,27 @@ fn extracted(text: &str, turns: (u32, u32)) -> Outcome {
     applied(text, Extract { turns })
 }
 
-fn grafted(text: &str, donor: &str, at: Option<u32>) -> Outcome {
+/// Prepares the insertion of all turns of a donor.
+pub(crate) fn graft(target: &Session, donor: &str, at: Option<u32>) -> Result<Graft, DonorError> {
     let names = CopyNames {
         old_id: "another".to_owned(),
         new_id: uuid::Uuid::from_u128(0x1234_5678_4bbb_8ccc_0123_4567_89ab_cdef),
         ..CopyNames::default()
     };
-    let target = Session::from_bytes(text);
     let id = target.session_id_text().unwrap_or_default();
     let turns = DonorTurns::default();
-    let excised = Excised::new(Session::from_bytes(donor), &turns, names);
-    let donor = excised.and_then(|excised| excised.named_for(&target, &id, Vec::new(), &[]));
-    let donor = match donor {
-        Ok(donor) => donor,
-        Err(DonorError::Surgery(SurgeryError::Refused(_))) => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
+    let excised = Excised::new(Session::from_bytes(donor), &turns, names)?;
+    let donor = excised.named_for(target, &id, Vec::new(), &[])?;
     let at = at.map(Into::into);
-    applied(text, Graft { donor, at })
+    Ok(Graft { donor, at })
+}
+
+fn grafted(text: &str, donor: &str, at: Option<u32>) -> Outcome {
+    match graft(&Session::from_bytes(text), donor, at) {
+        Ok(graft) => applied(text, graft),
+        Err(DonorError::Surgery(SurgeryError::Refused(_))) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// What the model is shown of a transcript.

@@ -112,8 +112,9 @@ impl Judge {
     pub(crate) fn operation(&self, text: &str, operation: &Operation) -> Verdict {
         let text = &self.at_home(text);
         let before = Conversation::new(text);
-        // A title is written into the session itself.
-        if !operation.applies(&before) || *operation == Operation::Title {
+        // A title is written into the session itself, and a graft needs another session.
+        let is_here = !matches!(operation, Operation::Title | Operation::Graft { .. });
+        if !operation.applies(&before) || !is_here {
             return Ok(());
         }
         self.place(text);
@@ -168,7 +169,10 @@ impl Judge {
         let text = &self.at_home(text);
         let before = Conversation::new(text);
         // A title is written into the session itself, and an extract always into a new one.
-        let in_place = !matches!(operation, Operation::Title | Operation::Extract(..));
+        let in_place = !matches!(
+            operation,
+            Operation::Title | Operation::Extract(..) | Operation::Graft { .. }
+        );
         if !operation.applies(&before) || !in_place {
             return Ok(());
         }

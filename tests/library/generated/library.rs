@@ -3,15 +3,17 @@
 use ccsurgery::doctor::Judgement;
 use ccsurgery::document::Document;
 use ccsurgery::ops::{
-    Clone as Copy, Compact, Delete, DropHidden, DropImages, DropTools, EditText, Extract,
-    RepairOptions, RestoreBranch, Selector, StripThinking, Title, TokenCount, Trim, Truncate,
-    Uncompact, passes,
+    Clone as Copy, Compact, Delete, DonorError, DropHidden, DropImages, DropTools, EditText,
+    Extract, Redact, RepairOptions, RestoreBranch, Selector, StripThinking, Title, TokenCount, Trim,
+    Truncate, Uncompact, passes,
 };
+use ccsurgery::secrets::{Ledger, Scanner, Vault, placeholders};
 use ccsurgery::session::{Session, TurnRange};
-use ccsurgery::surgery::{Refusal, Surgery, SurgeryError, Transform};
+use ccsurgery::surgery::{Detail, Plan, Refusal, Surgery, SurgeryError, Transform};
 
 use super::compare::{Verdict, api, lines, shown};
 use super::conversation::Conversation;
+use super::joins::graft;
 use super::operation::{Choice, EDITED, Operation};
 use super::recipe::TOOLS;
 
@@ -183,6 +185,11 @@ fn transforms(
         Operation::Title => Box::new(Title {
             text: EDITED.to_owned(),
         }),
+        Operation::Graft { number, at } => {
+            let at = at.map(count);
+            Box::new(graft(session, &Operation::donor(*number), at).map_err(refusal)?)
+        }
+        Operation::Redact { .. } => Box::new(RedactWord::new(session, operation.secret(before))),
         Operation::Repair => {
             return Ok(passes(&RepairOptions {
                 client: Judgement::of(session).client,
@@ -198,6 +205,47 @@ fn transforms(
         }
     };
     Ok(vec![one])
+}
+
+/// The refusal to take turns from a donor. The donors here have no other faults.
+fn refusal(error: DonorError) -> Refusal {
+    match error {
+        DonorError::Surgery(SurgeryError::Refused(refusal)) => refusal,
+        error => panic!("{error}"),
+    }
+}
+
+/// Redacts one word, as `redact --literal` does.
+struct RedactWord {
+    scanner: Scanner,
+    ledger: Ledger,
+}
+
+impl RedactWord {
+    fn new(session: &Session, word: String) -> Self {
+        let mut vault = Vault::default();
+        for (kind, number) in placeholders(session.document().source()) {
+            vault.reserve(&kind, number);
+        }
+        Self {
+            scanner: Scanner::new().with_values("literal", [word]),
+            ledger: Ledger::new(vault),
+        }
+    }
+}
+
+impl Transform for RedactWord {
+    fn name(&self) -> &'static str {
+        "redact"
+    }
+
+    fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal> {
+        let redact = Redact {
+            scanner: &self.scanner,
+            ledger: &self.ledger,
+        };
+        redact.plan(session, detail)
+    }
 }
 
 fn deletion(selector: Selector) -> Delete {

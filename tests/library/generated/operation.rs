@@ -1,6 +1,7 @@
 //! The operations that are judged.
 
 use fastrand::Rng;
+use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::entry::{content, str_of};
@@ -51,6 +52,16 @@ pub(crate) enum Operation {
     /// Restores the branch of an abandoned entry, counted from the first.
     RestoreBranch(usize),
     Title,
+    /// Inserts a turn that no session has, after a turn or at the end.
+    Graft {
+        number: u16,
+        at: Option<usize>,
+    },
+    /// Redacts a word of one message, or of one thinking block.
+    Redact {
+        number: usize,
+        thinking: bool,
+    },
 }
 
 /// Which calls are dropped.
@@ -73,7 +84,7 @@ impl Operation {
         let at = 1 + rng.usize(..turns.max(1));
         let to = at + rng.usize(..=turns.max(at) - at);
         let some = |rng: &mut Rng| rng.bool().then(|| rng.usize(1..3));
-        match rng.u8(..32) {
+        match rng.u8(..36) {
             0 => Self::Clone,
             1 | 2 => Self::CloneAt(at),
             3 | 4 => Self::StripThinking {
@@ -112,6 +123,14 @@ impl Operation {
             28 => Self::Uncompact,
             29 => Self::RestoreBranch(rng.usize(..8)),
             30 => Self::Title,
+            31 | 32 => Self::Graft {
+                number: rng.u16(1000..10_000),
+                at: rng.bool().then_some(at),
+            },
+            33 | 34 => Self::Redact {
+                number: rng.usize(..12),
+                thinking: rng.u8(..3) == 0,
+            },
             _ => Self::Repair,
         }
     }
@@ -138,6 +157,8 @@ impl Operation {
             Self::Uncompact => "uncompact",
             Self::RestoreBranch(_) => "restore-branch",
             Self::Title => "title",
+            Self::Graft { .. } => "graft",
+            Self::Redact { .. } => "redact",
         }
     }
 
@@ -197,16 +218,70 @@ impl Operation {
             }
             Self::RestoreBranch(_) => add(&[&self.message(before).0]),
             Self::Title => add(&[EDITED]),
+            Self::Graft { at, .. } => {
+                if let Some(n) = at {
+                    add(&["--at", &n.to_string()]);
+                }
+            }
+            Self::Redact { .. } => add(&["--literal", &self.secret(before), "--keep-undo"]),
         }
         out
+    }
+
+    /// The transcript of the turn that [`Operation::Graft`] inserts.
+    pub(crate) fn donor(number: u16) -> String {
+        let uuid = |n: u8| format!("d0000000-{number}-4bbb-8ccc-0123456789{n:02}");
+        let entry = |n: u8, kind: &str, content: Value| {
+            let mut message = json!({"role": kind, "content": content});
+            if kind == "assistant" {
+                message["id"] = json!(format!("msg_d{number}-{n}"));
+                message["usage"] = json!({"input_tokens": 900, "output_tokens": 9});
+            }
+            let parent = (n > 1).then(|| uuid(n - 1));
+            let time = format!("2026-03-04T06:00:{n:02}.000Z");
+            json!({"parentUuid": parent, "isSidechain": false, "type": kind, "message": message,
+                "uuid": uuid(n), "timestamp": time, "sessionId": uuid(99), "cwd": "/home/app",
+                "userType": "external", "version": "2.1.325"})
+        };
+        let id = format!("toolu_d{number}");
+        let call = json!({"type": "tool_use", "id": id, "name": TOOLS[0], "input": {}});
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": format!("output-d{number}")});
+        let lines = [
+            entry(1, "user", json!(format!("grafted-{number}"))),
+            entry(2, "assistant", json!([call])),
+            entry(3, "user", json!([result])),
+            entry(
+                4,
+                "assistant",
+                json!([{"type": "text", "text": format!("graft-{number}")}]),
+            ),
+        ];
+        lines.map(|line| line.to_string() + "\n").concat()
+    }
+
+    /// The word that is redacted; empty if the session has none.
+    pub(crate) fn secret(&self, before: &Conversation) -> String {
+        match self {
+            Self::Redact {
+                number,
+                thinking: true,
+            } => {
+                let blocks = before.blocks().into_iter();
+                let words = blocks.map(|b| str_of(&b.json, "thinking").to_owned());
+                let mut words = words.filter(|w| !w.is_empty());
+                words.nth(*number % 4).unwrap_or_default()
+            }
+            _ => self.message(before).1,
+        }
     }
 
     /// The uuid of the message that it names, and a text that only this message has.
     pub(crate) fn message(&self, before: &Conversation) -> (String, String) {
         let index = match self {
-            Self::DeleteMessage(n) | Self::DeleteMatch(n) | Self::Edit(n) => {
-                before.shown_messages().get(*n).copied()
-            }
+            Self::DeleteMessage(n)
+            | Self::DeleteMatch(n)
+            | Self::Edit(n)
+            | Self::Redact { number: n, .. } => before.shown_messages().get(*n).copied(),
             Self::RestoreBranch(n) => {
                 let uuid = before.abandoned().get(*n).cloned();
                 return (uuid.unwrap_or_default(), String::new());
@@ -241,7 +316,8 @@ impl Operation {
             | Self::Compact { .. }
             | Self::Trim { .. }
             | Self::DeleteTurns(..)
-            | Self::Extract(..) => true,
+            | Self::Extract(..)
+            | Self::Graft { .. } => true,
             Self::DropTools(choice) => matches!(choice, Choice::KeepLast(_)),
             Self::StripThinking { keep_last }
             | Self::DropImages { keep_last }
@@ -259,13 +335,16 @@ impl Operation {
     /// Whether the session has the turn, the call or the message that it names.
     pub(crate) fn applies(&self, before: &Conversation) -> bool {
         match self {
-            Self::CloneAt(n) | Self::Truncate(n) => *n <= before.turns(),
+            Self::CloneAt(n) | Self::Truncate(n) | Self::Graft { at: Some(n), .. } => {
+                *n <= before.turns()
+            }
             Self::DeleteTurns(_, to) | Self::Extract(_, to) => *to <= before.turns(),
             Self::DropTools(Choice::Number(n)) => *n < before.calls().len(),
             Self::DeleteMessage(_) | Self::Edit(_) | Self::RestoreBranch(_) => {
                 !self.message(before).0.is_empty()
             }
             Self::DeleteMatch(_) => !self.message(before).1.is_empty(),
+            Self::Redact { .. } => !self.secret(before).is_empty(),
             _ => true,
         }
     }
@@ -285,6 +364,8 @@ impl Operation {
                 | Self::Extract(..)
                 | Self::Uncompact
                 | Self::RestoreBranch(_)
+                | Self::Graft { .. }
+                | Self::Redact { .. }
         )
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ccsurgery::secrets::{placeholder, placeholders};
 use serde_json::{Value, json};
 
 use super::conversation::{Block, Conversation, LiveCall};
@@ -273,10 +274,32 @@ impl Operation {
                 free: true,
                 ..Promise::default()
             },
+            Self::Graft { number, at } => {
+                let mut inserted = Conversation::new(&Self::donor(*number)).blocks();
+                // They are no entries of this session.
+                for block in &mut inserted {
+                    block.entry = 0;
+                }
+                let at = at.unwrap_or(usize::MAX);
+                let (mut shown, rest): (Vec<Block>, Vec<Block>) =
+                    blocks.into_iter().partition(|b| b.turn <= at);
+                shown.extend(inserted);
+                shown.extend(rest);
+                Promise {
+                    shown: vec![shown],
+                    touches: vec!["uuid".to_owned()],
+                    moves_leaf: true,
+                    may_refuse: true,
+                    // After a turn that a compaction hides, nothing that is inserted is shown.
+                    free: at <= turns && before.first_free_turn() > 1,
+                    ..Promise::default()
+                }
+            }
             Self::Title => Promise {
                 shown: vec![blocks],
                 ..Promise::default()
             },
+            Self::Redact { .. } => redacted(before, &self.secret(before)),
             Self::Plan => {
                 let mut promise = without(blocks, |b| b.is_thinking() && b.turn != spared);
                 let noted = promise
@@ -295,12 +318,52 @@ impl Operation {
     }
 }
 
+/// The promise of a redaction: thinking with the secret is removed, and all other texts have a placeholder instead of it.
+fn redacted(before: &Conversation, secret: &str) -> Promise {
+    let file: String = before.entries.iter().map(Value::to_string).collect();
+    let numbers = placeholders(file.as_bytes()).into_iter();
+    let numbers = numbers
+        .filter(|(kind, _)| kind == "literal")
+        .map(|(_, n)| n);
+    let mark = placeholder("literal", 1 + numbers.max().unwrap_or(0));
+    let has_secret = |b: &Block| str_of(&b.json, "thinking").contains(secret);
+    let blocks = before.blocks();
+    let unfinished = before.unfinished_turn();
+    let free = blocks
+        .iter()
+        .any(|b| has_secret(b) && Some(b.turn) == unfinished);
+    let mut promise = without(blocks, has_secret);
+    for block in promise.shown.iter_mut().flatten() {
+        replace_text(&mut block.json, secret, &mark);
+    }
+    promise.touches.push(secret.to_owned());
+    // Ids stay, whatever they are made of.
+    if !file.contains(&format!("_{secret}")) {
+        promise.gone.push(secret.to_owned());
+    }
+    Promise {
+        removes_lines: true,
+        free,
+        ..promise
+    }
+}
+
+/// Replaces a text in all strings of a value.
+fn replace_text(value: &mut Value, from: &str, to: &str) {
+    match value {
+        Value::String(text) => *text = text.replace(from, to),
+        Value::Array(all) => all.iter_mut().for_each(|v| replace_text(v, from, to)),
+        Value::Object(all) => all.values_mut().for_each(|v| replace_text(v, from, to)),
+        _ => {}
+    }
+}
+
 /// The promise of a deletion: it refuses if nothing would be left, if the last turn waits for the model, or if a compaction
 /// depends on what is deleted.
 fn deleted(promise: Promise, before: &Conversation) -> Promise {
     let nothing_left = promise.shown.iter().any(|blocks| {
-        let mut messages = blocks.iter().filter(|b| b.role != "system" && b.turn > 0);
-        messages.next().is_none()
+        let is_message = |b: &&Block| is_message(&before.entries[b.entry]) && b.turn > 0;
+        blocks.iter().find(is_message).is_none()
     });
     Promise {
         removes_lines: true,
@@ -355,7 +418,9 @@ fn secrets(block: &Block) -> Vec<String> {
             other => other.as_str(),
         };
         let first = words.and_then(|w| w.lines().next());
-        let first = first.filter(|w| !w.starts_with("[ccsurgery removed"));
+        let is_note =
+            |w: &&str| w.starts_with("[ccsurgery removed") || w.starts_with("[Interrupted");
+        let first = first.filter(|w| !is_note(w));
         out.extend(first.map(str::to_owned));
     }
     out

@@ -242,15 +242,19 @@ impl Conversation {
                     calls.sort_by_key(|call| answered[call]);
                     out.extend(blocks.into_iter().map(|b| block("assistant", b, id)));
                     for call in calls {
-                        let result = answered[&call];
+                        let entry = answered[&call];
                         // Words beside a result are shown with it; on the path they follow anyway.
                         let beside =
-                            |b: &Value| b["type"] != "tool_result" && !path.contains(&result);
+                            |b: &Value| b["type"] != "tool_result" && !path.contains(&entry);
                         let own = |b: &Value| b["tool_use_id"] == call.as_str();
-                        let result = content(&self.entries[result])
+                        let result = content(&self.entries[entry])
                             .into_iter()
                             .filter(|b| own(b) || beside(b));
-                        out.extend(result.map(|b| block("user", b, "")));
+                        let of_result = |json| Block {
+                            entry,
+                            ..block("user", json, "")
+                        };
+                        out.extend(result.map(of_result));
                     }
                 }
                 "user" => {

@@ -63,7 +63,12 @@ fn home(version: &str, lines: &[Value]) -> Home {
 
 /// The checks that found a problem, and the exit code.
 fn problems(home: &Home) -> (Vec<String>, i32) {
-    let run = home.run(&["doctor", SESSION, "--json"]);
+    problems_for(home, &[])
+}
+
+/// The same, with more options.
+fn problems_for(home: &Home, options: &[&str]) -> (Vec<String>, i32) {
+    let run = home.run(&[&["doctor", SESSION, "--json"], options].concat());
     let document: Value = serde_json::from_str(&run.stdout).expect("one JSON document");
     let findings = document["sessions"][0]["findings"].as_array().cloned();
     let found = findings.unwrap_or_default();
@@ -138,7 +143,7 @@ fn doctor_accepts_an_answer_that_was_written_again() {
 }
 
 #[test]
-fn doctor_reports_parallel_results_only_for_old_clients() {
+fn doctor_reports_parallel_results_only_for_an_old_client_that_is_in_use() {
     let lines = [
         prompt(1, 0, "go"),
         answer(2, 1, "msg_1", call("toolu_1")),
@@ -148,7 +153,8 @@ fn doctor_reports_parallel_results_only_for_old_clients() {
         answer(6, 5, "msg_2", text("done")),
     ];
     assert_healthy(&home("2.1.81", &lines));
-    let (found, code) = problems(&home("2.1.45", &lines));
+    assert_healthy(&home("2.1.45", &lines));
+    let (found, code) = problems_for(&home("2.1.45", &lines), &["--client", "2.1.45"]);
     assert_eq!((found, code), (vec!["parallel-results".to_owned()], 1));
 }
 

@@ -366,3 +366,29 @@ fn compact_keeps_turns_that_an_earlier_compaction_preserved() {
     );
     assert_eq!(again, kept);
 }
+
+#[test]
+fn drop_tools_works_if_an_interrupted_call_of_the_same_answer_has_no_result() {
+    let call = |id: &str, tool: &str, parent: &str| {
+        let content = json!([{"type": "tool_use", "id": id, "name": tool, "input": {}}]);
+        let message = json!({"id": "msg_1", "role": "assistant", "content": content});
+        json!({"type": "assistant", "message": message, "parentUuid": parent})
+    };
+    let home = Home::new();
+    let session = home.start(SESSION).prompt("first");
+    let text = json!([{"type": "text", "text": "a moment"}]);
+    let message = json!({"id": "msg_1", "role": "assistant", "content": text});
+    let session = session.chain(json!({"type": "assistant", "message": message}));
+    let session = session.prompt("meanwhile");
+    let meanwhile = session.leaf();
+    let session = session.chain(call("toolu_1", "Grep", &meanwhile));
+    let made = session.leaf();
+    let session = session.chain(call("toolu_2", "Bash", &made));
+    let result = json!([{"type": "tool_result", "tool_use_id": "toolu_1", "content": "out"}]);
+    let message = json!({"role": "user", "content": result});
+    let session = session.chain(json!({"type": "user", "message": message, "parentUuid": made}));
+    let session = session.prompt("go on").answer("done");
+    let home = Home::with(&session);
+    let texts = shown_after(&home, &["drop-tools", "--tool", "Grep"]);
+    assert_eq!(texts, ["first", "a moment", "meanwhile", "go on", "done"]);
+}

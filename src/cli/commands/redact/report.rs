@@ -1,24 +1,22 @@
 //! What is reported of a redaction: kinds, places and numbers, never a value.
 
+mod document;
+mod text;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::render::{BOLD, DIM, GREEN, RED, YELLOW, bytes, clean, count, paint, short_path};
 use crate::secrets::{Source, rotation};
 use crate::store::{Found, RedactTarget};
 
 use super::super::super::context::Context;
-use super::super::super::operations::plural;
-use super::super::super::report::SCHEMA;
 use super::Hunt;
 use super::in_place::Elsewhere;
-
-/// How many places of a secret are listed for people.
-const MOST_PLACES: usize = 6;
+use document::Extent;
+pub(super) use text::short;
 
 /// What was written.
 pub(super) struct Done {
@@ -32,51 +30,6 @@ pub(super) struct Done {
     pub(super) is_kept: bool,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: u32,
-    operation: &'static str,
-    dry_run: bool,
-    searched: Extent,
-    secrets: &'a [Secret],
-    suggestions: &'a [Suggestion],
-    /// Files outside of what was searched that have one of the secrets.
-    elsewhere: Vec<Held>,
-    /// Earlier operations whose saved bytes or command lines have one.
-    operations: Vec<HeldOperation>,
-    unreadable: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    done: Option<DoneDocument>,
-}
-
-#[derive(Serialize)]
-struct DoneDocument {
-    files: usize,
-    operations_cleaned: usize,
-    sessions_left_out: Vec<String>,
-    can_be_undone: bool,
-    searched_again: Extent,
-}
-
-#[derive(Serialize, Clone, Copy)]
-struct Extent {
-    files: usize,
-    bytes: u64,
-}
-
-#[derive(Serialize)]
-struct Held {
-    path: String,
-    count: usize,
-}
-
-#[derive(Serialize)]
-struct HeldOperation {
-    id: String,
-    operation: String,
-    session_id: String,
-}
-
 /// A secret, without its value.
 #[derive(Serialize)]
 struct Secret {
@@ -88,6 +41,9 @@ struct Secret {
     length: usize,
     fingerprint: String,
     count: usize,
+    /// How many of these are numbers of JSON, which become 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    numbers: usize,
     rotate: &'static str,
     places: Vec<Place>,
 }
@@ -131,8 +87,10 @@ impl Report {
     pub(super) fn new(context: &Context, hunt: &Hunt, dry_run: bool) -> Self {
         let key = fingerprint_key(context.journal.root());
         let mut places: BTreeMap<usize, Vec<Place>> = BTreeMap::new();
+        let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         for found in &hunt.searched.found {
             if let Some(at) = hunt.vault.position(&found.finding) {
+                *numbers.entry(at).or_default() += usize::from(found.finding.is_number);
                 add_place(
                     places.entry(at).or_default(),
                     &hunt.targets[found.target],
@@ -155,6 +113,7 @@ impl Report {
                 length: secret.len(),
                 fingerprint: secret.fingerprint(&key),
                 count: places.iter().map(|p| p.count).sum(),
+                numbers: numbers.get(&at).copied().unwrap_or_default(),
                 rotate: rotation(&secret.kind),
                 places,
             }
@@ -164,7 +123,7 @@ impl Report {
             description: hunt.scanner.description(&found.finding.kind).to_owned(),
             begins_with: found.finding.beginning(),
             length: found.finding.value_len(),
-            path: text(&hunt.targets[found.target].path),
+            path: lossy(&hunt.targets[found.target].path),
             line: found.line,
         };
         Self {
@@ -174,7 +133,7 @@ impl Report {
                 files: hunt.searched.files,
                 bytes: hunt.searched.bytes,
             },
-            unreadable: hunt.searched.unread.iter().map(|(p, _)| text(p)).collect(),
+            unreadable: hunt.searched.unread.iter().map(|(p, _)| lossy(p)).collect(),
             dry_run,
             is_all: hunt.is_all,
             searched: hunt.targets.iter().map(|t| t.path.clone()).collect(),
@@ -207,45 +166,6 @@ impl Report {
         Ok(())
     }
 
-    fn document(&self, elsewhere: &Elsewhere, done: Option<&Done>) -> Document<'_> {
-        let held = self.held_files(elsewhere, done.is_some());
-        Document {
-            schema: SCHEMA,
-            operation: "redact",
-            dry_run: self.dry_run,
-            searched: self.extent,
-            secrets: &self.secrets,
-            suggestions: &self.suggestions,
-            elsewhere: held
-                .into_iter()
-                .map(|(path, count)| Held {
-                    path: text(path),
-                    count,
-                })
-                .collect(),
-            operations: elsewhere
-                .records
-                .iter()
-                .map(|r| HeldOperation {
-                    id: r.operation.id.clone(),
-                    operation: r.operation.operation.clone(),
-                    session_id: r.operation.target_id.clone(),
-                })
-                .collect(),
-            unreadable: self.unreadable.clone(),
-            done: done.map(|done| DoneDocument {
-                files: done.files,
-                operations_cleaned: done.forgotten,
-                sessions_left_out: done.live.clone(),
-                can_be_undone: done.is_kept,
-                searched_again: Extent {
-                    files: elsewhere.sweep.files,
-                    bytes: elsewhere.sweep.bytes,
-                },
-            }),
-        }
-    }
-
     /// Returns the files that have secrets; before anything is written, those that are not about to change.
     fn held_files<'e>(&self, elsewhere: &'e Elsewhere, done: bool) -> Vec<(&'e Path, usize)> {
         let left = elsewhere.sweep.left.iter();
@@ -254,211 +174,11 @@ impl Report {
             .map(|place| (place.path.as_path(), place.count))
             .collect()
     }
-
-    fn found_text(&self, context: &Context, elsewhere: &Elsewhere, home: Option<&Path>) -> String {
-        let mut out = String::new();
-        let extent = format!(
-            "searched {}, {}",
-            plural(self.extent.files as u64, "file", "files"),
-            bytes(self.extent.bytes)
-        );
-        if self.secrets.is_empty() {
-            let _ = writeln!(out, "{} {extent}", paint(GREEN, "No secrets:"));
-        } else {
-            let all = self.secrets.len() as u64;
-            let head = paint(BOLD, plural(all, "secret", "secrets"));
-            let _ = writeln!(out, "{head} ({extent})");
-        }
-        for secret in &self.secrets {
-            self.secret_text(&mut out, secret, home);
-        }
-        self.suggestion_text(&mut out, context, home);
-        self.held_text(&mut out, elsewhere, false, home);
-        for path in &self.unreadable {
-            let note = paint(YELLOW, "note:");
-            let _ = writeln!(
-                out,
-                "{note} {} cannot be read, and was not searched",
-                clean(path)
-            );
-        }
-        if self.dry_run && !self.secrets.is_empty() {
-            let name = clean(&self.name);
-            let _ = writeln!(
-                out,
-                "Nothing was written. To replace them: ccsurgery redact {name} --in-place"
-            );
-        }
-        out
-    }
-
-    fn secret_text(&self, out: &mut String, secret: &Secret, home: Option<&Path>) {
-        let begins = if secret.begins_with.is_empty() {
-            String::new()
-        } else {
-            format!("{}…, ", clean(&secret.begins_with))
-        };
-        let times = if secret.count == 1 { "once" } else { "" };
-        let times = match times {
-            "" => format!("{} times", count(secret.count as u64)),
-            once => once.to_owned(),
-        };
-        let _ = writeln!(
-            out,
-            "\n  {}  {} ({begins}{} characters, {times})",
-            paint(RED, &secret.placeholder),
-            clean(&secret.description),
-            secret.length,
-        );
-        for place in secret.places.iter().take(MOST_PLACES) {
-            let turn = place
-                .turn
-                .map_or_else(String::new, |t| format!(", turn {t}"));
-            let path = short(&place.path, home);
-            let _ = writeln!(out, "    {}{turn}: {}", place.what, clean(&path));
-        }
-        if secret.places.len() > MOST_PLACES {
-            let more = (secret.places.len() - MOST_PLACES) as u64;
-            let _ = writeln!(out, "    and {} more places", count(more));
-        }
-        let _ = writeln!(
-            out,
-            "    {}",
-            paint(DIM, format!("replace it: {}", secret.rotate))
-        );
-    }
-
-    fn suggestion_text(&self, out: &mut String, context: &Context, home: Option<&Path>) {
-        if self.suggestions.is_empty() {
-            return;
-        }
-        let all = self.suggestions.len() as u64;
-        let words = plural(all, "text might be a secret", "texts might be secrets");
-        let note = paint(YELLOW, words);
-        let _ = writeln!(
-            out,
-            "\n{note}; such a text is replaced only if you confirm it on a terminal, or name it with --literal"
-        );
-        let most = if context.verbose {
-            usize::MAX
-        } else {
-            MOST_PLACES
-        };
-        for suggestion in self.suggestions.iter().take(most) {
-            let path = short(&suggestion.path, home);
-            let _ = writeln!(
-                out,
-                "    {} ({} characters): {}, line {}",
-                clean(&suggestion.description),
-                suggestion.length,
-                clean(&path),
-                suggestion.line
-            );
-        }
-        if self.suggestions.len() > most {
-            let _ = writeln!(
-                out,
-                "    and {} more; -v lists all",
-                count(all - most as u64)
-            );
-        }
-    }
-
-    /// Lists the files and records that have a secret and were not, or are not to be, changed.
-    fn held_text(&self, out: &mut String, elsewhere: &Elsewhere, done: bool, home: Option<&Path>) {
-        let files = self.held_files(elsewhere, done);
-        if files.is_empty() && elsewhere.records.is_empty() {
-            return;
-        }
-        let _ = writeln!(
-            out,
-            "\n{}",
-            paint(YELLOW, if done { "Still in:" } else { "Also in:" })
-        );
-        for (path, n) in files {
-            let path = short(&path.to_string_lossy(), home);
-            let _ = writeln!(out, "    {} ({n}×)", clean(&path));
-        }
-        for record in &elsewhere.records {
-            let o = &record.operation;
-            let what = if record.in_kept_bytes {
-                "saved bytes"
-            } else {
-                "command line"
-            };
-            let _ = writeln!(
-                out,
-                "    {what} of operation {} ({})",
-                o.letters(),
-                clean(&o.operation)
-            );
-        }
-        if !self.is_all {
-            let _ = writeln!(
-                out,
-                "  Clean other sessions and earlier operations with: ccsurgery redact --all --in-place"
-            );
-        }
-    }
-
-    fn done_text(&self, elsewhere: &Elsewhere, done: &Done, home: Option<&Path>) -> String {
-        let mut out = String::new();
-        let secrets = plural(self.secrets.len() as u64, "secret", "secrets");
-        let files = plural(done.files as u64, "file", "files");
-        let _ = writeln!(out, "\nReplaced {secrets} in {files}.");
-        if done.forgotten > 0 {
-            let _ = writeln!(
-                out,
-                "Cleaned {}; those with secrets in their saved bytes can no longer be undone.",
-                plural(
-                    done.forgotten as u64,
-                    "earlier operation",
-                    "earlier operations"
-                )
-            );
-        }
-        let extent = format!(
-            "{}, {}, raw and decoded",
-            plural(elsewhere.sweep.files as u64, "file", "files"),
-            bytes(elsewhere.sweep.bytes)
-        );
-        let is_clean = elsewhere.sweep.left.is_empty() && elsewhere.records.is_empty();
-        if is_clean {
-            let _ = writeln!(
-                out,
-                "{} searched {extent}.",
-                paint(GREEN, "Nothing is left:")
-            );
-        } else {
-            let _ = writeln!(out, "Searched again: {extent}.");
-            self.held_text(&mut out, elsewhere, true, home);
-        }
-        for id in &done.live {
-            let note = paint(YELLOW, "warning:");
-            let _ = writeln!(
-                out,
-                "{note} session {} is open in Claude Code, and was left as it is",
-                clean(id)
-            );
-        }
-        if done.is_kept {
-            let note = paint(YELLOW, "warning:");
-            let _ = writeln!(
-                out,
-                "{note} the journal keeps the old bytes, secrets included, for `ccsurgery undo`"
-            );
-        }
-        let _ = writeln!(
-            out,
-            "Whoever read them before still knows them: replace each at its provider."
-        );
-        out
-    }
 }
 
 fn add_place(places: &mut Vec<Place>, target: &RedactTarget, found: &Found) {
     let place = Place {
-        path: text(&target.path),
+        path: lossy(&target.path),
         what: target.what,
         session_id: target.session.clone(),
         turn: found.turn,
@@ -473,13 +193,16 @@ fn add_place(places: &mut Vec<Place>, target: &RedactTarget, found: &Found) {
     }
 }
 
-/// Returns a path with the home folder as `~`.
-fn short(path: &str, home: Option<&Path>) -> String {
-    short_path(Path::new(path), home, usize::MAX / 2)
+fn lossy(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// Returns the key of the fingerprints. It is made at the first redaction; until then fingerprints are of this run only.

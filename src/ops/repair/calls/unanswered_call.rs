@@ -38,24 +38,48 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
     }
 }
 
-/// Returns the block of a result: the second copy of its words, or that the call was interrupted.
-fn block(id: &str, copy: Option<&SecondCopy>) -> String {
-    let (words, is_error) = match copy {
-        Some(copy) if copy.whole => (copy.words.clone(), ""),
-        Some(copy) => (
-            format!(
-                "[Interrupted: the result is missing. The output recorded until then follows.]\n{}",
-                copy.words
+/// The result that a call gets.
+struct CallResult {
+    /// The call's id.
+    id: String,
+    /// The second copy of its words, if there is one.
+    copy: Option<SecondCopy>,
+}
+
+impl CallResult {
+    /// Returns its block: the words of the second copy, or that the call was interrupted.
+    fn block(&self) -> String {
+        let (words, is_error) = match &self.copy {
+            Some(copy) if copy.whole => (copy.words.clone(), ""),
+            Some(copy) => (
+                format!(
+                    "[Interrupted: the result is missing. The output recorded until then follows.]\n{}",
+                    copy.words
+                ),
+                r#","is_error":true"#,
             ),
-            r#","is_error":true"#,
-        ),
-        None => (INTERRUPTED.to_owned(), r#","is_error":true"#),
-    };
-    format!(
-        r#"{{"tool_use_id":{},"type":"tool_result","content":{}{is_error}}}"#,
-        encode(id),
-        encode(&words)
-    )
+            None => (INTERRUPTED.to_owned(), r#","is_error":true"#),
+        };
+        format!(
+            r#"{{"tool_use_id":{},"type":"tool_result","content":{}{is_error}}}"#,
+            encode(&self.id),
+            encode(&words)
+        )
+    }
+
+    /// Returns a note on where its words come from, if they were restored.
+    fn warning(&self) -> Option<String> {
+        let copy = self.copy.as_ref()?;
+        let rest = if copy.whole {
+            ""
+        } else {
+            ", and may be incomplete"
+        };
+        let (id, source) = (&self.id, &copy.source);
+        Some(format!(
+            "the result of call {id} was restored from {source}{rest}"
+        ))
+    }
 }
 
 /// Returns the entry after which the result of a call is inserted: on the live path, the last of its
@@ -94,6 +118,7 @@ fn insertion_point(session: &Session, call: usize) -> usize {
     path[last as usize] as usize
 }
 
+/// Inserts one entry with the results of all these calls after the entry `after`.
 fn answer(
     session: &Session,
     plan: &mut Plan,
@@ -105,27 +130,18 @@ fn answer(
     let (Some(parent), Some(first)) = (uuid(session, after), calls.first()) else {
         return;
     };
-    let ids: Vec<String> = calls
-        .iter()
-        .filter_map(|c| tool_id(session, *c, "id"))
-        .collect();
-    let fresh = made_uuid(
-        &[
-            &["result", &parent],
-            &ids.iter().map(String::as_str).collect::<Vec<_>>()[..],
-        ]
-        .concat(),
-    );
-    let found: Vec<Option<SecondCopy>> = ids.iter().map(|id| copies.find(session, id)).collect();
-    let blocks = ids.iter().zip(&found);
-    let blocks: Vec<String> = blocks.map(|(id, copy)| block(id, copy.as_ref())).collect();
     let source = uuid(session, first.entry as usize).unwrap_or_default();
-    let is_whole = found.iter().flatten().any(|copy| copy.whole);
-    let mut more = format!(r#","sourceToolAssistantUUID":{}"#, encode(&source));
-    if !is_whole {
-        let note = encode(&format!("Error: {INTERRUPTED}"));
-        more = format!(r#","toolUseResult":{note}{more}"#);
-    }
+    let results: Vec<CallResult> = calls
+        .iter()
+        .filter_map(|call| tool_id(session, *call, "id"))
+        .map(|id| CallResult {
+            copy: copies.find(session, &id),
+            id,
+        })
+        .collect();
+    let ids: Vec<&str> = results.iter().map(|result| result.id.as_str()).collect();
+    let fresh = made_uuid(&[&["result", &parent], &ids[..]].concat());
+    let blocks: Vec<String> = results.iter().map(CallResult::block).collect();
     let content = format!("[{}]", blocks.join(","));
     let line = NewUser {
         like: e,
@@ -133,54 +149,50 @@ fn answer(
         uuid: &fresh,
         content: &content,
         time: e.time.max(0),
-        more: &more,
+        more: &fields(&results, &source),
     }
     .line(session);
-    let next = match session.graph().place(after) {
-        Standing::Path(p) => session
-            .graph()
-            .path()
-            .get(p as usize + 1)
-            .map(|&n| n as usize),
-        _ => None,
-    };
-    // After a compaction, the next entry of the path can hang on another.
-    let hangs = |&n: &usize| {
-        let parent = session.graph().parent(n);
-        parent.is_none_or(|p| p == after) && !session.entries()[n].is_boundary()
-    };
-    let next = next.filter(hangs);
-    let before = next
-        .map_or(e.line + 1, |n| session.entries()[n].line)
-        .max(e.line + 1);
-    for (id, copy) in ids.iter().zip(&found) {
-        if let Some(copy) = copy {
-            let rest = if copy.whole {
-                ""
-            } else {
-                ", and may be incomplete"
-            };
-            plan.warnings.push(format!(
-                "the result of call {id} was restored from {}{rest}",
-                copy.source
-            ));
-        }
-    }
+    plan.warnings
+        .extend(results.iter().filter_map(CallResult::warning));
     plan.note_insert(
         "result of an interrupted call",
         line.len() + 1,
         content.len(),
         ids.join(", "),
     );
-    plan.insert_line(
-        if (before as usize) < session.lines().len() {
-            InsertAt::Before(before)
-        } else {
-            InsertAt::End
-        },
-        line,
-    );
+    let next = next_below(session, after);
+    let before = next.map_or(e.line + 1, |n| session.entries()[n].line);
+    let before = before.max(e.line + 1);
+    let is_within = (before as usize) < session.lines().len();
+    let at = if is_within {
+        InsertAt::Before(before)
+    } else {
+        InsertAt::End
+    };
+    plan.insert_line(at, line);
     if let Some(next) = next {
         plan.set_parent(next, Some(&fresh));
     }
+}
+
+/// Returns the fields of the new entry that follow its message.
+fn fields(results: &[CallResult], source: &str) -> String {
+    let source = format!(r#","sourceToolAssistantUUID":{}"#, encode(source));
+    let copies = results.iter().filter_map(|result| result.copy.as_ref());
+    if copies.into_iter().any(|copy| copy.whole) {
+        return source;
+    }
+    let note = encode(&format!("Error: {INTERRUPTED}"));
+    format!(r#","toolUseResult":{note}{source}"#)
+}
+
+/// Returns the next entry of the live path, if it is a child of this one. After a compaction, it can hang on another.
+fn next_below(session: &Session, after: usize) -> Option<usize> {
+    let graph = session.graph();
+    let Standing::Path(position) = graph.place(after) else {
+        return None;
+    };
+    let next = *graph.path().get(position as usize + 1)? as usize;
+    let is_below = graph.parent(next).is_none_or(|parent| parent == after);
+    (is_below && !session.entries()[next].is_boundary()).then_some(next)
 }
