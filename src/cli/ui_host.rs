@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use anstream::adapter::strip_str;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::render::clean_lines;
@@ -113,6 +114,12 @@ fn redact_args(context: &Context, path: &str) -> Result<redact::RedactArgs, CliE
         Ok(Command::Redact(args)) => Ok(args),
         _ => Err(CliError::usage("usage", "redact cannot be run", "")),
     }
+}
+
+/// Returns a note without colours, and without the word that announces it.
+fn plain_note(note: &str) -> String {
+    let plain = strip_str(note).to_string();
+    plain.trim_start_matches("note: ").to_owned()
 }
 
 /// Returns an error as one text.
@@ -276,7 +283,7 @@ impl Host for UiHost {
                 target: (applied.id, applied.project),
                 operation: applied.operation,
                 command: shell_line(&command),
-                notes: applied.notes,
+                notes: applied.notes.iter().map(|note| plain_note(note)).collect(),
                 undone: false,
             })
         };

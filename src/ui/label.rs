@@ -33,7 +33,10 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
         }
         NodeKind::Branch => {
             let branch = &tree.branches[node.entry as usize];
-            let what = format!("branch, {} entries", branch.entries);
+            let what = match branch.entries {
+                1 => "branch, 1 entry".to_owned(),
+                entries => format!("branch, {entries} entries"),
+            };
             (what, branch.prompt.raw().to_owned())
         }
         NodeKind::Subagent => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::harness::{Home, SESSION, skipped};
+use crate::harness::{Home, SESSION, Transcript, skipped};
 
 /// How long a screen is waited for. It only matters where the interface is broken.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -89,8 +89,12 @@ impl Drop for Terminal {
 /// A home with a session of several turns.
 fn home() -> Home {
     let home = Home::new();
-    let session = home
-        .start(SESSION)
+    home.add(&session(&home));
+    home
+}
+
+fn session(home: &Home) -> Transcript {
+    home.start(SESSION)
         .prompt("find the parser")
         .thinking("Where could it be?")
         .call(
@@ -103,9 +107,7 @@ fn home() -> Home {
         .prompt("make it faster")
         .answer("It is faster now.")
         .prompt("thank you")
-        .answer("You are welcome.");
-    home.add(&session);
-    home
+        .answer("You are welcome.")
 }
 
 /// The transcripts of the project.
@@ -164,7 +166,7 @@ fn ui_browses_marks_previews_applies_and_undoes() {
     assert_eq!(transcripts(&home).len(), 1, "a preview writes nothing");
     terminal.press(&["Enter"], "Created session");
     assert_eq!(transcripts(&home).len(), 2);
-    terminal.press(&["u"], "Undone: delete.");
+    terminal.press(&["u"], "It was undone.");
     assert_eq!(transcripts(&home).len(), 1);
     assert_eq!(fs_err::read(home.transcript(SESSION)).unwrap(), original);
     terminal.press(&["q"], "ended with 0");
@@ -224,13 +226,12 @@ fn ui_notices_growth_and_refuses_what_is_out_of_date() {
         return;
     };
     terminal.press(&["g", "d"], "--turns=1");
-    let more = home.start(SESSION).prompt("one more thing").text();
-    let path = home.transcript(SESSION);
-    let grown = fs_err::read_to_string(&path).unwrap() + &more;
-    fs_err::write(&path, grown).unwrap();
+    let grown = session(&home).prompt("one more thing").text();
+    fs_err::write(home.transcript(SESSION), grown).unwrap();
     terminal.press(&[], "it has grown");
     terminal.press(&["Enter"], "the session was written since it was read");
-    terminal.press(&["R"], "--turns=1");
+    terminal.press(&["R"], "turns 4 → 3");
+    terminal.press(&[], "ccsurgery delete 5e551000 --turns=1");
     terminal.press(&["Enter"], "write a new session");
 }
 
