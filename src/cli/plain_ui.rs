@@ -177,7 +177,7 @@ impl Plain<'_> {
             let why = self.look.presenter.line(why);
             self.say(&format!("But this is refused: {why}"))?;
         }
-        let command = self.look.presenter.line(&table.command());
+        let command = self.look.presenter.line(table.command());
         self.say(&format!("The same as a command: {command}"))?;
         if table.plan.operation() == "run" {
             self.say(&format!(

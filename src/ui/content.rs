@@ -126,9 +126,12 @@ fn cut_text(text: &mut SessionText) {
     if raw.len() <= MOST {
         return;
     }
-    let end = raw.floor_char_boundary(MOST);
-    // A secret that is cut in two would not be recognised.
-    let end = raw[..end].rfind(char::is_whitespace).unwrap_or(0);
+    // A secret that is cut in two would not be recognised, so the cut is at white space.
+    let is_space = |b: &u8| b.is_ascii_whitespace();
+    let end = raw.as_bytes()[..MOST]
+        .iter()
+        .rposition(is_space)
+        .unwrap_or(0);
     let left = crate::human::bytes((raw.len() - end) as u64);
     let shown = format!(
         "{}\n… {left} more, which `ccsurgery show --full` prints",

@@ -73,7 +73,9 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     let page = isize::from(app.size.1 as i16 / 2).max(1);
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Esc if app.list.filter.is_empty() => return vec![Effect::Quit],
+        KeyCode::Esc | KeyCode::Char('q') if app.list.filter.is_empty() => {
+            return vec![Effect::Quit];
+        }
         KeyCode::Esc => {
             app.list.filter.clear();
             app.list.refresh();
@@ -111,7 +113,6 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
             app.list.filter.pop();
             app.list.refresh();
         }
-        KeyCode::Char('q') if app.list.filter.is_empty() => return vec![Effect::Quit],
         KeyCode::Char(c) if !control => {
             app.list.filter.push(c);
             app.list.cursor = 0;

@@ -159,7 +159,7 @@ fn draw_glimpse(app: &App, frame: &mut Frame<'_>, area: Rect) {
     if session.state != State::Idle {
         facts.push(session.state.name().to_owned());
     }
-    let facts = look.presenter.line(&facts.join(" · "));
+    let facts = look.presenter.line(facts.join(" · "));
     let project = session.project.as_deref().unwrap_or_default();
     let project = short_path(std::path::Path::new(project), look.home.as_deref(), room);
     let head = vec![
