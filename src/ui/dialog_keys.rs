@@ -8,8 +8,12 @@ use super::step::Plan;
 /// Handles a key while a dialog is open.
 pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     match &mut app.dialog {
-        Some(Dialog::Help { scroll }) if scrolls(scroll, key.code) => {}
-        Some(Dialog::Help { .. }) => app.dialog = None,
+        Some(Dialog::Help { scroll }) => {
+            let stays_open = scrolls(scroll, key.code);
+            if !stays_open {
+                app.dialog = None;
+            }
+        }
         Some(Dialog::Input { purpose, text }) => match key.code {
             KeyCode::Esc => app.dialog = None,
             KeyCode::Backspace if text.is_empty() => app.dialog = None,
