@@ -69,6 +69,9 @@ pub mod store;
 pub mod surgery;
 mod threads;
 pub mod transcript;
+#[cfg(feature = "ui")]
+#[doc(hidden)]
+pub mod ui;
 pub mod view;
 pub mod window;
 

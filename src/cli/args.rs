@@ -121,6 +121,7 @@ impl Color {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    Ui(commands::ui::UiArgs),
     #[command(visible_alias = "list")]
     Ls(commands::ls::LsArgs),
     Show(commands::show::ShowArgs),

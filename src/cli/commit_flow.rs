@@ -88,6 +88,11 @@ impl<'a> Job<'a> {
         })
     }
 
+    /// The state of the file when it was read.
+    pub(super) fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
     /// Adds files that come along with inserted turns. Turns that are inserted twice need them once.
     pub(super) fn bring(&mut self, files: Vec<BroughtFile>) {
         let known: Vec<PathBuf> = self.brought.iter().map(BroughtFile::path).collect();
@@ -138,6 +143,23 @@ impl Destination {
     }
 }
 
+/// What a job made.
+pub(super) struct Applied {
+    /// A sentence about it.
+    pub(super) sentence: String,
+    /// The transcript.
+    pub(super) path: PathBuf,
+    /// The session's id, and the project that it belongs to.
+    pub(super) id: String,
+    pub(super) project: Option<PathBuf>,
+    /// The command that resumes it.
+    pub(super) resume: Option<String>,
+    /// The name of the operation in the journal.
+    pub(super) operation: String,
+    /// Notes for the person.
+    pub(super) notes: Vec<String>,
+}
+
 /// A job whose session was handed to the surgery.
 pub(super) struct Task<'a> {
     pub(super) operation: &'static str,
@@ -155,7 +177,79 @@ pub(super) struct Task<'a> {
 }
 
 /// Runs a job to its end.
-pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, CliError> {
+pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliError> {
+    with_outcome(context, job, |context, task, verified, outcome| {
+        if outcome.is_idle(task) {
+            return nothing_to_do(context, task, verified);
+        }
+        let mut report = Report::new(task, verified, outcome);
+        tolerate_closed_pipe(report.show_preview(context))?;
+        if task.write.dry_run {
+            report.write_page(context)?;
+            tolerate_closed_pipe(report.show_dry_run(context))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if task.destination == Destination::InPlace {
+            confirm(context, task)?;
+        }
+        let progress = Progress::start(context.progress, "writing");
+        let published = publish(context, task, verified, outcome)?;
+        progress.done();
+        if let Some(metadata) = task
+            .destination
+            .transcript()
+            .and_then(|p| p.metadata().ok())
+        {
+            report.set_written(metadata.len());
+        }
+        for note in notes_of(published.as_ref()) {
+            context.tell(&note);
+        }
+        // The session is written: a report that cannot be must not look like a failure of that.
+        if let Err(error) = report.write_page(context) {
+            let note = paint(YELLOW, "note:");
+            context.tell(&format!(
+                "{note} the report was not written: {}",
+                error.message
+            ));
+        }
+        let printed = report.show_done(context);
+        context.end_report(printed);
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Returns what a job would do, as a dry run shows it, and whether that is nothing.
+pub(super) fn preview(context: &mut Context, job: Job<'_>) -> Result<(String, bool), CliError> {
+    with_outcome(context, job, |context, task, verified, outcome| {
+        if outcome.is_idle(task) {
+            return Ok((idle_text(context, task, verified), true));
+        }
+        let report = Report::new(task, verified, outcome);
+        Ok((report.text(context), false))
+    })
+}
+
+/// Carries a job out without a word, and returns what was made; `None` if there was nothing to do.
+pub(super) fn apply(context: &mut Context, job: Job<'_>) -> Result<Option<Applied>, CliError> {
+    with_outcome(context, job, |context, task, verified, outcome| {
+        if outcome.is_idle(task) {
+            return Ok(None);
+        }
+        let report = Report::new(task, verified, outcome);
+        let published = publish(context, task, verified, outcome)?;
+        let notes = notes_of(published.as_ref());
+        let operation = published.map(|p| p.operation.id).unwrap_or_default();
+        Ok(Some(report.applied(context, operation, notes)))
+    })
+}
+
+/// Operates and verifies, and hands over what came of it.
+fn with_outcome<T>(
+    context: &mut Context,
+    mut job: Job<'_>,
+    then: impl FnOnce(&mut Context, &Task<'_>, &Verified, &Outcome<'_>) -> Result<T, CliError>,
+) -> Result<T, CliError> {
     let brought = std::mem::take(&mut job.brought);
     let progress = Progress::start(context.progress, "planning");
     let (task, surgery, copy) = prepare(context, job)?;
@@ -164,41 +258,7 @@ pub(super) fn run(context: &mut Context, mut job: Job<'_>) -> Result<ExitCode, C
     let verified = operated.verify()?;
     let outcome = Outcome::new(context, &task, &verified, copy, brought)?;
     progress.done();
-    if outcome.is_idle(&task) {
-        return nothing_to_do(context, &task, &verified);
-    }
-    let mut report = Report::new(&task, &verified, &outcome);
-    tolerate_closed_pipe(report.show_preview(context))?;
-    if task.write.dry_run {
-        report.write_page(context)?;
-        tolerate_closed_pipe(report.show_dry_run(context))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if task.destination == Destination::InPlace {
-        confirm(context, &task)?;
-    }
-    let progress = Progress::start(context.progress, "writing");
-    let published = publish(context, &task, &verified, &outcome)?;
-    progress.done();
-    if let Some(metadata) = task
-        .destination
-        .transcript()
-        .and_then(|p| p.metadata().ok())
-    {
-        report.set_written(metadata.len());
-    }
-    tell_of(context, published.as_ref());
-    // The session is written: a report that cannot be must not look like a failure of that.
-    if let Err(error) = report.write_page(context) {
-        let note = paint(YELLOW, "note:");
-        context.tell(&format!(
-            "{note} the report was not written: {}",
-            error.message
-        ));
-    }
-    let printed = report.show_done(context);
-    context.end_report(printed);
-    Ok(ExitCode::SUCCESS)
+    then(context, &task, &verified, &outcome)
 }
 
 /// A reader that closed the pipe does not stop the work that was asked for.
@@ -519,22 +579,25 @@ fn publish(
     }
 }
 
-/// Reports what a person should know of what was published.
-fn tell_of(context: &mut Context, published: Option<&Published>) {
-    let Some(published) = published else { return };
-    if let Some(path) = &published.quarantine {
-        context.tell(&format!(
+/// Returns what a person should know of what was published.
+fn notes_of(published: Option<&Published>) -> Vec<String> {
+    let Some(published) = published else {
+        return Vec::new();
+    };
+    let kept = published.quarantine.as_ref().map(|path| {
+        format!(
             "what could not be read is kept in {}",
             clean(&path.to_string_lossy())
-        ));
-    }
-    if let Some(why) = &published.not_in_index {
-        context.tell(&format!(
+        )
+    });
+    let listed = published.not_in_index.as_ref().map(|why| {
+        format!(
             "{} the new session is not in sessions-index.json yet: {}",
             paint(YELLOW, "note:"),
             clean(why)
-        ));
-    }
+        )
+    });
+    kept.into_iter().chain(listed).collect()
 }
 
 /// Reports that there is nothing to do, and why if that is known. The transcript still goes to the file or the

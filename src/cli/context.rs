@@ -24,6 +24,8 @@ pub(super) struct Context {
     pub(super) out: AutoStream<io::Stdout>,
     pub(super) err: AutoStream<io::Stderr>,
     pub(super) config: Config,
+    /// The options that every command takes, as they were given.
+    pub(super) global: Global,
     /// The current project's folder.
     pub(super) project: PathBuf,
     /// The folder in which the program was started.
@@ -91,6 +93,7 @@ impl Context {
             home,
             pager: (!global.no_pager).then(|| pager(&settings)),
             settings,
+            global: global.clone(),
             json: global.json,
             quiet: global.quiet,
             verbose: global.verbose,

@@ -12,7 +12,9 @@ use super::args::Global;
 const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Look",
-        &["ls", "show", "grep", "inspect", "payload", "diff", "export"],
+        &[
+            "ui", "ls", "show", "grep", "inspect", "payload", "diff", "export",
+        ],
     ),
     ("Copy", &["clone", "extract", "graft"]),
     (

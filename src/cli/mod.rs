@@ -14,6 +14,7 @@ mod names;
 mod operations;
 mod pager;
 mod passphrase;
+mod plain_ui;
 mod plan_file;
 mod progress;
 mod prompt_history;
@@ -26,8 +27,10 @@ mod selection;
 mod settings;
 mod shell;
 mod summary;
+mod ui_host;
 
-use std::io::Write as _;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -47,7 +50,8 @@ pub fn main() -> ExitCode {
         Ok(settings) => (settings, None),
         Err(error) => (Settings::default(), Some(error)),
     };
-    let parsed = settings.apply(Cli::command()).try_get_matches();
+    let words = with_default_command(std::env::args_os().collect());
+    let parsed = settings.apply(Cli::command()).try_get_matches_from(words);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
@@ -76,8 +80,19 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Adds the command that opens the terminal interface where a person on a terminal names none.
+fn with_default_command(mut words: Vec<OsString>) -> Vec<OsString> {
+    let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    if words.len() == 1 && terminal && !is_dumb {
+        words.push("ui".into());
+    }
+    words
+}
+
 fn run(command: Command, context: &mut Context) -> Result<ExitCode, CliError> {
     match command {
+        Command::Ui(args) => commands::ui::run(&args, context),
         Command::Ls(args) => commands::ls::run(&args, context),
         Command::Grep(args) => commands::grep::run(&args, context),
         Command::Show(args) => commands::show::run(&args, context),

@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod tests;
+mod typed;
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -29,6 +30,8 @@ use super::commit_flow::Job;
 use super::context::Context;
 use super::error::{CliError, ErrorKind};
 use super::settings::Settings;
+
+pub(super) use typed::typed_step;
 
 /// The options of an operation that a plan may contain.
 pub(super) trait StepOptions: Args {
@@ -177,7 +180,7 @@ fn read(path: &Path) -> Result<Vec<PlanStep>, CliError> {
 }
 
 /// Parses the text of a plan; `name` is what messages call its file.
-fn parse(name: &str, text: &str) -> Result<Vec<PlanStep>, CliError> {
+pub(super) fn parse(name: &str, text: &str) -> Result<Vec<PlanStep>, CliError> {
     let bad = |span, message: &str| bad_plan(name, text, span, message);
     let file: PlanFile = toml::from_str(text).map_err(|e| bad(e.span(), e.message()))?;
     steps(name, text, &file.step)

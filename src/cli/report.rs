@@ -17,7 +17,7 @@ use crate::surgery::{Change, Figures, Verified};
 use crate::view::Overview;
 
 use super::args::DiffForm;
-use super::commit_flow::{Destination, Outcome, Task, is_unseen};
+use super::commit_flow::{Applied, Destination, Outcome, Task, is_unseen};
 use super::context::Context;
 use super::destination::Resume;
 use super::error::CliError;
@@ -97,13 +97,40 @@ impl<'a> Report<'a> {
         if is_unseen(context, self.task) {
             return Ok(());
         }
-        let text = self.preview(context) + &self.steps(context.columns) + &self.diff(context);
+        let text = self.text(context);
         // Standard output belongs to the transcript if that was asked for.
         if self.task.destination == Destination::Stdout && !self.task.write.dry_run {
             context.err.write_all(text.as_bytes())
         } else {
             context.out.write_all(text.as_bytes())?;
             context.out.flush()
+        }
+    }
+
+    /// Returns what will happen, as text with colours.
+    pub(super) fn text(&self, context: &Context) -> String {
+        self.preview(context) + &self.steps(context.columns) + &self.diff(context)
+    }
+
+    /// Describes what was made.
+    pub(super) fn applied(
+        &self,
+        context: &Context,
+        operation: String,
+        mut notes: Vec<String>,
+    ) -> Applied {
+        let (id, path) = self.target();
+        let project = self.task.project.as_deref();
+        let resume = Resume::of(context, &self.task.destination, &path, &id, project);
+        notes.extend(resume.note);
+        Applied {
+            sentence: self.made(context, &path),
+            project: project.map(Path::to_owned),
+            resume: resume.command,
+            id,
+            path,
+            operation,
+            notes,
         }
     }
 

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::SCHEMA;
 use super::branches::{branch_entries, sidechain_entries};
-use super::items::{TurnItem, add_entry, time_text};
+use super::items::{TurnItem, add_entry, add_parts, time_text};
 use super::overview::Overview;
 use super::session_text::SessionText;
-use crate::session::{Session, Standing};
+use crate::session::{At, Session, Standing};
 use crate::transcript::{Kind, PromptKind, Subtype};
 use crate::window::{Calibration, EntryWeights, Weight, line_weight, recorded_window};
 
@@ -70,6 +70,28 @@ impl TurnContent {
     pub fn of(session: &Session, from: u32, to: u32) -> Vec<Self> {
         let members = live_members(session, from, to);
         grouped(session, &members, from, to)
+    }
+
+    /// Returns what some entries hold, as a part of this turn.
+    pub fn of_entries(session: &Session, turn: u32, entries: &[u32]) -> Self {
+        let mut content = Self::empty(turn);
+        for &i in entries {
+            content.add(session, i as usize);
+        }
+        content.finish()
+    }
+
+    /// Returns one block of an entry, as a part of this turn; a call comes with its result.
+    pub fn of_block(session: &Session, turn: u32, at: At) -> Self {
+        let mut content = Self::empty(turn);
+        let e = &session.entries()[at.entry as usize];
+        if e.time != i64::MIN {
+            content.time_ms = Some(e.time);
+        }
+        content.shown = session.graph().is_shown(at.entry as usize);
+        let block = session.block(at.block);
+        add_parts(session, e, Some(block), &mut content.items);
+        content.finish()
     }
 
     fn empty(turn: u32) -> Self {
@@ -173,7 +195,7 @@ impl Conversation {
 }
 
 /// Returns the entries of some turns of the live path with their turns, in the order of the conversation.
-fn live_members(session: &Session, from: u32, to: u32) -> Vec<(u32, u32)> {
+pub(crate) fn live_members(session: &Session, from: u32, to: u32) -> Vec<(u32, u32)> {
     let (graph, turns) = (session.graph(), session.turns());
     let mut members: Vec<(u32, u32)> = Vec::new();
     for i in 0..session.entries().len() {

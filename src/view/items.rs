@@ -122,9 +122,20 @@ pub struct MediaItem {
 
 /// Adds what an entry holds. A result is listed after its call, wherever its entry is.
 pub(super) fn add_entry(session: &Session, e: &Entry, out: &mut Vec<TurnItem>) {
+    add_parts(session, e, None, out);
+}
+
+/// Adds what an entry holds, or only one of its blocks.
+pub(super) fn add_parts(
+    session: &Session,
+    e: &Entry,
+    only: Option<&Block>,
+    out: &mut Vec<TurnItem>,
+) {
     let mut reader = EntryReader {
         session,
         entry: e,
+        only: only.map(|block| block.span),
         uuid: session.uuid(e),
         time: time_text(e.time),
         out,
@@ -179,6 +190,8 @@ fn note(what: &str, text: String) -> ItemContent {
 struct EntryReader<'a> {
     session: &'a Session,
     entry: &'a Entry,
+    /// The only block that is wanted, if not all are.
+    only: Option<Span>,
     uuid: Option<String>,
     time: Option<String>,
     out: &'a mut Vec<TurnItem>,
@@ -200,7 +213,9 @@ impl EntryReader<'_> {
             self.push(text(prompt_text(session, e).unwrap_or_default()));
         }
         let line = session.text(e);
-        for block in session.blocks(e) {
+        let only = self.only;
+        let is_wanted = |block: &&Block| only.is_none_or(|only| only == block.span);
+        for block in session.blocks(e).iter().filter(is_wanted) {
             let raw = block.span.of(line);
             match block.kind {
                 BlockKind::Text => self.push(text(words_of(raw, "text"))),
@@ -258,6 +273,7 @@ impl EntryReader<'_> {
         let mut own = EntryReader {
             session: self.session,
             entry: e,
+            only: None,
             uuid: self.session.uuid(e),
             time: time_text(e.time),
             out: &mut *self.out,

@@ -29,6 +29,8 @@ pub(crate) use boundary::back_to_boundary;
 pub use branches::{Branch, Branches};
 pub use call_summary::CallSummary;
 pub use compare::{Changed, Comparison};
+#[cfg(feature = "ui")]
+pub(crate) use conversation::live_members;
 pub use conversation::{Conversation, TurnContent};
 pub use difference::{ChangedEntry, Compared, Difference, DifferenceSide, EntryReference};
 pub use excerpt::{entry_label, entry_summary, entry_text};

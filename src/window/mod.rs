@@ -21,4 +21,6 @@ pub use image::{Picture, images};
 pub use payload::{Message, payload};
 pub(crate) use shown_order::{end_of_conversation, shown_entries, tail_of_conversation};
 pub(crate) use usage::{lower_usage, recorded_window};
+#[cfg(feature = "ui")]
+pub(crate) use weight::weight_of_block;
 pub use weight::{Weight, line_weight};

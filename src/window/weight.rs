@@ -162,16 +162,7 @@ pub(crate) fn weigh<'a>(line: impl Fn() -> &'a [u8], blocks: &[Block], e: &Entry
         }
         Kind::User | Kind::Assistant => {
             let line = line();
-            let weigh = |block: &Block| {
-                let content = if block.kind.is_result() {
-                    block.content(line).map_or(0, Span::len)
-                } else {
-                    0
-                };
-                let raw = block.span.of(line);
-                block_weight(block.kind, raw, content, block.may_hold_media())
-            };
-            blocks.iter().map(weigh).sum()
+            blocks.iter().map(|b| weight_of_block(b, line)).sum()
         }
         Kind::Attachment => match e.window_use() {
             WindowUse::ShownBytes(0) => Weight::default(),
@@ -184,6 +175,17 @@ pub(crate) fn weigh<'a>(line: impl Fn() -> &'a [u8], blocks: &[Block], e: &Entry
         }
         _ => Weight::default(),
     }
+}
+
+/// Weighs a block of this line as if it was shown.
+pub(crate) fn weight_of_block(block: &Block, line: &[u8]) -> Weight {
+    let content = if block.kind.is_result() {
+        block.content(line).map_or(0, Span::len)
+    } else {
+        0
+    };
+    let raw = block.span.of(line);
+    block_weight(block.kind, raw, content, block.may_hold_media())
 }
 
 fn attachment_weight(line: &[u8], e: &Entry) -> Weight {

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 const COMMANDS: &[&str] = &[
+    "ui",
     "ls",
     "show",
     "grep",

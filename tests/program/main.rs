@@ -45,3 +45,4 @@ mod terminal;
 mod transforms;
 mod trim;
 mod trim_protection;
+mod ui;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The layers, lowest first. `human` and `threads` are small helpers that any of them may use.
-const LAYERS: [&str; 14] = [
+const LAYERS: [&str; 15] = [
     "json",
     "secrets",
     "document",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 14] = [
     "store",
     "render",
     "export",
+    "ui",
     "cli",
 ];
 

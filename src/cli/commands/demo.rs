@@ -99,6 +99,7 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
         home: Some(home.to_owned()),
         settings: Settings::default(),
         pager: None,
+        global: context.global.clone(),
         json: false,
         quiet: false,
         verbose: false,

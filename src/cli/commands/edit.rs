@@ -121,6 +121,11 @@ fn edit_turns(
     commit_flow::run(context, job)
 }
 
+/// Opens a person's editor with a text, and returns what it became.
+pub(crate) fn in_editor(text: &str) -> Result<String, CliError> {
+    Ok(like(text, edited(text)?))
+}
+
 /// Removes the newline that editors add at the end, if the present text has none.
 fn like(present: &str, mut text: String) -> String {
     if !present.ends_with('\n') && text.ends_with('\n') {

@@ -182,7 +182,8 @@ fn expiry(retention: Retention) -> String {
     )
 }
 
-fn rows(context: &Context, listed: Vec<Listed>) -> Vec<SessionRow> {
+/// Returns rows for sessions that were listed.
+pub(crate) fn rows(context: &Context, listed: Vec<Listed>) -> Vec<SessionRow> {
     let mut clients = running(&context.config);
     let retention = Retention::of(&context.config);
     let shorts = short_ids(&listed);

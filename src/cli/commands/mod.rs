@@ -39,5 +39,6 @@ pub(super) mod strip_thinking;
 pub(super) mod title;
 pub(super) mod trim;
 pub(super) mod truncate;
+pub(super) mod ui;
 pub(super) mod uncompact;
 pub(super) mod undo;

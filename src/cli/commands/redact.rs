@@ -82,6 +82,13 @@ pub(crate) struct RedactArgs {
     in_place: InPlaceArgs,
 }
 
+impl RedactArgs {
+    /// Sets where the result is written.
+    pub(crate) fn set_write(&mut self, write: WriteArgs) {
+        self.write = write;
+    }
+}
+
 /// What was found, and where.
 pub(super) struct Hunt {
     pub(super) targets: Vec<RedactTarget>,
@@ -222,33 +229,25 @@ impl Hunt {
     }
 }
 
+/// Searches one session, and hands over the job that writes a new session without the secrets.
+pub(crate) fn with_copy<T>(
+    args: RedactArgs,
+    context: &mut Context,
+    then: impl FnOnce(&mut Context, Job<'_>) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let scanner = sources::scanner(&args)?;
+    let hunt = hunt(context, &args, scanner)?;
+    with_job(context, args, &hunt, then)
+}
+
 /// Writes a new session without the secrets.
 fn copy(context: &mut Context, args: RedactArgs, hunt: Hunt) -> Result<ExitCode, CliError> {
     let Some(session) = &hunt.session else {
         return Err(CliError::usage("usage", "--all needs --in-place", ""));
     };
     let secrets = hunt.vault.secrets().len() as u64;
-    let ledger = Ledger::new(hunt.vault.clone());
-    let redact = Redact {
-        scanner: &hunt.scanner,
-        ledger: &ledger,
-    };
-    let name = Some(session.path.to_string_lossy().into_owned());
-    let arg = SessionArg { session: name };
     let dry_run = args.write.dry_run;
-    let mut job = Job::new(context, &arg, "redact", args.write, args.in_place)?.with(redact);
-    if job.write.title.is_none() && job.write.output.is_none() {
-        let title = title_for(&Overview::of(&job.session), "redact");
-        let found = hunt.scanner.scan(title.as_bytes());
-        let safe = ledger.replaced(title.as_bytes(), &found);
-        job.write.title = Some(String::from_utf8_lossy(&safe).into_owned());
-    }
-    job.for_subagents = Some(SubagentWork {
-        transform: Box::new(redact),
-        only: None,
-        redact: Some((&hunt.scanner, &ledger)),
-    });
-    let code = commit_flow::run(context, job)?;
+    let code = with_job(context, args, &hunt, commit_flow::run)?;
     if secrets > 0 && !dry_run {
         let (noun, them) = if secrets == 1 {
             ("secret", "it")
@@ -265,4 +264,36 @@ fn copy(context: &mut Context, args: RedactArgs, hunt: Hunt) -> Result<ExitCode,
         let _ = std::io::Write::write_fmt(&mut context.err, format_args!("{note}\n"));
     }
     Ok(code)
+}
+
+/// Makes the job that writes a new session without the secrets that were found.
+fn with_job<T>(
+    context: &mut Context,
+    args: RedactArgs,
+    hunt: &Hunt,
+    then: impl FnOnce(&mut Context, Job<'_>) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let Some(session) = &hunt.session else {
+        return Err(CliError::usage("usage", "--all needs --in-place", ""));
+    };
+    let ledger = Ledger::new(hunt.vault.clone());
+    let redact = Redact {
+        scanner: &hunt.scanner,
+        ledger: &ledger,
+    };
+    let name = Some(session.path.to_string_lossy().into_owned());
+    let arg = SessionArg { session: name };
+    let mut job = Job::new(context, &arg, "redact", args.write, args.in_place)?.with(redact);
+    if job.write.title.is_none() && job.write.output.is_none() {
+        let title = title_for(&Overview::of(&job.session), "redact");
+        let found = hunt.scanner.scan(title.as_bytes());
+        let safe = ledger.replaced(title.as_bytes(), &found);
+        job.write.title = Some(String::from_utf8_lossy(&safe).into_owned());
+    }
+    job.for_subagents = Some(SubagentWork {
+        transform: Box::new(redact),
+        only: None,
+        redact: Some((&hunt.scanner, &ledger)),
+    });
+    then(context, job)
 }

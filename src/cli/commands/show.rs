@@ -170,7 +170,7 @@ fn list_agents(
 }
 
 /// Returns the subagents of a session, with their transcripts.
-pub(super) fn subagents(
+pub(crate) fn subagents(
     context: &Context,
     found: &Located,
     session: &Session,
@@ -195,7 +195,7 @@ pub(super) fn subagents(
     Ok(Subagents::of(session, &found.id, &files))
 }
 
-pub(super) fn subagent_conversation(
+pub(crate) fn subagent_conversation(
     context: &Context,
     found: &Located,
     session: &Session,

@@ -67,6 +67,17 @@ pub(crate) fn run(args: &UndoArgs, context: &mut Context) -> Result<ExitCode, Cl
     report(context, Wanted::Undo, &done, &steps, false)
 }
 
+/// Undoes an operation without a question, the last one if none is named; returns a sentence about it.
+pub(crate) fn undo_now(context: &mut Context, name: Option<&str>) -> Result<String, CliError> {
+    context.recover()?;
+    let operation = pick(context, name, Wanted::Undo)?;
+    let explained = |e| explain(e, &operation, Wanted::Undo);
+    store::check_undo(&context.journal, &operation, false).map_err(explained)?;
+    refuse_live(context, &operation, Wanted::Undo)?;
+    store::undo(&context.journal, operation.clone(), false).map_err(explained)?;
+    Ok(format!("Undone: {}.", clean(&operation.operation)))
+}
+
 /// Finds the operation, shows what will happen, and asks. A dry run writes nothing: it does not even clean up after an
 /// interrupted run.
 pub(super) fn prepare(

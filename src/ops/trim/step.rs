@@ -51,7 +51,7 @@ pub enum OutputKind {
 
 impl OutputKind {
     /// Returns how many lines stay at the head and at the tail.
-    fn ends(self) -> (usize, usize) {
+    pub fn ends(self) -> (usize, usize) {
         match self {
             OutputKind::Large => (10, 10),
             OutputKind::Report => (6, 6),
@@ -63,7 +63,7 @@ impl OutputKind {
     }
 
     /// Whether lines that matter stay, such as failures.
-    fn keeps_key_lines(self) -> bool {
+    pub fn keeps_key_lines(self) -> bool {
         matches!(
             self,
             OutputKind::Large | OutputKind::Other | OutputKind::Report

@@ -82,6 +82,11 @@ impl Pattern {
         })
     }
 
+    /// Whether a line of a transcript may hold a match, by its bytes.
+    pub fn may_match(&self, line: &[u8]) -> bool {
+        self.raw.is_match(line)
+    }
+
     /// Returns the matches in one line of text.
     pub fn matches_in(&self, line: &str) -> Vec<std::ops::Range<usize>> {
         self.text.find_iter(line).map(|m| m.range()).collect()

@@ -80,7 +80,7 @@ pub(super) fn exported(
     found: &Located,
     redactor: &Redactor,
 ) -> Result<(String, Conversation), CliError> {
-    let session = names::open_to_read(found)?;
+    let session = names::open_to_read(context, found)?;
     let agents = subagents(context, found, &session)?;
     let files = agent_sessions(&agents)?;
     let mut subagents: Vec<(&Session, Conversation)> = agents
