@@ -121,7 +121,7 @@ fn from_head<'k>(secret: &'k KnownSecret, text: &[u8], start: usize) -> Option<K
     let same = rest.iter().zip(&secret.value).take_while(|(a, b)| a == b);
     let len = same.count();
     let is_cut = len < secret.value.len();
-    let goes_on = rest.get(len).is_some_and(is_word);
+    let goes_on = rest.get(len).is_some_and(|b| is_word(*b));
     if is_cut && (goes_on || head(secret).len() == secret.value.len()) {
         return None;
     }
@@ -138,7 +138,7 @@ fn from_tail<'k>(secret: &'k KnownSecret, text: &[u8], end: usize) -> Option<Kno
     let same = before.zip(secret.value.iter().rev());
     let len = same.take_while(|(a, b)| a == b).count();
     let start = end - len;
-    let goes_on = start > 0 && is_word(&text[start - 1]);
+    let goes_on = start > 0 && is_word(text[start - 1]);
     let is_cut = len < secret.value.len();
     (is_cut && !goes_on).then_some(KnownHit {
         range: start..end,
@@ -147,7 +147,7 @@ fn from_tail<'k>(secret: &'k KnownSecret, text: &[u8], end: usize) -> Option<Kno
     })
 }
 
-fn is_word(b: &u8) -> bool {
+fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
 }
 

@@ -38,8 +38,7 @@ fn axe() -> Result<String, String> {
         let _ = fs_err::remove_file(folder.join(archive));
     }
     let text = fs_err::read_to_string(&path).map_err(|e| e.to_string())?;
-    let hash = Sha256::digest(&text);
-    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = format!("{:x}", Sha256::digest(&text));
     assert_eq!(hash, HASH, "{} is not the pinned file", path.display());
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! A small client of the WebDriver protocol: it starts Chromium without a window and drives it.
+//! A small client of the `WebDriver` protocol: it starts Chromium without a window and drives it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -167,7 +167,7 @@ impl Browser {
         self.post(&format!("/element/{id}/click"), &json!({}));
     }
 
-    /// Types keys, each a character or a code of WebDriver.
+    /// Types keys, each a character or a code of `WebDriver`.
     pub(super) fn keys(&self, keys: &str) {
         let strokes: Vec<Value> = keys
             .chars()

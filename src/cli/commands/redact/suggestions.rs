@@ -87,7 +87,8 @@ fn describe(context: &Context, hunt: &Hunt, found: &Found) -> String {
         let is_json = Form::of(&target.path) != Form::Text;
         let (before, after) = around(source.bytes(), &found.finding.range, is_json);
         let line = format!("{}{}{}", clean(&before), "▒".repeat(8), clean(&after));
-        out += &format!("\n    {}", paint(DIM, line));
+        out.push_str("\n    ");
+        out.push_str(&paint(DIM, line));
     }
     out
 }
