@@ -1,5 +1,6 @@
 //! The terminal interface in a real terminal: keys are sent through tmux, and screens are read.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -141,7 +142,7 @@ fn without_ids(path: &Path) -> String {
                 ids.push(id.to_owned());
                 ids.len() - 1
             });
-            out.push_str(&format!("[id {number}]"));
+            let _ = write!(out, "[id {number}]");
             rest = &rest[36..];
         } else {
             let next = rest.chars().next().expect("a character");
