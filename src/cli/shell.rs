@@ -1,5 +1,6 @@
 //! The shell that a person types in: how words are quoted for it, and how a command line is run.
 
+use std::io;
 use std::path::Path;
 use std::process::Command;
 
@@ -91,6 +92,22 @@ pub(super) fn run_line(line: &str, file: Option<&Path>) -> Command {
     let mut command = Command::new("cmd");
     command.raw_arg(format!("/S /C \"{line}{}\"", file.unwrap_or_default()));
     command
+}
+
+/// Replaces this process with a command; returns why that did not work.
+#[cfg(unix)]
+pub(super) fn replace_process(command: &mut Command) -> io::Error {
+    use std::os::unix::process::CommandExt as _;
+    command.exec()
+}
+
+/// Runs a command and ends this process with its code, where a process cannot be replaced; returns why that did not work.
+#[cfg(not(unix))]
+pub(super) fn replace_process(command: &mut Command) -> io::Error {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(error) => error,
+    }
 }
 
 #[cfg(test)]

@@ -3,12 +3,11 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event as Input};
-use signal_hook::consts::{SIGHUP, SIGTERM};
 
 use super::app::{App, Effect, Event, Made};
 use super::host::{Host, carry_out, editable};
@@ -40,6 +39,8 @@ pub struct Runner {
     reader: Latest,
     forecaster: Latest,
     writer: Option<JoinHandle<()>>,
+    /// Held while something is written.
+    writing: Arc<Mutex<()>>,
     ending: Option<Ending>,
 }
 
@@ -54,6 +55,7 @@ impl Runner {
             reader: Latest::start(),
             forecaster: Latest::start(),
             writer: None,
+            writing: Arc::default(),
             ending: None,
         }
     }
@@ -61,9 +63,7 @@ impl Runner {
     /// Runs until the person leaves, the terminal is gone, or the process is asked to end.
     pub fn run(mut self, first: Vec<Effect>) -> io::Result<Ending> {
         let is_ended = Arc::new(AtomicBool::new(false));
-        for signal in [SIGHUP, SIGTERM] {
-            signal_hook::flag::register(signal, Arc::clone(&is_ended))?;
-        }
+        end_with_terminal(&is_ended, &self.writing)?;
         let mut terminal = OwnTerminal::take()?;
         let size = terminal.screen.size()?;
         self.app.size = (size.width, size.height);
@@ -170,7 +170,9 @@ impl Runner {
         let is_read = matches!(effect, Effect::Read(..) | Effect::Glimpse(..));
         let is_forecast = matches!(effect, Effect::Forecast(..));
         let writes = matches!(effect, Effect::Apply(..) | Effect::Undo(_));
+        let writing = Arc::clone(&self.writing);
         let work = move || {
+            let _held = writes.then(|| hold(&writing));
             if let Some(event) = carry_out(effect, tree.as_ref(), &*host, &look) {
                 let _ = answers.send(event);
             }
@@ -187,6 +189,39 @@ impl Runner {
             }
         }
     }
+}
+
+fn hold(writing: &Mutex<()>) -> MutexGuard<'_, ()> {
+    writing.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How long the interface has to end by itself when it is asked to.
+#[cfg(unix)]
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Ends the interface when its terminal is closed or the process is asked to end.
+///
+/// Where the terminal is gone, waiting for keys never returns: then the process ends, once nothing is being written.
+#[cfg(unix)]
+fn end_with_terminal(is_ended: &Arc<AtomicBool>, writing: &Arc<Mutex<()>>) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGTERM])?;
+    let (is_ended, writing) = (Arc::clone(is_ended), Arc::clone(writing));
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            is_ended.store(true, Ordering::Relaxed);
+            std::thread::sleep(GRACE);
+            let _held = hold(&writing);
+            std::process::exit(128 + signal);
+        }
+    });
+    Ok(())
+}
+
+/// The console ends the process by itself when it is closed.
+#[cfg(not(unix))]
+fn end_with_terminal(_: &Arc<AtomicBool>, _: &Arc<Mutex<()>>) -> io::Result<()> {
+    Ok(())
 }
 
 /// Counts an answer that is due, until it is dropped.

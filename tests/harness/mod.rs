@@ -202,6 +202,14 @@ pub(crate) fn mode(path: &Path) -> u32 {
     fs_err::metadata(path).expect("a file").permissions().mode() & 0o777
 }
 
+/// Checks that only the owner can read a file, where that is a matter of its mode.
+pub(crate) fn assert_private(path: &Path) {
+    #[cfg(unix)]
+    assert_eq!(mode(path), 0o600, "{}", path.display());
+    #[cfg(not(unix))]
+    assert!(path.is_file(), "{}", path.display());
+}
+
 pub(crate) fn set_mode(path: &Path, mode: u32) {
     #[cfg(unix)]
     {

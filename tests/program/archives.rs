@@ -5,7 +5,7 @@ use crate::places::{home, without_state};
 
 use std::time::{Duration, SystemTime};
 
-use harness::{Home, SESSION, mode};
+use harness::{Home, SESSION, assert_private};
 
 /// Everything that belongs to Claude Code, with the times of the files.
 fn files(home: &Home) -> Vec<(String, Vec<u8>)> {
@@ -25,7 +25,7 @@ fn archive_and_restore_bring_everything_back_byte_for_byte() {
     assert_eq!(refused.code, 3, "{refused:?}");
     let document = home.json(&["archive", SESSION, "--yes"]);
     let path = document["sessions"][0]["archive"].as_str().unwrap();
-    assert_eq!(mode(std::path::Path::new(path)), 0o600);
+    assert_private(std::path::Path::new(path));
     let left = home.names();
     let ours = |n: &&String| n.contains(SESSION) && !n.ends_with('/');
     assert_eq!(left.iter().find(ours), None);

@@ -7,7 +7,7 @@ use crate::places::{home, without_state};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use harness::{Home, SESSION, Transcript, mode, records};
+use harness::{Home, SESSION, Transcript, assert_private, records};
 use serde_json::{Value, json};
 
 /// A key that every scanner knows.
@@ -33,7 +33,7 @@ fn assert_refused(run: &harness::Run, words: &str) {
 fn import_takes_a_session_with_everything_to_another_machine() {
     let (there, here) = (home(), Home::new());
     let path = bundle(&there, &["--memory"]);
-    assert_eq!(mode(Path::new(&path)), 0o600);
+    assert_private(Path::new(&path));
     let before = here.everything();
     let shown = here.run(&["import", &path, "-n"]);
     assert_eq!(shown.code, 0, "{shown:?}");

@@ -263,6 +263,37 @@ fn ui_leaves_the_terminal_as_it_was() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn ui_ends_when_its_terminal_is_closed() {
+    let home = home();
+    let Some(terminal) = Terminal::start(&home, "ui @", (80, 24)) else {
+        return;
+    };
+    let shell = terminal
+        .command()
+        .args(["display-message", "-p", "#{pane_pid}"])
+        .output()
+        .expect("tmux answers");
+    let shell = String::from_utf8_lossy(&shell.stdout).trim().to_owned();
+    let children = fs_err::read_to_string(format!("/proc/{shell}/task/{shell}/children"));
+    let program = children.expect("the shell runs").trim().to_owned();
+    let is_running = || {
+        let state = fs_err::read_to_string(format!("/proc/{program}/stat")).unwrap_or_default();
+        state.contains("(ccsurgery) ") && !state.contains("(ccsurgery) Z")
+    };
+    assert!(is_running());
+    drop(terminal);
+    let begun = Instant::now();
+    while is_running() {
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "the program goes on without a terminal"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn ui_in_a_pipe_is_the_help() {
     let run = Home::new().run(&[]);

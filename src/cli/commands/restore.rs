@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::render::{BOLD, clean, clean_lines, paint};
 use crate::store::{
-    Archived, Archives, BundleError, Limits, Operation, Restoration, Retention, Sessions, Staging,
-    kept_time, unpack,
+    ArchiveList, Archived, Archives, BundleError, Limits, Operation, Restoration, Retention,
+    Sessions, Staging, kept_time, unpack,
 };
 
 use super::super::context::Context;
@@ -101,6 +101,23 @@ fn check(restoration: &Restoration) -> Result<(), CliError> {
     }
 }
 
+/// Returns the error for a name that no archive has, or the reason why the archive that it may mean cannot be read.
+fn not_found(name: &str, unreadable: Vec<(PathBuf, BundleError)>) -> CliError {
+    let starts = |(path, _): &(PathBuf, BundleError)| {
+        let file = path.file_stem().unwrap_or_default().to_string_lossy();
+        file.starts_with(name)
+    };
+    if let Some((path, error)) = unreadable.into_iter().find(starts) {
+        let path = clean(&path.to_string_lossy());
+        return CliError::from(error).hint(format!("the archive is {path}; nothing was changed"));
+    }
+    CliError::failed(
+        ErrorKind::NotFound,
+        format!("no archive is called `{}`", clean(name)),
+        "list them with: ccsurgery archive --list",
+    )
+}
+
 /// Returns the archive that a name means.
 fn find(context: &Context, archives: &Archives, name: &str) -> Result<PathBuf, CliError> {
     let is_path = name.contains(['/', std::path::MAIN_SEPARATOR])
@@ -109,7 +126,10 @@ fn find(context: &Context, archives: &Archives, name: &str) -> Result<PathBuf, C
         crate::store::check_readable(Path::new(name)).map_err(CliError::unreadable)?;
         return Ok(PathBuf::from(name));
     }
-    let all = archives.list()?.archives;
+    let ArchiveList {
+        archives: all,
+        unreadable,
+    } = archives.list()?;
     let wanted = name.to_lowercase();
     let is_id = |a: &&Archived| {
         let id = a.session().map(|s| s.id.as_str()).unwrap_or_default();
@@ -128,11 +148,7 @@ fn find(context: &Context, archives: &Archives, name: &str) -> Result<PathBuf, C
     }
     match &fitting[..] {
         [one] => Ok(one.path.clone()),
-        [] => Err(CliError::failed(
-            ErrorKind::NotFound,
-            format!("no archive is called `{}`", clean(name)),
-            "list them with: ccsurgery archive --list",
-        )),
+        [] => Err(not_found(name, unreadable)),
         several => {
             let mut error = CliError::failed(
                 ErrorKind::Ambiguous,

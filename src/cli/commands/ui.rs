@@ -1,5 +1,5 @@
 use std::io::{IsTerminal as _, stdin, stdout};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use anstream::ColorChoice;
@@ -14,6 +14,7 @@ use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::names;
 use super::super::plain_ui;
+use super::super::shell::replace_process;
 use super::super::ui_host::UiHost;
 
 /// Browse sessions, mark what is to change, and see the result before it is written
@@ -88,14 +89,20 @@ pub(crate) fn look(context: &Context) -> Look {
 
 /// Replaces this process with Claude Code, which resumes what was made.
 fn resume(made: &Made) -> Result<ExitCode, CliError> {
-    use std::os::unix::process::CommandExt as _;
     let (id, project) = &made.target;
-    let mut command = std::process::Command::new("claude");
+    // On Windows it may be a script, which only the shell can start.
+    let mut command = if cfg!(windows) {
+        let mut shell = Command::new("cmd");
+        shell.args(["/C", "claude"]);
+        shell
+    } else {
+        Command::new("claude")
+    };
     command.args(["--resume", id]);
     if let Some(folder) = project.as_ref().filter(|folder| folder.is_dir()) {
         command.current_dir(folder);
     }
-    let error = command.exec();
+    let error = replace_process(&mut command);
     let by_hand = made.resume.clone().unwrap_or_default();
     Err(CliError::failed(
         ErrorKind::Io,

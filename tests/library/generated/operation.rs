@@ -240,7 +240,7 @@ impl Operation {
             let parent = (n > 1).then(|| uuid(n - 1));
             let time = format!("2026-03-04T06:00:{n:02}.000Z");
             json!({"parentUuid": parent, "isSidechain": false, "type": kind, "message": message,
-                "uuid": uuid(n), "timestamp": time, "sessionId": uuid(99), "cwd": "/home/app",
+                "uuid": uuid(n), "timestamp": time, "sessionId": uuid(99), "cwd": "/work",
                 "userType": "external", "version": "2.1.325"})
         };
         let id = format!("toolu_d{number}");

@@ -122,7 +122,7 @@ impl Writer<'_> {
             self.minted * 2 + 10
         };
         let mut line = json!({
-            "parentUuid": parent, "isSidechain": sidechain, "userType": "external", "cwd": "/home/app",
+            "parentUuid": parent, "isSidechain": sidechain, "userType": "external", "cwd": "/work",
             "sessionId": SESSION, "version": self.recipe.version, "gitBranch": "main",
         });
         let rest = json!({"uuid": own, "timestamp": format!("2026-03-04T05:{:02}:{:02}.000Z", seconds / 60, seconds % 60)});
