@@ -1,10 +1,6 @@
 //! What a person waits for in the terminal interface: `cargo bench --bench ui`, `-- 1073741824` for another size in bytes.
 
-#![allow(
-    missing_docs,
-    clippy::print_stdout,
-    reason = "a benchmark prints its figures"
-)]
+#![allow(missing_docs, clippy::print_stdout, clippy::disallowed_methods)]
 
 #[allow(dead_code)]
 mod session;
