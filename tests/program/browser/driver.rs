@@ -151,6 +151,14 @@ impl Browser {
         assert_eq!(self.script_async(&body), true, "{expression}");
     }
 
+    /// Waits until the page no longer scrolls: a click on something that moves may miss it.
+    pub(super) fn wait_for_rest(&self) {
+        self.wait_for(
+            "(window.still = window.lastY === scrollY ? (window.still || 0) + 1 : 0, \
+             window.lastY = scrollY, window.still > 10)",
+        );
+    }
+
     /// Clicks on what a selector finds.
     pub(super) fn click(&self, selector: &str) {
         let element = self.post(

@@ -67,6 +67,7 @@ fn browser_page_can_be_filtered_searched_and_linked_to() {
     browser.keys("kk");
     browser.wait_for("scrollY < 800");
 
+    browser.wait_for_rest();
     browser.click(".item.answer .link");
     browser.wait_for("document.getElementById('found').textContent === 'Link copied'");
     let link = browser.script_async("navigator.clipboard.readText().then(arguments[0])");
