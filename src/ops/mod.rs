@@ -70,7 +70,7 @@ pub use selector::Selector;
 pub(crate) use selector::find_entry;
 pub use strip_thinking::StripThinking;
 pub use title::Title;
-pub use token_count::TokenCount;
+pub use token_count::{Budget, TokenCount};
 pub use trim::{ChosenStep, OutputKind, Step, Trim, Trimmed, TurnSpan};
 pub use truncate::Truncate;
 pub use uncompact::Uncompact;

@@ -30,9 +30,55 @@ impl FromStr for TokenCount {
     }
 }
 
+/// The size that a context window is brought to: a number of tokens, or a share of what it takes now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// So many tokens: `100k`.
+    Tokens(TokenCount),
+    /// A part of the present window, between 0 and 1: `50%`.
+    Share(f64),
+}
+
+impl Budget {
+    /// Returns the budget for a session whose context window takes so many tokens.
+    pub fn of_window(self, window: u64) -> TokenCount {
+        match self {
+            Self::Tokens(count) => count,
+            Self::Share(share) => TokenCount((window as f64 * share).round() as u64),
+        }
+    }
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(digits) = text.trim().strip_suffix('%') else {
+            return text.parse().map(Self::Tokens);
+        };
+        let percent = digits.trim_end().parse::<f64>().ok();
+        match percent.filter(|percent| *percent > 0.0 && *percent < 100.0) {
+            Some(percent) => Ok(Self::Share(percent / 100.0)),
+            None => Err(format!(
+                "`{text}` is not a share of the present context window; write 80% or 50%, or a number of tokens like 100k"
+            )),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_budget_may_be_a_share_of_the_present_window() {
+        assert_eq!("100k".parse(), Ok(Budget::Tokens(TokenCount(100_000))));
+        let share: Budget = "62.5 %".parse().expect("a share");
+        assert_eq!(share.of_window(80_000), TokenCount(50_000));
+        for text in ["0%", "100%", "-5%", "nan%", "inf%", "%", "1e9%", "half%"] {
+            assert!(text.parse::<Budget>().is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn counts_are_read_as_people_write_them() {

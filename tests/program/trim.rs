@@ -803,3 +803,30 @@ proptest! {
         prop_assert_eq!(read("one.jsonl"), read("two.jsonl"));
     }
 }
+
+#[test]
+fn trim_to_a_share_brings_the_window_below_that_part_of_it() {
+    let home = Home::new();
+    let mut script = Script::new(ID, 3);
+    for n in 0..12 {
+        script.prompt(&format!("Question {n}"));
+        let id = format!("toolu_{n}");
+        script.answer(
+            20_000 + n * 3_000,
+            &[call(&id, "Bash", &json!({"command": format!("run {n}")}))],
+        );
+        let output = "a line of output that is long enough to count\n".repeat(240);
+        script.result(&id, &json!(output), false);
+        script.answer(23_000 + n * 3_000, &[words("Done.")]);
+    }
+    home.put(ID, script.text(), 60);
+    let document = home
+        .run(100, &["trim", ID, "--to", "75%", "-n", "--json"])
+        .json();
+    let tokens = |side: &str| document[side]["tokens"].as_u64().unwrap();
+    assert!(tokens("after") * 4 <= tokens("before") * 3, "{document}");
+    assert!(tokens("after") * 4 >= tokens("before") * 2, "{document}");
+    let refused = home.run(100, &["trim", ID, "--to", "120%"]);
+    assert_eq!(refused.code, 2, "{}", refused.seen());
+    assert!(refused.err.contains("not a share"), "{}", refused.seen());
+}

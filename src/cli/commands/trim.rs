@@ -4,8 +4,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::ops::{TokenCount, Trim};
+use crate::ops::{Budget, TokenCount, Trim};
 use crate::render::{YELLOW, paint, tokens};
+use crate::window::Calibration;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
@@ -25,14 +26,14 @@ use super::super::report::step_document;
 /// and tools. Sizes are estimates, so 2 % of the budget are kept in reserve (5 % if the session has no record of its size).
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery trim --to 100k -n            show which steps are needed, and what each saves\n  ccsurgery trim 3d73 --to 0.1M\n  ccsurgery trim --to 80k --keep-tokens 20k\n  ccsurgery trim --to 80k --keep-last 1\n  ccsurgery trim --to 100k --explain > plan.toml && ccsurgery run plan.toml"
+    after_help = "Examples:\n  ccsurgery trim --to 100k -n            show which steps are needed, and what each saves\n  ccsurgery trim 3d73 --to 0.1M\n  ccsurgery trim --to 50%                half of what the context window takes now\n  ccsurgery trim --to 80k --keep-tokens 20k\n  ccsurgery trim --to 80k --keep-last 1\n  ccsurgery trim --to 100k --explain > plan.toml && ccsurgery run plan.toml"
 )]
 pub(crate) struct TrimArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// The largest context window, in tokens: 100k, 100000, 0.5M
+    /// The largest context window, in tokens (100k, 100000, 0.5M) or as a share of the present one (50%)
     #[arg(long, value_name = "TOKENS")]
-    to: TokenCount,
+    to: Budget,
     /// Leave this many of the newest tokens alone [default: up to 30 % of the conversation's room]
     #[arg(long, value_name = "TOKENS", value_parser = kept_tokens)]
     keep_tokens: Option<TokenCount>,
@@ -69,8 +70,12 @@ fn kept_words(kept_tokens: u64) -> String {
 
 pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let mut job = Job::new(context, &args.session, "trim", args.write, args.in_place)?;
+    let to = match args.to {
+        Budget::Tokens(count) => count,
+        share @ Budget::Share(_) => share.of_window(Calibration::of(&job.session).window()),
+    };
     let trim = Trim {
-        to: args.to,
+        to,
         keep_tokens: args.keep_tokens,
         keep_last: args.keep_last,
         disk: args.disk,
@@ -94,14 +99,14 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
         job.idle = Some(format!(
             "the context window takes about {} tokens, which is within {}",
             tokens(found.before),
-            tokens(args.to.0)
+            tokens(to.0)
         ));
     }
-    if !found.steps.is_empty() && found.before > args.to.0 {
+    if !found.steps.is_empty() && found.before > to.0 {
         context.tell(&format!(
             "{} the aim is {}: sizes are estimates, so {} of the budget are kept in reserve{}",
             paint(YELLOW, "note:"),
-            tokens(args.to.0 - found.reserve),
+            tokens(to.0 - found.reserve),
             tokens(found.reserve),
             kept_words(found.kept_tokens)
         ));
