@@ -95,12 +95,11 @@ fn introduction(session: &Session, account: &Account, cut: Cut, small: bool) -> 
 }
 
 fn turns_in_words(first: u32, cut: Cut) -> String {
-    let (last, part) = match cut.is_inside_turn() {
-        true => (
-            cut.turn() - 1,
-            format!("the first part of turn {}", cut.turn()),
-        ),
-        false => (cut.turn(), String::new()),
+    let (last, part) = if cut.is_inside_turn() {
+        let part = format!("the first part of turn {}", cut.turn());
+        (cut.turn() - 1, part)
+    } else {
+        (cut.turn(), String::new())
     };
     let whole = match last {
         last if first > last => return part,
