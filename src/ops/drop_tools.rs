@@ -6,7 +6,6 @@ use std::sync::Arc;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Deserialize;
 
 use crate::json::{Edit, decode, fields_around, lookup_around, remove_field};
 use crate::session::{At, Call, Session, Standing, TurnRange};
@@ -22,14 +21,17 @@ use super::queued_prompts::keep_in_place;
 use super::removals::{
     BlockRemovals, Copies, holds_copies, may_hold_copies, remove_copies, thinking_id,
 };
+use super::selector::Selector;
+use super::selector_calls::find_call;
 use super::stub::plan_stubs;
+use super::token_count::TokenCount;
+use super::trim::newest_from;
 use super::turn_filter::TurnFilter;
 
 /// Removes calls together with their results, wherever each half is.
 ///
 /// All criteria that are given must match; with none, every call matches.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DropTools {
     /// Names of tools, as globs.
     pub tool: Vec<String>,
@@ -37,6 +39,12 @@ pub struct DropTools {
     pub id: Vec<String>,
     /// Only in these turns.
     pub turns: Option<TurnRange>,
+    /// Only in these messages, by the uuid of a line or the beginning of one.
+    pub message: Vec<String>,
+    /// Only calls whose input or output matches this regular expression.
+    pub matching: Option<String>,
+    /// Only calls on these files, as globs.
+    pub path: Vec<String>,
     /// Only calls larger than this, input and output together; for stubs, the output alone.
     pub larger_than: Option<SizeSpec>,
     /// Only calls that failed.
@@ -45,6 +53,8 @@ pub struct DropTools {
     pub without_images: bool,
     /// Leaves this many last turns alone, and earlier calls that have results or related entries in them.
     pub keep_last: Option<u32>,
+    /// Leaves the newest content that has this many tokens alone, and earlier calls that have results in it.
+    pub keep_tokens: Option<TokenCount>,
     /// Keeps the pair, and replaces the output by a note.
     pub stub: bool,
     /// Lines of an output that stay before the note.
@@ -102,21 +112,6 @@ impl std::str::FromStr for SizeSpec {
     }
 }
 
-impl<'de> Deserialize<'de> for SizeSpec {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Number(u64),
-            Text(String),
-        }
-        match Written::deserialize(deserializer)? {
-            Written::Number(n) => Ok(Self(n)),
-            Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
-        }
-    }
-}
-
 impl Transform for DropTools {
     fn name(&self) -> &'static str {
         "drop-tools"
@@ -153,27 +148,21 @@ impl DropTools {
 
     /// Returns the calls that match all criteria.
     fn choose<'a>(&self, session: &'a Session, plan: &mut Plan) -> Result<Vec<&'a Call>, Refusal> {
-        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
+        let newest = self
+            .keep_tokens
+            .map(|TokenCount(tokens)| newest_from(session, tokens));
+        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?
+            .up_to(newest.unwrap_or(u32::MAX));
         let globs = self.globs()?;
-        let ids: FxHashSet<Id> = self.id.iter().map(|i| Id::of(i.as_bytes())).collect();
-        if let Some(unknown) = self.id.iter().find(|i| {
-            session
-                .calls()
-                .find(Id::of(i.as_bytes()))
-                .is_none_or(|c| c.uses.is_empty())
-        }) {
-            return Err(Refusal::with(
-                RefusalKind::NoSuchCall,
-                format!("the session has no call `{unknown}`"),
-                [Remedy::ListCalls],
-            )
-            .as_usage());
-        }
+        let ids = self.id.iter().map(|id| find_call(session, id));
+        let ids = ids.collect::<Result<FxHashSet<Id>, Refusal>>()?;
+        let among = self.selected(session)?;
         let unfinished = session.unfinished_turn();
-        let kept = self
+        let mut kept = self
             .keep_last
             .map(|n| told_of(session, n))
             .unwrap_or_default();
+        kept.extend(newest.iter().flat_map(|&from| calls_from(session, from)));
         let pictured = if self.without_images {
             pictured(session)
         } else {
@@ -193,6 +182,7 @@ impl DropTools {
             };
             let matches = scope.holds(session, made.entry as usize)
                 && (ids.is_empty() || ids.contains(&call.id))
+                && among.as_ref().is_none_or(|calls| calls.contains(&call.id))
                 && !kept.contains(&call.id)
                 && !pictured.contains(&call.id)
                 && globs.as_ref().is_none_or(|g| fits(g, made))
@@ -216,6 +206,20 @@ impl DropTools {
             plan.warnings.push(format!("the last turn is unfinished: {spared} of its calls kept (to remove one, name it with --id)"));
         }
         Ok(chosen)
+    }
+
+    /// Returns the calls in the chosen messages, on the chosen files and with the chosen text; `None` for all calls.
+    fn selected(&self, session: &Session) -> Result<Option<FxHashSet<Id>>, Refusal> {
+        let selector = Selector {
+            message: self.message.clone(),
+            matching: self.matching.clone(),
+            path: self.path.clone(),
+            ..Selector::default()
+        };
+        if selector.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(selector.select(session)?.calls.into_iter().collect()))
     }
 
     fn globs(&self) -> Result<Option<GlobSet>, Refusal> {

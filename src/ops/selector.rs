@@ -100,7 +100,7 @@ impl Selector {
                 continue;
             }
             if e.blocks.0 == e.blocks.1 {
-                if criteria.matches_whole(session, i, e) {
+                if criteria.matches_whole(session, e) {
                     out.entries.push(i);
                 }
                 continue;
@@ -168,7 +168,7 @@ impl Criteria {
     }
 
     /// Whether an entry matches that has no blocks: a prompt that is one string, or an entry that is not a message.
-    fn matches_whole(&self, session: &Session, index: usize, entry: &Entry) -> bool {
+    fn matches_whole(&self, session: &Session, entry: &Entry) -> bool {
         if self.calls.is_some() {
             return false;
         }
@@ -178,7 +178,7 @@ impl Criteria {
         }
         match &self.matching {
             None if self.larger_than.is_some() => entry.flags.string_content(),
-            None => self.message.as_ref().is_some_and(|m| m.contains(&index)),
+            None => true,
             Some(regex) => {
                 entry.flags.string_content()
                     && regex.is_match(decode(entry.content.of(session.text(entry))).as_bytes())

@@ -76,9 +76,10 @@ pub(crate) fn file_of<'s>(
 }
 
 /// Finds a call by its id, or by a unique end of it.
-fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
+pub(super) fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
     let exact = Id::of(name.as_bytes());
-    if session.calls().find(exact).is_some() {
+    let is_made = |call: &Call| !call.uses.is_empty();
+    if session.calls().find(exact).is_some_and(is_made) {
         return Ok(exact);
     }
     let is_long_enough = name.chars().count() >= 4;

@@ -1,33 +1,67 @@
 //! Removes thinking.
 
-use serde::Deserialize;
+use rustc_hash::FxHashSet;
 
-use crate::session::{Session, TurnRange};
+use crate::session::{At, Session, TurnRange};
 use crate::surgery::{ChangeKind, Detail, Excerpt, Plan, Refusal, Transform, Words};
 use crate::transcript::{BlockKind, Kind};
 
 use super::agents::launched;
+use super::drop_tools::SizeSpec;
 use super::removals::{BlockRemovals, Copies, may_hold_copies, remove_copies, thinking_id};
+use super::selector::Selector;
+use super::token_count::TokenCount;
+use super::trim::newest_from;
 use super::turn_filter::TurnFilter;
 
 /// Removes thinking and redacted thinking, and the second copies that the client keeps of them.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StripThinking {
     /// Only in these turns.
     pub turns: Option<TurnRange>,
+    /// Only in these messages, by the uuid of a line or the beginning of one.
+    pub message: Vec<String>,
+    /// Only thinking whose text matches this regular expression.
+    pub matching: Option<String>,
+    /// Only thinking larger than this, with its signature.
+    pub larger_than: Option<SizeSpec>,
     /// Leaves this many last turns alone.
     pub keep_last: Option<u32>,
+    /// Leaves the newest content that has this many tokens alone.
+    pub keep_tokens: Option<TokenCount>,
 }
 
 impl StripThinking {
     /// Returns the subagents that the chosen turns launched; `None` for all.
     pub fn agents(&self, session: &Session) -> Result<Option<Vec<String>>, Refusal> {
-        if self.turns.is_none() && self.keep_last.is_none() {
+        if self.turns.is_none() && self.keep_last.is_none() && self.keep_tokens.is_none() {
             return Ok(None);
         }
-        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
+        let scope = self.scope(session)?;
         Ok(Some(launched(session, |i| scope.holds(session, i))))
+    }
+
+    fn scope(&self, session: &Session) -> Result<TurnFilter, Refusal> {
+        let newest = match self.keep_tokens {
+            Some(TokenCount(tokens)) => newest_from(session, tokens),
+            None => u32::MAX,
+        };
+        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
+        Ok(scope.up_to(newest))
+    }
+
+    /// Returns the blocks in the chosen messages that have the chosen text and size; `None` for all blocks.
+    fn selected(&self, session: &Session) -> Result<Option<FxHashSet<At>>, Refusal> {
+        let selector = Selector {
+            message: self.message.clone(),
+            matching: self.matching.clone(),
+            larger_than: self.larger_than,
+            ..Selector::default()
+        };
+        if selector.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(selector.select(session)?.blocks.into_iter().collect()))
     }
 }
 
@@ -37,7 +71,8 @@ impl Transform for StripThinking {
     }
 
     fn plan(&self, session: &Session, say: Detail) -> Result<Plan, Refusal> {
-        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
+        let scope = self.scope(session)?;
+        let among = self.selected(session)?;
         let unfinished = session.unfinished_turn();
         let mut plan = Plan::with_detail(say);
         let mut doomed = BlockRemovals::default();
@@ -50,7 +85,8 @@ impl Transform for StripThinking {
             }
             let awaited =
                 unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
-            for at in session.thinking(i) {
+            let is_chosen = |at: &At| among.as_ref().is_none_or(|blocks| blocks.contains(at));
+            for at in session.thinking(i).filter(is_chosen) {
                 if awaited {
                     spared += 1;
                     continue;

@@ -7,7 +7,7 @@ use super::session::Session;
 use crate::transcript::{Block, Entry, Id, NO_CALL, hash};
 
 /// A block, by the entry that holds it and its number in [`Session::blocks`](super::Session::blocks).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct At {
     /// The entry.
     pub entry: u32,

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::ops::StripThinking;
+use crate::ops::{SizeSpec, StripThinking, TokenCount};
 use crate::session::TurnRange;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -37,9 +37,21 @@ pub(crate) struct StripThinkingOptions {
     /// Only in these turns: 7, 3..7, ..7, 7.., -3..
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     turns: Option<TurnRange>,
+    /// Only in this answer, by its id or the beginning of it [repeatable]
+    #[arg(long, value_name = "ID")]
+    message: Vec<String>,
+    /// Only thinking whose text matches this regular expression
+    #[arg(long = "match", value_name = "REGEX")]
+    matching: Option<String>,
+    /// Only thinking larger than this, with its signature
+    #[arg(long, value_name = "SIZE")]
+    larger_than: Option<SizeSpec>,
     /// Leave the last N turns alone
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
+    /// Leave the newest content with this many tokens alone
+    #[arg(long, value_name = "TOKENS")]
+    keep_tokens: Option<TokenCount>,
     /// Also remove thinking from the transcripts of subagents
     #[arg(long)]
     subagents: bool,
@@ -49,7 +61,11 @@ impl StepOptions for StripThinkingOptions {
     fn step(self) -> PlanStep {
         let transform = StripThinking {
             turns: self.turns,
+            message: self.message,
+            matching: self.matching,
+            larger_than: self.larger_than,
             keep_last: self.keep_last,
+            keep_tokens: self.keep_tokens,
         };
         PlanStep::Change {
             subagents: self.subagents.then(|| transform.clone()),

@@ -101,8 +101,8 @@ pub(crate) fn transform(data: &[u8]) {
     };
     let transform: Box<dyn Transform> = match choice % 10 {
         0 => Box::new(StripThinking {
-            turns: None,
             keep_last,
+            ..StripThinking::default()
         }),
         1 => Box::new(drop_tools),
         2 => Box::new(DropTools {

@@ -156,7 +156,7 @@ fn an_operation_that_is_not_there() {
 #[test]
 fn an_option_that_is_not_there() {
     assert_snapshot!(refused("# mine\n\n[[step]]\nop = \"strip-thinking\"\nkeep-first = 3\n"), @"
-    Error: `plan.toml`, line 5: strip-thinking has no option `keep-first`; it has turns, keep-last, subagents
+    Error: `plan.toml`, line 5: strip-thinking has no option `keep-first`; it has turns, message, match, larger-than, keep-last, keep-tokens, subagents
     Hint: see: ccsurgery run --help
     ");
 }
