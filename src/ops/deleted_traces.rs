@@ -34,7 +34,7 @@ impl Lines {
 /// between the deleted lines, requests and subagents that are stored in the transcript itself.
 pub(super) fn drop_traces(session: &Session, lines: Lines, plan: &mut Plan) {
     let prompts = deleted_prompts(session, plan);
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if plan.drops(e.line) {
             continue;
         }
@@ -70,7 +70,7 @@ fn is_trace(session: &Session, e: &Entry, lines: Lines, prompts: &[String], plan
     match e.kind {
         Kind::FileHistorySnapshot | Kind::FileHistoryDelta | Kind::Summary => {
             let named = e.refers_to.some().and_then(|id| session.find(id));
-            named.is_some_and(|n| plan.drops(session.entries()[n].line))
+            named.is_some_and(|n| plan.drops(session.entry(n).line))
         }
         Kind::LastPrompt => repeats("lastPrompt"),
         Kind::QueueOperation => lines.contains(e.line) || repeats("content"),
@@ -104,7 +104,7 @@ pub(super) fn warn_of_written_files(session: &Session, calls: &FxHashSet<Id>, pl
         let Some(made) = call.uses.first() else {
             continue;
         };
-        let entry = &session.entries()[made.entry as usize];
+        let entry = session.entry(made.entry);
         let block = session.block(made.block);
         if WRITERS.contains(&&*session.tool_name(entry, block)) && !call.failed(session) {
             files.extend(file_of(session, entry, block));

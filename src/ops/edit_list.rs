@@ -26,7 +26,7 @@ impl EditableText {
         let (first, last) = turns.resolve(session)?;
         let (graph, entries) = (session.graph(), session.entries());
         let mut out = Vec::new();
-        for (i, e) in entries.iter().enumerate() {
+        for (i, e) in session.numbered() {
             let turn = session.turns().of(graph, i);
             let Some(turn) = turn.filter(|turn| (first..=last).contains(turn)) else {
                 continue;

@@ -4,6 +4,7 @@
 //! what follows them, nor older than what they follow.
 
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
 /// The times between which inserted entries must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +19,10 @@ impl Gap {
     /// Returns a new time for each entry of `donor` that has one, or nothing if all of them fit as they are.
     ///
     /// The distances between them stay as they are if the gap is wide enough.
-    pub(super) fn times(self, donor: &Session) -> Vec<(usize, i64)> {
-        let entries = donor.entries().iter().enumerate();
+    pub(super) fn times(self, donor: &Session) -> Vec<(EntryIx, i64)> {
+        let entries = donor.numbered();
         let dated = entries.filter(|(_, e)| e.is_chained() && e.time > i64::MIN);
-        let dated: Vec<(usize, i64)> = dated.map(|(i, e)| (i, e.time)).collect();
+        let dated: Vec<(EntryIx, i64)> = dated.map(|(i, e)| (i, e.time)).collect();
         let mut sorted: Vec<i64> = dated.iter().map(|(_, time)| *time).collect();
         sorted.sort_unstable();
         sorted.dedup();
@@ -54,7 +55,7 @@ impl Gap {
 mod tests {
     use super::*;
 
-    fn donor(seconds: &[u32]) -> Session {
+    fn donor(seconds: &[EntryIx]) -> Session {
         let line = |second: &u32| {
             format!(
                 r#"{{"type":"user","message":{{"role":"user","content":"x"}},"uuid":"u{second}","parentUuid":null,"timestamp":"2026-01-01T00:00:{second:02}.000Z"}}"#

@@ -37,10 +37,7 @@ pub(super) fn selected_calls(
         let Some(made) = call.uses.first() else {
             return false;
         };
-        let (entry, block) = (
-            &session.entries()[made.entry as usize],
-            session.block(made.block),
-        );
+        let (entry, block) = (session.entry(made.entry), session.block(made.block));
         (ids.is_empty() || ids.contains(&call.id))
             && (!selector.errors || call.failed(session))
             && tools
@@ -88,7 +85,7 @@ fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
                 let inner = session
                     .block(made.block)
                     .span
-                    .of(session.text(&session.entries()[made.entry as usize]));
+                    .of(session.text(session.entry(made.entry)));
                 lookup(inner, &["id"]).is_some_and(|id| decode(id.of(inner)).ends_with(name))
             })
     });

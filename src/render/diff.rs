@@ -218,11 +218,8 @@ impl SessionDiff<'_> {
         let LineState::Entry(i) = session.lines()[line] else {
             return format!("{sign} {place}");
         };
-        let entry = &session.entries()[i as usize];
-        let turn = session
-            .turns()
-            .of(session.graph(), i as usize)
-            .filter(|&t| t > 0);
+        let entry = session.entry(i);
+        let turn = session.turns().of(session.graph(), i).filter(|&t| t > 0);
         let turn = turn.map_or(String::new(), |t| format!("turn {t}, "));
         let kind = match entry.kind {
             Kind::User => "user",
@@ -236,7 +233,7 @@ impl SessionDiff<'_> {
 
     fn line_text(&self, session: &Session, line: usize) -> String {
         match session.lines()[line] {
-            LineState::Entry(i) => entry_text(session, &session.entries()[i as usize]).into_raw(),
+            LineState::Entry(i) => entry_text(session, session.entry(i)).into_raw(),
             LineState::Blank => String::new(),
             LineState::Opaque => {
                 String::from_utf8_lossy(session.document().text(line)).into_owned()
@@ -267,7 +264,7 @@ impl SessionDiff<'_> {
 /// Returns the context size that an answer records, as a line of its own.
 fn recorded(session: &Session, line: usize) -> String {
     let window = match session.lines()[line] {
-        LineState::Entry(i) => recorded_window(session, &session.entries()[i as usize]),
+        LineState::Entry(i) => recorded_window(session, session.entry(i)),
         LineState::Blank | LineState::Opaque => None,
     };
     window.map_or_else(String::new, |n| format!("\nusage: {} tokens\n", count(n)))

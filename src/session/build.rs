@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::document::{Document, Source};
 use crate::json::{BYTE_ORDER_MARK, Malformed, lookup};
 use crate::transcript::{
-    Block, Entry, Flags, Id, Inventory, Kind, LineState, Repeated, RepeatedFields, parse,
+    Block, Entry, EntryIx, Flags, Id, Inventory, Kind, LineState, Repeated, RepeatedFields, parse,
     parse_first,
 };
 
@@ -129,12 +129,13 @@ impl Index {
     /// Appends the entry of the next line.
     pub(super) fn take(&mut self, text: &[u8], mut entry: Entry, repeated: Repeated) {
         self.inventory.take(text, &entry, repeated);
-        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
+        let own = entry.blocks.range();
         for block in self.blocks[own].iter_mut().filter(|b| b.kind.is_call()) {
             block.named = self.inventory.tool(block.name(text));
         }
         entry.line = self.lines.len() as u32;
-        self.lines.push(LineState::Entry(self.entries.len() as u32));
+        self.lines
+            .push(LineState::Entry(EntryIx::new(self.entries.len())));
         self.entries.push(entry);
     }
 
@@ -147,15 +148,15 @@ impl Index {
 
     /// Appends later lines.
     pub(super) fn append(&mut self, next: Index) {
-        let (entries, blocks) = (self.entries.len() as u32, self.blocks.len() as u32);
+        let (entries, blocks) = (self.entries.len(), self.blocks.len());
         let lines = self.lines.len() as u32;
         self.lines
             .extend(next.lines.into_iter().map(|state| match state {
-                LineState::Entry(e) => LineState::Entry(e + entries),
+                LineState::Entry(e) => LineState::Entry(e.plus(entries)),
                 state => state,
             }));
         self.entries.extend(next.entries.into_iter().map(|mut e| {
-            e.blocks = (e.blocks.0 + blocks, e.blocks.1 + blocks);
+            e.blocks = e.blocks.plus(blocks);
             e.line += lines;
             e
         }));
@@ -201,7 +202,8 @@ fn has_stray_mark(line: &[u8], first: bool) -> bool {
 /// What lines say about the live path beyond the facts of their entries.
 pub(super) fn path_hints(document: &Document, entries: &[Entry], flags_of_any: Flags) -> PathHints {
     let boundaries = entries.iter().enumerate().filter(|(_, e)| e.is_boundary());
-    let read = |(i, e): (usize, &Entry)| Preserved::read(i as u32, document.text(e.line as usize));
+    let read =
+        |(i, e): (usize, &Entry)| Preserved::read(EntryIx::new(i), document.text(e.line as usize));
     PathHints {
         explicit_leaf: explicit_leaf(document, entries),
         preserved: if flags_of_any.boundary() {

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::document::{Document, LineMap, LineSource};
 use crate::json::BYTE_ORDER_MARK;
-use crate::transcript::{Entry, Kind, LineState, Repeated, parse_edited};
+use crate::transcript::{Entry, EntryIx, Kind, LineState, Repeated, parse_edited};
 
 use super::build::{Index, path_hints};
 use super::merge::merged;
@@ -12,7 +12,7 @@ use super::session::Session;
 
 /// An entry that was edited without changing how it is linked.
 struct EditedEntry {
-    number: usize,
+    number: EntryIx,
     entry: Entry,
     repeated: Repeated,
 }
@@ -54,7 +54,7 @@ impl Session {
                 continue;
             }
             let number = self.lines[i].entry()?;
-            let (old, text) = (&self.entries()[number], document.text(i));
+            let (old, text) = (self.entry(number), document.text(i));
             if text.starts_with(BYTE_ORDER_MARK) {
                 return None;
             }
@@ -110,11 +110,11 @@ impl Session {
 
     /// Appends lines that no link, call or turn depends on.
     fn append_unlinked(&mut self, mut more: Index) {
-        let (entries, lines) = (self.entries().len() as u32, self.lines.len() as u32);
+        let (entries, lines) = (self.entries().len(), self.lines.len() as u32);
         self.lines.reserve_exact(more.lines.len());
         self.lines
             .extend(more.lines.iter().map(|state| match *state {
-                LineState::Entry(e) => LineState::Entry(e + entries),
+                LineState::Entry(e) => LineState::Entry(e.plus(entries)),
                 state => state,
             }));
         for entry in &mut more.entries {

@@ -9,7 +9,8 @@ use crate::json::BYTE_ORDER_MARK;
 
 use super::build::Index;
 use crate::transcript::{
-    Block, Entry, Id, Inventory, LineState, Renumbered, other_parent, parse_edited,
+    Block, BlockIx, BlockRange, Entry, EntryIx, Id, Inventory, LineState, Renumbered, other_parent,
+    parse_edited,
 };
 
 /// How many changed lines one core reads at a time.
@@ -131,7 +132,7 @@ impl ReadLines {
         if let Some((old_text, entry)) = old
             && !text.starts_with(BYTE_ORDER_MARK)
         {
-            let own = &blocks[entry.blocks.0 as usize..entry.blocks.1 as usize];
+            let own = &blocks[entry.blocks.range()];
             match parse_edited(text, (old_text, entry, own), &mut index.blocks) {
                 Ok((entry, repeated, true)) => {
                     index.inventory.take(text, &entry, repeated);
@@ -202,11 +203,12 @@ impl Merged<'_> {
     }
 
     fn with_blocks(&mut self, mut entry: Entry, blocks: &[Block], numbers: &Renumbered) -> Entry {
-        let first = self.blocks.len() as u32;
-        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
-        let own = blocks[own].iter().map(|b| b.renamed(numbers));
+        let first = BlockIx::new(self.blocks.len());
+        let own = blocks[entry.blocks.range()]
+            .iter()
+            .map(|b| b.renamed(numbers));
         self.blocks.extend(own);
-        entry.blocks = (first, self.blocks.len() as u32);
+        entry.blocks = BlockRange::new(first, BlockIx::new(self.blocks.len()));
         entry
     }
 
@@ -253,14 +255,15 @@ impl MovingEntries {
     }
 
     /// Returns the old entry with this number, unless it or a later one was taken.
-    fn peek(&self, number: usize) -> Option<&Entry> {
+    fn peek(&self, number: EntryIx) -> Option<&Entry> {
         let first = self.next - self.waiting.len();
-        let waiting = self.waiting.get(number.checked_sub(first)?);
-        waiting.or_else(|| self.entries.get(number))
+        let waiting = self.waiting.get(number.index().checked_sub(first)?);
+        waiting.or_else(|| self.entries.get(number.index()))
     }
 
     /// Removes the old entry with this number. Entries are taken in order.
-    fn take(&mut self, number: usize) -> Entry {
+    fn take(&mut self, number: EntryIx) -> Entry {
+        let number = number.index();
         let first = self.next - self.waiting.len();
         if let Some(&entry) = self.waiting.get(number - first) {
             self.waiting.drain(..=number - first);
@@ -272,7 +275,7 @@ impl MovingEntries {
     }
 
     /// Appends a new entry and returns its number.
-    fn put(&mut self, entry: Entry) -> u32 {
+    fn put(&mut self, entry: Entry) -> EntryIx {
         if self.put == self.entries.len() {
             self.entries.push(entry);
         } else {
@@ -283,7 +286,7 @@ impl MovingEntries {
             self.entries[self.put] = entry;
         }
         self.put += 1;
-        self.put as u32 - 1
+        EntryIx::new(self.put - 1)
     }
 
     fn finish(mut self) -> Vec<Entry> {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::Session;
 use crate::document::{Document, Source};
 use crate::json::{Edit, Span};
-use crate::transcript::{Block, Entry, EntryHead};
+use crate::transcript::{Block, BlockRange, Entry, EntryHead};
 
 const PARTS: [&str; 18] = [
     "\n",
@@ -61,7 +61,7 @@ fn with_blocks(session: &Session) -> Vec<(Entry, Vec<NamedBlock<'_>>)> {
             (plain, session.tool_json(e, b))
         };
         let mut plain = *e;
-        plain.blocks = (0, 0);
+        plain.blocks = BlockRange::default();
         (plain, session.blocks(e).iter().map(named).collect())
     };
     session.entries().iter().map(with_blocks).collect()
@@ -78,7 +78,7 @@ fn are_alike(made: &Session, read: &Session) -> Result<(), TestCaseError> {
     }
     prop_assert_eq!(made.graph.path(), read.graph.path());
     let places = |s: &Session| {
-        let all = 0..s.entries().len();
+        let all = s.numbers();
         all.map(|i| s.graph.place(i)).collect::<Vec<_>>()
     };
     prop_assert_eq!(places(made), places(read));

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use std::hash::BuildHasher as _;
 
 use crate::session::{Session, Standing};
-use crate::transcript::{BlockKind, Entry, EntryHead, Id, Kind};
+use crate::transcript::{BlockKind, Entry, EntryHead, EntryIx, Id, Kind};
 use crate::window::shown_entries;
 
 use super::left_out::{left_out, open_calls};
@@ -193,7 +193,7 @@ impl Expected {
     /// message of the result, where a client may show them.
     fn forget_open_calls(&self, after: &Session, found: &mut Vec<Shown>) {
         let open: FxHashSet<Key> = open_calls(after)
-            .filter_map(|i| Key::of(after, &after.entries()[i as usize]))
+            .filter_map(|i| Key::of(after, after.entry(i)))
             .collect();
         if !open.is_empty() {
             let expected: FxHashSet<Key> = self.lines.iter().map(|s| s.key).collect();
@@ -208,7 +208,7 @@ impl Expected {
         }
         let left_out = left_out(after);
         let is_left_out =
-            |i: usize| !is_shown_kind(after.heads()[i].kind) || left_out.contains(&(i as u32));
+            |i: EntryIx| !is_shown_kind(after.heads()[i].kind) || left_out.contains(&(i));
         for Arrival { before, uuids } in arriving {
             let place = before.and_then(|key| self.lines.iter().position(|s| s.key == key));
             let place = place.unwrap_or(self.lines.len());
@@ -257,7 +257,7 @@ impl Intent {
     pub(super) fn of(session: &Session, plan: &Plan) -> Self {
         let document = session.document();
         let origin = |line: u32| document.origin(line as usize).map(|line| line as u32);
-        let entry = |line: u32| Some(&session.entries()[session.lines()[line as usize].entry()?]);
+        let entry = |line: u32| Some(session.entry(session.lines()[line as usize].entry()?));
         let leaving = plan.dropped().chain(plan.hidden());
         let leaving = leaving.filter_map(|line| match origin(line) {
             Some(line) => Some(Key::Line(line)),
@@ -345,11 +345,11 @@ fn arriving(session: &Session, plan: &Plan) -> Vec<Arrival> {
     }
     let graph = session.graph();
     let shown = shown_entries(session);
-    let is_after = |i: u32, position: u32| matches!(graph.place(i as usize), Standing::Path(p) | Standing::Beside(p) if p >= position);
+    let is_after = |i: EntryIx, position: u32| matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p >= position);
     let arrival = |(position, uuids): (u32, &[Id])| {
         let next = shown.iter().find(|&&i| is_after(i, position));
         Arrival {
-            before: next.and_then(|&i| Key::of(session, &session.entries()[i as usize])),
+            before: next.and_then(|&i| Key::of(session, session.entry(i))),
             uuids: uuids.to_vec(),
         }
     };
@@ -359,7 +359,7 @@ fn arriving(session: &Session, plan: &Plan) -> Vec<Arrival> {
 /// The entries that are on the live path or beside it, shown or not.
 fn live_entries(session: &Session) -> FxHashSet<Key> {
     let graph = session.graph();
-    let entries = session.entries().iter().enumerate();
+    let entries = session.numbered();
     let live =
         entries.filter(|(i, _)| matches!(graph.place(*i), Standing::Path(_) | Standing::Beside(_)));
     live.filter_map(|(_, e)| Key::of(session, e)).collect()
@@ -374,16 +374,16 @@ fn is_fixed(head: EntryHead) -> bool {
 fn shown(session: &Session, inserted: &FxHashSet<Id>) -> Vec<Shown> {
     let heads = session.heads();
     let left_out = left_out(session);
-    let entry = |i: u32| {
-        let key = Key::of(session, &session.entries()[i as usize])?;
+    let entry = |i: EntryIx| {
+        let key = Key::of(session, session.entry(i))?;
         let is_stated = |id: Id| inserted.contains(&id);
         if matches!(key, Key::Inserted(id) if !is_stated(id)) {
             return None;
         }
-        let is_fixed = is_fixed(heads[i as usize]);
+        let is_fixed = is_fixed(heads[i]);
         Some(Shown { key, is_fixed })
     };
-    let is_shown = |i: &u32| is_shown_kind(heads[*i as usize].kind) && !left_out.contains(i);
+    let is_shown = |i: &EntryIx| is_shown_kind(heads[*i].kind) && !left_out.contains(i);
     let shown = shown_entries(session).into_iter().filter(is_shown);
     shown.filter_map(entry).collect()
 }

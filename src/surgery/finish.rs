@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 use crate::human::tokens;
 use crate::json::{Edit, encode, lookup};
 use crate::session::Session;
-use crate::transcript::{Entry, Id, Kind, PromptKind, format_timestamp};
+use crate::transcript::{Entry, EntryIx, Id, Kind, PromptKind, format_timestamp};
 use crate::view::Overview;
 use crate::window::{Overstated, lower_usage};
 
@@ -46,7 +46,7 @@ impl Transform for Finish {
         drop_offsets(session, &mut plan);
         let id = session_id(session);
         let leaf = session.graph().leaf();
-        if leaf.map(|i| session.entries()[i].uuid) != self.leaf_was {
+        if leaf.map(|i| session.entry(i).uuid) != self.leaf_was {
             let adopted = adopt(session, &mut plan);
             lead_in_time(session, &adopted, &mut plan);
         }
@@ -105,18 +105,18 @@ fn drop_offsets(session: &Session, plan: &mut Plan) {
 ///
 /// Once the leaf's own time changes, they would hang it elsewhere; and where it is the file's last entry, they would
 /// go up from there, and pass the leaf over.
-fn adopt(session: &Session, plan: &mut Plan) -> Vec<usize> {
+fn adopt(session: &Session, plan: &mut Plan) -> Vec<EntryIx> {
     let (entries, graph) = (session.entries(), session.graph());
     let Some(leaf) = graph.leaf() else {
         return Vec::new();
     };
-    let lost = |&i: &usize| {
+    let lost = |&i: &EntryIx| {
         let e = &entries[i];
         e.is_chained() && !e.is_message() && e.parent.is_some() && graph.parent(i).is_none()
     };
-    let on_leaf = |&i: &usize| {
+    let on_leaf = |&i: &EntryIx| {
         let within = entries[i].time.saturating_sub(5000)..entries[i].time;
-        let older = entries.iter().enumerate().filter(|(_, c)| {
+        let older = session.numbered().filter(|(_, c)| {
             c.is_chained()
                 && c.flags.sidechain() == entries[i].flags.sidechain()
                 && within.contains(&c.time)
@@ -127,10 +127,8 @@ fn adopt(session: &Session, plan: &mut Plan) -> Vec<usize> {
     let Some(uuid) = session.string(&entries[leaf], &["uuid"]) else {
         return Vec::new();
     };
-    let found: Vec<usize> = (leaf + 1..entries.len())
-        .filter(lost)
-        .filter(on_leaf)
-        .collect();
+    let after_leaf = session.numbers().skip(leaf.index() + 1);
+    let found: Vec<EntryIx> = after_leaf.filter(lost).filter(on_leaf).collect();
     for &i in &found {
         plan.set_parent(i, Some(&uuid));
     }
@@ -144,10 +142,9 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
     let Some(leaf) = session.graph().leaf() else {
         return;
     };
-    let leaf_entry = &session.entries()[leaf];
-    let mut heads = session.heads().iter();
-    let last = heads.rposition(|t| t.kind == Kind::LastPrompt);
-    match last.map(|i| &session.entries()[i]) {
+    let leaf_entry = session.entry(leaf);
+    let last = session.entries_of(Kind::LastPrompt).last();
+    match last.map(|(_, entry)| entry) {
         None if !always => return,
         Some(last)
             if last.refers_to != Id::NONE
@@ -166,7 +163,7 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
         .turns()
         .iter()
         .next_back()
-        .map(|t| &session.entries()[t.prompt as usize])
+        .map(|t| session.entry(t.prompt))
         .filter(|e| e.prompt == PromptKind::Words)
         .and_then(|e| crate::view::prompt_text(session, e))
         .map(|words| {
@@ -187,12 +184,12 @@ fn name_leaf(session: &Session, id: &str, always: bool, plan: &mut Plan) {
 
 /// Whether clients that find this entry named continue from the leaf: the leaf descends from it, or it follows the leaf
 /// without a message in between, as the attachment to which a person went back.
-fn leads_to(session: &Session, named: usize, leaf: usize) -> bool {
+fn leads_to(session: &Session, named: EntryIx, leaf: EntryIx) -> bool {
     let graph = session.graph();
     if graph.descends(leaf, named) {
         return true;
     }
-    let steps = 0..session.entries().len();
+    let steps = session.numbers();
     let mut above = steps.scan(Some(named), |at, _| {
         let i = (*at)?;
         *at = graph.parent(i);
@@ -205,7 +202,7 @@ fn leads_to(session: &Session, named: usize, leaf: usize) -> bool {
 ///
 /// Clients up to 2.1.45 take the newest entry for the end of the conversation, the first of equals, and lines of one
 /// message can share a millisecond. Behind such a line, a cut would cost the last one.
-fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
+fn lead_in_time(session: &Session, adopted: &[EntryIx], plan: &mut Plan) {
     let entries = session.entries();
     let Some(leaf) = session.graph().leaf() else {
         return;
@@ -218,7 +215,7 @@ fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
         }
     }
     let newest = |following: bool| {
-        let times = entries.iter().enumerate().filter(|(i, e)| {
+        let times = session.numbered().filter(|(i, e)| {
             // Some clients ignore progress, so it does not lead them to the leaf.
             let leads = !following || e.kind != Kind::Progress;
             // Another copy of the leaf's line is the leaf too.
@@ -249,7 +246,7 @@ fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
 /// the old numbers they would summarise away, at the first prompt, what was just made to fit. Answers before it
 /// are asked for their costs alone, and keep them.
 fn restate(session: &Session, overstated: Overstated, plan: &mut Plan) {
-    let first = &session.entries()[overstated.entry as usize];
+    let first = session.entry(overstated.entry);
     let of_answer = |e: &Entry| e.message_id.is_some() && e.message_id == first.message_id;
     let all = session.heads().iter().zip(session.entries());
     // No others have records.
@@ -332,7 +329,7 @@ mod tests {
         let after = session.derived(document, &lines);
         let leaf = after.graph().leaf().expect("a leaf");
         after
-            .string(&after.entries()[leaf], &["timestamp"])
+            .string(after.entry(leaf), &["timestamp"])
             .expect("a time")[20..]
             .to_owned()
     }

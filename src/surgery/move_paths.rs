@@ -74,7 +74,7 @@ fn add_edits(
         let mut scratch = Vec::new();
         let mut found: Vec<(u32, Vec<Edit>)> = Vec::new();
         for line in piece.clone() {
-            let entry = session.lines()[line].entry().map(|e| &session.entries()[e]);
+            let entry = session.lines()[line].entry().map(|e| session.entry(e));
             let text = document.text_in(line, &mut scratch);
             let mut edits: Vec<Edit> = rules.iter().flat_map(|rule| rule.edits(text)).collect();
             named_edits(text, Span::new(0, text.len()), &own, &mut edits);

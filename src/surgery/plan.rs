@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::document::{Document, LineMap};
 use crate::json::{Edit, Edits, OverlapError, Span};
 use crate::session::Session;
-use crate::transcript::{Entry, Id, LineState};
+use crate::transcript::{Entry, EntryIx, Id};
 
 use super::change_kind::ChangeKind;
 use super::excerpt::Excerpt;
@@ -239,7 +239,7 @@ pub struct Plan {
     /// The faults that inserted lines have already.
     brought: Faults,
     /// Parents that were requested, by entry.
-    parents: BTreeMap<u32, Option<String>>,
+    parents: BTreeMap<EntryIx, Option<String>>,
     /// Every change, described.
     pub changes: Vec<Change>,
     /// Warnings that a person should read before agreeing.
@@ -352,16 +352,16 @@ impl Plan {
         self.edit_line(entry.line, edits);
     }
 
-    /// Requests a parent for an entry, by its index; `None` makes it a root. The first request counts.
+    /// Requests a parent for an entry; `None` makes it a root. The first request counts.
     ///
     /// The parent is written when the plan is carried out, and takes precedence over the one that the resolver would choose.
-    pub fn set_parent(&mut self, child: usize, parent: Option<&str>) {
+    pub fn set_parent(&mut self, child: EntryIx, parent: Option<&str>) {
         let parent = || parent.map(str::to_owned);
-        self.parents.entry(child as u32).or_insert_with(parent);
+        self.parents.entry(child).or_insert_with(parent);
     }
 
     /// Hands over the requested parents.
-    pub(super) fn take_parents(&mut self) -> BTreeMap<u32, Option<String>> {
+    pub(super) fn take_parents(&mut self) -> BTreeMap<EntryIx, Option<String>> {
         std::mem::take(&mut self.parents)
     }
 
@@ -399,10 +399,7 @@ impl Plan {
             return;
         }
         let graph = session.graph();
-        let at = match session.lines()[entry.line as usize] {
-            LineState::Entry(at) => at as usize,
-            LineState::Blank | LineState::Opaque => session.entries().len(),
-        };
+        let at = session.lines()[entry.line as usize].entry();
         let change = Change {
             line: session
                 .document()
@@ -415,7 +412,7 @@ impl Plan {
             action,
             what: what.into(),
             bytes,
-            turn: session.turns().of(graph, at),
+            turn: at.and_then(|at| session.turns().of(graph, at)),
             gist: gist.into(),
             shown,
             count: 1,

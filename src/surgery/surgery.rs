@@ -193,7 +193,7 @@ impl Survey {
         let leaf = session.graph().leaf();
         Self {
             names_leaf: heads.any(|head| head.kind == Kind::LastPrompt),
-            leaf: leaf.map(|i| session.entries()[i].uuid),
+            leaf: leaf.map(|i| session.entry(i).uuid),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::json::{Edit, Span, apply_edits, fields};
 use super::overview::Overview;
 use super::session_text::SessionText;
 use crate::session::Session;
-use crate::transcript::{Entry, Id, Kind, LineState, visit_ids};
+use crate::transcript::{Entry, EntryIx, Id, Kind, LineState, visit_ids};
 
 /// Replaces a value that is not compared.
 const ANY: &[u8] = b"#";
@@ -20,9 +20,9 @@ const ANY: &[u8] = b"#";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// The entry of the first session.
-    pub a: u32,
+    pub a: EntryIx,
     /// The entry of the second.
-    pub b: u32,
+    pub b: EntryIx,
     /// The fields that differ, by their keys.
     pub fields: Vec<String>,
 }
@@ -31,9 +31,9 @@ pub struct Changed {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comparison {
     /// Entries that only the first has.
-    pub only_a: Vec<u32>,
+    pub only_a: Vec<EntryIx>,
     /// Entries that only the second has.
-    pub only_b: Vec<u32>,
+    pub only_b: Vec<EntryIx>,
     /// Entries that both have, differently.
     pub changed: Vec<Changed>,
     /// How many lines that cannot be read only the first has, and how many only the second.
@@ -59,7 +59,7 @@ impl Comparison {
         let names = Names::of([a, b]);
         let (a, b) = (Side::of(a, &names), Side::of(b, &names));
         let mut out = Self::default();
-        let mut waiting: FxHashMap<[u8; 32], VecDeque<u32>> = FxHashMap::default();
+        let mut waiting: FxHashMap<[u8; 32], VecDeque<EntryIx>> = FxHashMap::default();
         for (i, hash) in b.hashes() {
             waiting.entry(hash).or_default().push_back(i);
         }
@@ -71,10 +71,10 @@ impl Comparison {
                 None => left_a.push(i),
             }
         }
-        let mut left_b: Vec<u32> = waiting.into_values().flatten().collect();
+        let mut left_b: Vec<EntryIx> = waiting.into_values().flatten().collect();
         left_b.sort_unstable();
         // Entries of the same kind that were written at the same moment are versions of one entry.
-        let mut pairs: BTreeMap<(u8, i64, Id), VecDeque<u32>> = BTreeMap::new();
+        let mut pairs: BTreeMap<(u8, i64, Id), VecDeque<EntryIx>> = BTreeMap::new();
         for &i in &left_b {
             pairs.entry(moment(b.session, i)).or_default().push_back(i);
         }
@@ -179,8 +179,8 @@ fn without_agents(line: Vec<u8>) -> Vec<u8> {
     out
 }
 
-fn moment(session: &Session, i: u32) -> (u8, i64, Id) {
-    let e = &session.entries()[i as usize];
+fn moment(session: &Session, i: EntryIx) -> (u8, i64, Id) {
+    let e = session.entry(i);
     (e.kind as u8, e.time, e.message_id)
 }
 
@@ -231,18 +231,18 @@ impl<'a> Side<'a> {
 
     /// Returns the entries that are compared, with the hashes of their canonical lines. Titles are compared by themselves,
     /// and a copy may add a note of where the conversation continues.
-    fn hashes(&self) -> Vec<(u32, [u8; 32])> {
-        let hash = |(i, e): (usize, &Entry)| {
+    fn hashes(&self) -> Vec<(EntryIx, [u8; 32])> {
+        let hash = |(i, e): (EntryIx, &Entry)| {
             let line = self.canonical_line(e);
-            (i as u32, *blake3::hash(&line).as_bytes())
+            (i, *blake3::hash(&line).as_bytes())
         };
-        let all = self.session.entries().par_iter().enumerate();
+        let all = self.session.par_numbered();
         let compared = all.filter(|(_, e)| !matches!(e.kind, Kind::CustomTitle | Kind::LastPrompt));
         compared.map(hash).collect()
     }
 
-    fn canonical(&self, i: u32) -> Vec<u8> {
-        self.canonical_line(&self.session.entries()[i as usize])
+    fn canonical(&self, i: EntryIx) -> Vec<u8> {
+        self.canonical_line(self.session.entry(i))
     }
 
     /// Returns an entry's line with everything blanked that may differ between two copies.

@@ -120,7 +120,7 @@ pub struct LargeEntry {
 impl LargeEntry {
     /// Describes an entry.
     pub fn new(session: &Session, large: Large) -> Self {
-        let e = &session.entries()[large.entry as usize];
+        let e = session.entry(large.entry);
         Self {
             line: e.line + 1,
             uuid: session.uuid(e),

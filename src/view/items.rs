@@ -249,7 +249,7 @@ impl EntryReader<'_> {
         let input = SessionJson::from(String::from_utf8_lossy(input).into_owned());
         let results = session.calls().find(block.tool);
         let result: Option<At> = results.and_then(|c| c.results.first()).copied();
-        let result = result.map(|at| (&session.entries()[at.entry as usize], at.block));
+        let result = result.map(|at| (session.entry(at.entry), at.block));
         // What the client keeps about the result beside the message.
         let kept = result.map(|(e, _)| e.result.of(session.text(e)));
         let agent = result.filter(|(e, _)| e.flags.agent());

@@ -8,7 +8,7 @@ use super::block::{PayloadBlock, made_up_result};
 use super::shown_order::shown_order;
 use crate::session::{Calls, Session};
 use crate::transcript::Role;
-use crate::transcript::{Block, BlockKind, Entry, Kind, Subtype, attached};
+use crate::transcript::{Block, BlockIx, BlockKind, Entry, EntryIx, Kind, Subtype, attached};
 
 /// One message of the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl<'a, F: FnMut(Message<'a>)> Messages<'a, F> {
 /// Turns rows into messages.
 struct Assembly<'a, 'r> {
     session: &'a Session,
-    rows: &'r [u32],
+    rows: &'r [EntryIx],
     firsts: Firsts,
     /// The model in use, as JSON: thinking of another one's is left out.
     model: Option<&'a [u8]>,
@@ -87,7 +87,7 @@ struct Assembly<'a, 'r> {
     /// Whether clients send attachments to this model as messages of the system.
     has_system_messages: bool,
     /// Calls at the very end whose results the client makes up.
-    open_end: FxHashSet<u32>,
+    open_end: FxHashSet<EntryIx>,
 }
 
 /// Models to which 2.1.325 sends attachments as reminders in the user's name, by how their names begin;
@@ -109,7 +109,7 @@ fn takes_system_messages(model: &[u8]) -> bool {
 /// The first block among the rows that makes each call, and the first that answers it.
 struct Firsts {
     /// By the call's number; the last is of blocks without an id.
-    blocks: Vec<(Option<u32>, Option<u32>)>,
+    blocks: Vec<(Option<BlockIx>, Option<BlockIx>)>,
 }
 
 impl Firsts {
@@ -123,16 +123,16 @@ impl Firsts {
         (block.call as usize).min(self.blocks.len() - 1)
     }
 
-    fn of(&mut self, block: &Block) -> &mut (Option<u32>, Option<u32>) {
+    fn of(&mut self, block: &Block) -> &mut (Option<BlockIx>, Option<BlockIx>) {
         let place = self.place(block);
         &mut self.blocks[place]
     }
 
-    fn call(&self, block: &Block) -> Option<u32> {
+    fn call(&self, block: &Block) -> Option<BlockIx> {
         self.blocks[self.place(block)].0
     }
 
-    fn result(&self, block: &Block) -> Option<u32> {
+    fn result(&self, block: &Block) -> Option<BlockIx> {
         self.blocks[self.place(block)].1
     }
 }
@@ -143,16 +143,16 @@ struct UserTurn<'a> {
     results: Vec<Vec<PayloadBlock<'a>>>,
     reminders: Vec<Vec<PayloadBlock<'a>>>,
     texts: Vec<Vec<PayloadBlock<'a>>>,
-    system: Vec<(u32, &'a [u8])>,
+    system: Vec<(EntryIx, &'a [u8])>,
 }
 
 impl<'a, 'r> Assembly<'a, 'r> {
-    fn new(session: &'a Session, rows: &'r [u32]) -> Self {
+    fn new(session: &'a Session, rows: &'r [EntryIx]) -> Self {
         let entries = session.entries();
         let mut firsts = Firsts::new(session.calls());
         for &row in rows {
-            let e = &entries[row as usize];
-            for number in e.blocks.0..e.blocks.1 {
+            let e = &entries[row];
+            for number in e.blocks.numbers() {
                 let block = session.block(number);
                 match block.kind {
                     BlockKind::ToolUse if e.kind == Kind::Assistant => {
@@ -168,16 +168,16 @@ impl<'a, 'r> Assembly<'a, 'r> {
         let model = rows
             .iter()
             .rev()
-            .map(|&r| &entries[r as usize])
+            .map(|&r| &entries[r])
             .find(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
         let model = model.and_then(|e| e.model(session.text(e)));
-        let last = rows.iter().rposition(|&r| entries[r as usize].is_message());
-        let open_end = match last.map(|l| &entries[rows[l] as usize]) {
+        let last = rows.iter().rposition(|&r| entries[r].is_message());
+        let open_end = match last.map(|l| &entries[rows[l]]) {
             Some(e) if e.kind == Kind::Assistant => {
                 // The lines of one answer follow each other.
                 let last = last.unwrap_or(0);
                 let above = rows[..last].iter().rev().copied().take_while(|&r| {
-                    e.message_id.is_some() && entries[r as usize].message_id == e.message_id
+                    e.message_id.is_some() && entries[r].message_id == e.message_id
                 });
                 above.chain([rows[last]]).collect()
             }
@@ -200,7 +200,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
         let mut at = 0;
         while at < self.rows.len() {
             let row = self.rows[at];
-            let e = &entries[row as usize];
+            let e = &entries[row];
             if e.kind != Kind::Assistant {
                 self.take(row, e, &mut user);
                 at += 1;
@@ -209,7 +209,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             let mut end = at + 1;
             while end < self.rows.len()
                 && e.message_id.is_some()
-                && entries[self.rows[end] as usize].message_id == e.message_id
+                && entries[self.rows[end]].message_id == e.message_id
             {
                 end += 1;
             }
@@ -230,11 +230,11 @@ impl<'a, 'r> Assembly<'a, 'r> {
     }
 
     /// The blocks of one answer, and the results that the client makes up for its calls.
-    fn answer(&self, lines: &[u32]) -> (Vec<PayloadBlock<'a>>, Vec<PayloadBlock<'a>>) {
+    fn answer(&self, lines: &[EntryIx]) -> (Vec<PayloadBlock<'a>>, Vec<PayloadBlock<'a>>) {
         let session = self.session;
         let (mut blocks, mut made_up) = (Vec::new(), Vec::new());
         for &row in lines {
-            let e = &session.entries()[row as usize];
+            let e = session.entry(row);
             if e.flags.api_error() {
                 continue;
             }
@@ -243,9 +243,9 @@ impl<'a, 'r> Assembly<'a, 'r> {
                 blocks.push(PayloadBlock::words(row, e.content.of(text)));
                 continue;
             }
-            let numbers = e.blocks.0..e.blocks.1;
-            let is_call = |n: &u32| session.block(*n).kind == BlockKind::ToolUse;
-            let answered = |n: u32| self.firsts.result(session.block(n)).is_some();
+            let numbers = e.blocks.numbers();
+            let is_call = |n: &BlockIx| session.block(*n).kind == BlockKind::ToolUse;
+            let answered = |n: BlockIx| self.firsts.result(session.block(n)).is_some();
             let unanswered = numbers.clone().filter(is_call).all(|n| !answered(n))
                 && numbers.clone().any(|n| is_call(&n));
             if unanswered && !self.open_end.contains(&row) {
@@ -280,7 +280,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
     }
 
     /// Adds what a row that is not the model's says.
-    fn take(&self, row: u32, e: &Entry, user: &mut UserTurn<'a>) {
+    fn take(&self, row: EntryIx, e: &Entry, user: &mut UserTurn<'a>) {
         let text = self.session.text(e);
         match e.kind {
             Kind::User if e.flags.string_content() => {
@@ -290,7 +290,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             Kind::User => {
                 let mut blocks = Vec::new();
                 let mut answers = false;
-                for n in e.blocks.0..e.blocks.1 {
+                for n in e.blocks.numbers() {
                     let block = self.session.block(n);
                     if block.kind == BlockKind::ToolResult {
                         if self.firsts.result(block) != Some(n) || self.firsts.call(block).is_none()

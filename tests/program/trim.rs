@@ -601,7 +601,7 @@ fn kept(session: &Session, keep_last: u32) -> Vec<Vec<u8>> {
     let blocks = messages.iter().flat_map(|m| &m.blocks).filter(|b| {
         session
             .turns()
-            .of(session.graph(), b.entry as usize)
+            .of(session.graph(), b.entry)
             .is_some_and(|t| t > limit)
     });
     blocks.map(|b| b.json().into_owned()).collect()

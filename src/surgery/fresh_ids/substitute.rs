@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::json::Span;
 use crate::session::Session;
-use crate::transcript::{Entry, ID_LEN, Id, Kind, reread, visit_ids};
+use crate::transcript::{Entry, EntryIx, ID_LEN, Id, Kind, reread, visit_ids};
 
 use super::{FORK, FreshIds, NotAsMeant};
 
@@ -59,7 +59,7 @@ impl FreshIds<'_> {
         let (mut patches, mut room) = (Vec::new(), Vec::new());
         for i in lines {
             let number = session.lines()[i].entry();
-            let entry = number.map(|e| &session.entries()[e]);
+            let entry = number.map(|e| session.entry(e));
             let known = number.map_or(KnownRenames::default(), |e| self.known_renames(session, e));
             let (text, start) = (document.text_in(i, &mut room), out.len());
             let evident = self.line(text, entry, known, &mut patches, out);
@@ -75,9 +75,9 @@ impl FreshIds<'_> {
     }
 
     /// Returns the ids of an entry that surely get a fresh uuid, because they are ids of the copy's own transcript.
-    fn known_renames(&self, session: &Session, entry: usize) -> KnownRenames {
+    fn known_renames(&self, session: &Session, entry: EntryIx) -> KnownRenames {
         let main = self.main.is_some_and(|m| std::ptr::eq(m.session, session));
-        let e = &session.entries()[entry];
+        let e = session.entry(entry);
         let known = |there: bool, id: Id| Some(id).filter(|id| main && there && id.is_uuid());
         KnownRenames {
             own: known(e.is_chained(), e.uuid),
@@ -119,7 +119,7 @@ impl FreshIds<'_> {
             && now.parent == called(entry.parent)
             && may_be_called(now.refers_to, entry.refers_to)
             && (session || now.session == called(entry.session))
-            && now.blocks.1 - now.blocks.0 == entry.blocks.1 - entry.blocks.0
+            && now.blocks.len() == entry.blocks.len()
     }
 
     /// Writes a line with fresh ids to `out`. Returns whether it is evident that it is still the same entry.

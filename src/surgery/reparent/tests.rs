@@ -20,7 +20,7 @@ fn parents(session: &Session, gone: &[&str]) -> Vec<String> {
     let mut plan = Plan::default();
     for uuid in gone {
         let at = session.find(Id::of(uuid.as_bytes())).expect("an entry");
-        plan.drop_line(session.entries()[at].line);
+        plan.drop_line(session.entry(at).line);
     }
     let (document, lines) = plan.apply(session).expect("a sound plan");
     let next = session.derived(document, &lines);
@@ -147,9 +147,9 @@ fn reparent_keeps_the_named_leaf_if_the_branch_after_it_becomes_the_end_of_the_f
     plan.drop_line(5);
     let (document, lines) = plan.apply(&session).expect("a sound plan");
     let next = session.derived(document, &lines);
-    let path = next.graph().path().iter().map(|&i| i as usize);
+    let path = next.graph().path().iter().copied();
     let messages = path.filter(|&i| next.heads()[i].is_message());
-    let uuids = messages.filter_map(|i| next.uuid(&next.entries()[i]));
+    let uuids = messages.filter_map(|i| next.uuid(next.entry(i)));
     assert_eq!(uuids.collect::<Vec<_>>(), ["p", "a"]);
 }
 
