@@ -81,6 +81,13 @@ macro_rules! typed_index {
             }
         }
 
+        $crate::typed_index::index_of!($name: $($element),*);
+    };
+}
+
+/// Makes a typed number an index of slices that have an element for each thing.
+macro_rules! index_of {
+    ($name:ident: $($element:ty),*) => {
         $(
             impl std::ops::Index<$name> for [$element] {
                 type Output = $element;
@@ -103,6 +110,7 @@ macro_rules! typed_index {
     };
 }
 
+pub(crate) use index_of;
 pub(crate) use typed_index;
 
 /// A value for each entry of a session, for each block, or for each line, looked up by their typed numbers.

@@ -1,5 +1,6 @@
 //! What a check is, and what checks look at.
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing};
 use crate::transcript::{Entry, EntryIx};
 
@@ -73,9 +74,9 @@ impl<'a> Survey<'a> {
 
     /// Returns the number of an entry's line in the file, from 1.
     pub fn line(&self, entry: EntryIx) -> u32 {
-        let line = self.session.entry(entry).line as usize;
+        let line = self.session.entry(entry).line;
         let origin = self.session.document().origin(line);
-        origin.unwrap_or(line) as u32 + 1
+        origin.unwrap_or(line).from_one()
     }
 
     /// Makes a finding about an entry. What the API would refuse is harmless while a compaction hides it.
@@ -101,14 +102,15 @@ impl<'a> Survey<'a> {
     }
 
     /// Makes a finding about a line.
-    pub fn at_line(&self, check: &'static Check, line: u32, message: impl Into<String>) -> Finding {
-        let line = self
-            .session
-            .document()
-            .origin(line as usize)
-            .unwrap_or(line as usize);
+    pub fn at_line(
+        &self,
+        check: &'static Check,
+        line: LineIx,
+        message: impl Into<String>,
+    ) -> Finding {
+        let origin = self.session.document().origin(line);
         Finding {
-            line: line as u32 + 1,
+            line: origin.unwrap_or(line).from_one(),
             ..whole(check, message)
         }
     }

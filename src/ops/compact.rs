@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing, TurnSpec};
 use crate::surgery::{
     Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, RefusalKind, Remedy, Transform,
@@ -320,9 +321,9 @@ fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
 }
 
 /// Returns the first line of the file that belongs to the kept turns.
-pub(crate) fn first_line(session: &Session, position: u32) -> u32 {
+pub(crate) fn first_line(session: &Session, position: u32) -> LineIx {
     let kept = session.numbered().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
-    kept.map(|(_, e)| e.line).min().unwrap_or(0)
+    kept.map(|(_, e)| e.line).min().unwrap_or_default()
 }
 
 /// Records what the model is no longer shown, turn by turn.
@@ -365,7 +366,7 @@ pub(crate) fn drop_history(
     let first_line = if (position as usize) < session.graph().path().len() {
         first_line(session, position)
     } else {
-        u32::MAX
+        LineIx::MAX
     };
     for (i, e) in session.numbered() {
         let goes = match session.graph().place(i) {

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing};
 use crate::surgery::{ChangeKind, Plan};
 use crate::transcript::{Entry, Id, Kind};
@@ -15,16 +16,16 @@ const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
 /// The lines of the file between the first and the last deleted one; empty by default.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Lines(Option<(u32, u32)>);
+pub(super) struct Lines(Option<(LineIx, LineIx)>);
 
 impl Lines {
     /// Makes the range include a line.
-    pub(super) fn extend_to(&mut self, line: u32) {
+    pub(super) fn extend_to(&mut self, line: LineIx) {
         let (first, last) = self.0.unwrap_or((line, line));
         self.0 = Some((first.min(line), last.max(line)));
     }
 
-    fn contains(self, line: u32) -> bool {
+    fn contains(self, line: LineIx) -> bool {
         self.0
             .is_some_and(|(first, last)| (first..=last).contains(&line))
     }

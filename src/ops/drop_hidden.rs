@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::document::LineIx;
 use crate::json::lookup;
 use crate::session::{Session, Standing};
 use crate::surgery::{ChangeKind, Detail, Plan, Refusal, Transform};
@@ -49,7 +50,7 @@ impl Transform for DropHidden {
         let kept_line = if (kept as usize) < graph.path().len() {
             first_line(session, kept)
         } else {
-            u32::MAX
+            LineIx::MAX
         };
         for (i, e) in session.numbered() {
             if plan.drops(e.line) {

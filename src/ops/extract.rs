@@ -1,5 +1,6 @@
 //! Keeps only some turns of a session.
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing, TurnRange, turn_end};
 use crate::surgery::{ChangeKind, Detail, Plan, Refusal, RefusalKind, Transform};
 use crate::transcript::{Entry, EntryIx, Kind};
@@ -69,7 +70,7 @@ struct Kept {
     /// Its first position, and the one after its last.
     positions: (u32, u32),
     /// Its first and last lines.
-    lines: (u32, u32),
+    lines: (LineIx, LineIx),
 }
 
 impl Kept {
@@ -78,7 +79,10 @@ impl Kept {
         let lines = || path.iter().map(|&i| session.entry(i).line);
         Self {
             positions: (from, to),
-            lines: (lines().min().unwrap_or(0), lines().max().unwrap_or(0)),
+            lines: (
+                lines().min().unwrap_or_default(),
+                lines().max().unwrap_or_default(),
+            ),
         }
     }
 

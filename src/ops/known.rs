@@ -37,7 +37,7 @@ impl<'a> Known<'a> {
     /// Returns the number of an entry in the original, if its line is unchanged.
     fn original_entry(&self, session: &Session, entry: &Entry) -> Option<EntryIx> {
         let (own, first) = (session.document(), self.original.document());
-        let line = entry.line as usize;
+        let line = entry.line;
         if !std::ptr::eq(own.source(), first.source()) || !own.is_original(line) {
             return None;
         }

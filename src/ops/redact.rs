@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
+use crate::document::LineIx;
 use crate::json::{Edit, Span, elements, lookup, remove_elements};
 use crate::secrets::{Finding, Ledger, Scanner};
 use crate::session::{At, Session};
@@ -42,7 +43,7 @@ impl Transform for Redact<'_> {
                     self.edit_entry(session, i, rest, &mut plan);
                 }
                 LineState::Opaque => {
-                    plan.edit_line(line as u32, self.edits(&found));
+                    plan.edit_line(line, self.edits(&found));
                 }
                 LineState::Blank => {}
             }
@@ -126,9 +127,9 @@ impl Redact<'_> {
 }
 
 /// Returns the lines that contain secrets beyond doubt, with these.
-fn secrets_by_line(scanner: &Scanner, session: &Session) -> Vec<(usize, Vec<Finding>)> {
+fn secrets_by_line(scanner: &Scanner, session: &Session) -> Vec<(LineIx, Vec<Finding>)> {
     let document = session.document();
-    let lines = (0..document.lines().len()).into_par_iter();
+    let lines = (0..document.lines().len()).into_par_iter().map(LineIx::new);
     let found = lines.filter_map(|line| {
         let text = document.text(line);
         if !scanner.may_hold(text) {

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing, TurnSpec, turn_end};
 use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, RefusalKind, Remedy, Transform};
 use crate::transcript::{BlockKind, Entry, EntryIx, Kind, LineState, PromptKind};
@@ -36,8 +37,7 @@ impl Transform for Truncate {
         }
         refuse_unfinished(session, at)?;
         let cut = Cut::new(session, end);
-        for (line, state) in session.lines().iter().enumerate() {
-            let line = line as u32;
+        for (line, state) in session.document().numbers().zip(session.lines()) {
             match state {
                 LineState::Entry(i) => {
                     let e = session.entry(*i);
@@ -65,9 +65,9 @@ struct Cut {
     /// The first position of the path that is removed.
     position: u32,
     /// The first line of the file that is removed.
-    line: u32,
+    line: LineIx,
     /// The position, line and time of the last message that stays.
-    leaf: (u32, u32, i64),
+    leaf: (u32, LineIx, i64),
     /// What follows the end of the conversation, which can hang on an entry that stays.
     tail: Vec<EntryIx>,
 }
@@ -80,7 +80,7 @@ impl Cut {
             .iter()
             .map(|&i| entries[i].line)
             .min()
-            .unwrap_or(u32::MAX);
+            .unwrap_or(LineIx::MAX);
         let leaf = (0..position)
             .rev()
             .find(|&p| entries[path[p as usize]].is_message())

@@ -2,6 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::document::LineIx;
 use crate::json::{Edit, apply_edits, lookup};
 use crate::session::{Session, Standing};
 use crate::surgery::{
@@ -226,7 +227,10 @@ fn drop_part(session: &Session, index: EntryIx, keep_summary: bool, plan: &mut P
     plan.note(session, e, action, ChangeKind::Summary, bytes, shown, words);
     plan.drop_line(e.line);
     if keep_summary {
-        plan.insert_line(InsertAt::Before(0), without_parent(session.text(e)));
+        plan.insert_line(
+            InsertAt::Before(LineIx::default()),
+            without_parent(session.text(e)),
+        );
     }
 }
 

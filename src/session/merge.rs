@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
-use crate::document::{Document, LineMap, LineSource};
+use crate::document::{Document, LineIx, LineMap, LineSource};
 use crate::json::BYTE_ORDER_MARK;
 
 use super::build::Index;
@@ -51,28 +51,26 @@ pub(super) fn merged(index: Index, old: &Document, new: &Document, lines: &LineM
 /// A line of the new document that must be read.
 #[derive(Debug, Clone, Copy)]
 struct ChangedLine {
-    line: u32,
+    line: LineIx,
     /// The old line that it is an edited version of.
-    edited: Option<u32>,
+    edited: Option<LineIx>,
 }
 
 /// Returns the lines of the new document that must be read, in order.
 fn changed_lines(new: &Document, lines: &LineMap) -> Vec<ChangedLine> {
     let mut out = Vec::new();
-    for (i, &source) in lines.sources().iter().enumerate() {
+    for (i, &source) in new.numbers().zip(lines.sources()) {
         // Clients strip a byte order mark from the first line of the file only, so a marked line that becomes or ceases
         // to be the first must be read again.
-        let is_or_was_first = i == 0 || source.old_line() == Some(0);
+        let first = LineIx::default();
+        let is_or_was_first = i == first || source.old_line() == Some(first);
         let marked = is_or_was_first && new.text(i).starts_with(BYTE_ORDER_MARK);
         let edited = match source {
             LineSource::Kept(_) if !marked => continue,
             LineSource::Edited(old) if !marked => Some(old),
             _ => None,
         };
-        out.push(ChangedLine {
-            line: i as u32,
-            edited,
-        });
+        out.push(ChangedLine { line: i, edited });
     }
     out
 }
@@ -101,10 +99,10 @@ impl ReadLines {
         };
         let (mut buffer, mut old_buffer) = (Vec::new(), Vec::new());
         for &one in changed {
-            let line = one.line as usize;
+            let line = one.line;
             let old_entry = one.edited.and_then(|from| {
-                let entry = known.states[from as usize].entry()?;
-                Some((from as usize, known.entries.peek(entry)?))
+                let entry = known.states[from].entry()?;
+                Some((from, known.entries.peek(entry)?))
             });
             let edits = new.edits(line).unwrap_or_default();
             let parent = old_entry.and_then(|(_, entry)| other_parent(edits, entry));
@@ -115,7 +113,7 @@ impl ReadLines {
             let old_entry =
                 old_entry.map(|(from, entry)| (old.text_in(from, &mut old_buffer), entry));
             let text = new.text_in(line, &mut buffer);
-            let read = out.read_line(text, line == 0, old_entry, &known.blocks);
+            let read = out.read_line(text, line == LineIx::default(), old_entry, &known.blocks);
             out.lines.push((one, read));
         }
         out
@@ -167,9 +165,9 @@ impl Merged<'_> {
         let numbers = self.inventory.append(&index.inventory);
         let mut parsed = index.lines.iter();
         for (ChangedLine { line, edited }, read) in lines {
-            self.keep_until(line as usize);
+            self.keep_until(line.index());
             // The old version is removed first, which makes room for the new one.
-            let old = edited.and_then(|from| self.states[from as usize].entry());
+            let old = edited.and_then(|from| self.states[from].entry());
             let old = old.map(|entry| self.entries.take(entry));
             let taken = match read {
                 ReadLine::SameBlocks(entry) => Ok(*entry),
@@ -213,7 +211,7 @@ impl Merged<'_> {
     }
 
     fn push(&mut self, taken: Result<Entry, LineState>) {
-        let line = self.lines.len() as u32;
+        let line = LineIx::new(self.lines.len());
         self.lines.push(match taken {
             Ok(mut entry) => {
                 entry.line = line;

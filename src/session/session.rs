@@ -201,7 +201,7 @@ impl Session {
 
     /// Returns the line of an entry.
     pub fn text(&self, entry: &Entry) -> &[u8] {
-        self.document.text(entry.line as usize)
+        self.document.text(entry.line)
     }
 
     /// Returns the name of the tool that a block of an entry calls, as JSON; empty where it has none.

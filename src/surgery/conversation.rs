@@ -9,6 +9,7 @@
 use rustc_hash::FxHashSet;
 use std::hash::BuildHasher as _;
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing};
 use crate::transcript::{BlockKind, Entry, EntryHead, EntryIx, Id, Kind};
 use crate::window::shown_entries;
@@ -79,22 +80,22 @@ struct Shown {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     /// Its line in the original file.
-    Line(u32),
+    Line(LineIx),
     /// The uuid of an inserted entry.
     Inserted(Id),
 }
 
 impl Key {
     fn of(session: &Session, entry: &Entry) -> Option<Self> {
-        let origin = session.document().origin(entry.line as usize);
+        let origin = session.document().origin(entry.line);
         let inserted = || entry.uuid.some().map(Key::Inserted);
-        origin.map(|line| Key::Line(line as u32)).or_else(inserted)
+        origin.map(Key::Line).or_else(inserted)
     }
 
     /// Returns the promise that is broken if this entry is not where it should be.
     fn broken(self, how: impl FnOnce(u32) -> BrokenPromise) -> BrokenPromise {
         match self {
-            Key::Line(line) => how(line + 1),
+            Key::Line(line) => how(line.from_one()),
             Key::Inserted(id) => BrokenPromise::Inserted {
                 uuid: id.text().unwrap_or_default(),
             },
@@ -120,7 +121,7 @@ pub(super) struct Intent {
     /// Lines of the live path, for a step that lifts a boundary: only these may come to light.
     live: FxHashSet<Key>,
     /// For each entry whose content is edited: its line, and its blocks that no edit touches.
-    untouched: Vec<(u32, Vec<BlockPrint>)>,
+    untouched: Vec<(LineIx, Vec<BlockPrint>)>,
 }
 
 /// Enough of a block to recognise it: its kind and a hash of its bytes.
@@ -256,8 +257,8 @@ impl Intent {
     /// Takes down what a plan is about to do to the conversation of a session.
     pub(super) fn of(session: &Session, plan: &Plan) -> Self {
         let document = session.document();
-        let origin = |line: u32| document.origin(line as usize).map(|line| line as u32);
-        let entry = |line: u32| Some(session.entry(session.lines()[line as usize].entry()?));
+        let origin = |line: LineIx| document.origin(line);
+        let entry = |line: LineIx| Some(session.entry(session.lines()[line].entry()?));
         let leaving = plan.dropped().chain(plan.hidden());
         let leaving = leaving.filter_map(|line| match origin(line) {
             Some(line) => Some(Key::Line(line)),
@@ -308,14 +309,16 @@ impl Intent {
         let mut next = expected.next();
         for entry in after.entries() {
             let Some((line, blocks)) = next else { break };
-            if after.document().origin(entry.line as usize) != Some(*line as usize) {
+            if after.document().origin(entry.line) != Some(*line) {
                 continue;
             }
             next = expected.next();
             let mut now = prints(after, entry, |_| true).into_iter();
             // Each must be found after the one before it.
             if !blocks.iter().all(|block| now.any(|b| b == *block)) {
-                return Some(BrokenPromise::Block { line: line + 1 });
+                return Some(BrokenPromise::Block {
+                    line: line.from_one(),
+                });
             }
         }
         None

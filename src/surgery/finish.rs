@@ -359,10 +359,7 @@ mod tests {
         };
         let whole = answered(200, 300);
         let mut bytes = Vec::new();
-        whole
-            .document()
-            .write(0, whole.document().lines().len(), &mut bytes)
-            .expect("bytes");
+        whole.document().write(&mut bytes).expect("bytes");
         let bytes = [bytes, lost("x", 400).into_bytes()].concat();
         let session = Session::new(Document::from_bytes(bytes));
         assert_eq!(leaf_time(&session, "b"), "300Z");

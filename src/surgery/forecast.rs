@@ -31,13 +31,13 @@ impl Forecast {
             }
         }
         for (line, fate) in plan.fates() {
-            let entry = match session.lines()[line as usize] {
+            let entry = match session.lines()[line] {
                 LineState::Entry(i) => Some(i).filter(|&i| !before_cut(i)),
                 LineState::Blank | LineState::Opaque => None,
             };
             match fate {
                 Fate::Drop => {
-                    let line = session.document().lines()[line as usize];
+                    let line = session.document().lines()[line];
                     out.bytes -= line.len() as i64 + 1;
                     if let Some(i) = entry {
                         out.lose(session, ledger, i);
@@ -48,7 +48,7 @@ impl Forecast {
                     out.bytes += edits.iter().map(grown).sum::<i64>();
                     if let Some(i) = entry
                         && ledger.shown(session, i) != Weight::default()
-                        && let Ok(made) = apply_edits(session.document().text(line as usize), edits)
+                        && let Ok(made) = apply_edits(session.document().text(line), edits)
                     {
                         out.window += line_weight(&made) - ledger.shown(session, i);
                     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::document::{Document, LineMap};
+use crate::document::{Document, LineIx, LineMap};
 use crate::json::{Edit, Edits, OverlapError, Span};
 use crate::session::Session;
 use crate::transcript::{Entry, EntryIx, Id};
@@ -91,21 +91,21 @@ const GONE: u32 = 1;
 const EDITED: u32 = 2;
 
 impl Fates {
-    fn get(&self, line: u32) -> Option<Fate<'_>> {
-        match self.numbers.get(line as usize) {
+    fn get(&self, line: LineIx) -> Option<Fate<'_>> {
+        match self.numbers.get(line.index()) {
             None | Some(&KEPT) => None,
             Some(&GONE) => Some(Fate::Drop),
             Some(&at) => Some(Fate::Edit(&self.edits[(at - EDITED) as usize])),
         }
     }
 
-    fn drops(&self, line: u32) -> bool {
-        self.numbers.get(line as usize) == Some(&GONE)
+    fn drops(&self, line: LineIx) -> bool {
+        self.numbers.get(line.index()) == Some(&GONE)
     }
 
     /// Returns the number of a line, which counts as touched from now on.
-    fn touch(&mut self, line: u32) -> &mut u32 {
-        let line = line as usize;
+    fn touch(&mut self, line: LineIx) -> &mut u32 {
+        let line = line.index();
         if self.numbers.len() <= line {
             self.numbers.resize(line + 1, KEPT);
         }
@@ -114,7 +114,7 @@ impl Fates {
         number
     }
 
-    fn edit(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
+    fn edit(&mut self, line: LineIx, edits: impl IntoIterator<Item = Edit>) {
         let fresh = EDITED + self.edits.len() as u32;
         match self.touch(line) {
             &mut GONE => {}
@@ -134,7 +134,7 @@ impl Fates {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InsertAt {
     /// Before this line.
-    Before(u32),
+    Before(LineIx),
     /// After the last line.
     End,
 }
@@ -233,7 +233,7 @@ pub struct Plan {
     fates: Fates,
     say: Detail,
     inserts: BTreeMap<InsertAt, Vec<Vec<u8>>>,
-    hidden: Vec<u32>,
+    hidden: Vec<LineIx>,
     /// Inserted entries that the model will be shown, with the position of the live path that they are shown before.
     arrivals: Vec<(u32, Vec<Id>)>,
     /// The faults that inserted lines have already.
@@ -271,17 +271,17 @@ impl Plan {
     }
 
     /// Returns what happens to a line; `None` if it is kept.
-    pub fn fate(&self, line: u32) -> Option<Fate<'_>> {
+    pub fn fate(&self, line: LineIx) -> Option<Fate<'_>> {
         self.fates.get(line)
     }
 
     /// Whether a line is removed.
-    pub fn drops(&self, line: u32) -> bool {
+    pub fn drops(&self, line: LineIx) -> bool {
         self.fates.drops(line)
     }
 
     /// Whether a line is removed, or an edit of it touches these bytes.
-    pub fn touches(&self, line: u32, span: Span) -> bool {
+    pub fn touches(&self, line: LineIx, span: Span) -> bool {
         self.fate(line).is_some_and(|fate| match fate {
             Fate::Drop => true,
             Fate::Edit(edits) => edits
@@ -291,22 +291,22 @@ impl Plan {
     }
 
     /// Removes a line. Edits of it are discarded.
-    pub fn drop_line(&mut self, line: u32) {
+    pub fn drop_line(&mut self, line: LineIx) {
         *self.fates.touch(line) = GONE;
     }
 
     /// Edits a line. A line that is removed stays removed.
-    pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
+    pub fn edit_line(&mut self, line: LineIx, edits: impl IntoIterator<Item = Edit>) {
         self.fates.edit(line, edits);
     }
 
     /// States that a line stays in the file, but is no longer shown to the model.
-    pub fn hide_line(&mut self, line: u32) {
+    pub fn hide_line(&mut self, line: LineIx) {
         self.hidden.push(line);
     }
 
     /// The lines that stay in the file without being shown any longer.
-    pub fn hidden(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn hidden(&self) -> impl Iterator<Item = LineIx> + '_ {
         self.hidden.iter().copied()
     }
 
@@ -399,12 +399,9 @@ impl Plan {
             return;
         }
         let graph = session.graph();
-        let at = session.lines()[entry.line as usize].entry();
+        let at = session.lines()[entry.line].entry();
         let change = Change {
-            line: session
-                .document()
-                .origin(entry.line as usize)
-                .map(|l| l as u32 + 1),
+            line: session.document().origin(entry.line).map(LineIx::from_one),
             uuid: match entry.uuid.uuid() {
                 Some(uuid) => Some(Name::Uuid(uuid)),
                 None => session.uuid(entry).map(Name::from),
@@ -463,8 +460,8 @@ impl Plan {
     }
 
     /// The lines that are removed or edited, with their fates.
-    pub fn fates(&self) -> impl Iterator<Item = (u32, Fate<'_>)> + '_ {
-        let all = 0..self.fates.numbers.len() as u32;
+    pub fn fates(&self) -> impl Iterator<Item = (LineIx, Fate<'_>)> + '_ {
+        let all = LineIx::first(self.fates.numbers.len());
         all.filter_map(|line| Some((line, self.fates.get(line)?)))
     }
 
@@ -478,8 +475,8 @@ impl Plan {
     }
 
     /// The lines that are removed.
-    pub fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
-        let all = 0..self.fates.numbers.len() as u32;
+    pub fn dropped(&self) -> impl Iterator<Item = LineIx> + '_ {
+        let all = LineIx::first(self.fates.numbers.len());
         all.filter(|&line| self.drops(line))
     }
 
@@ -493,19 +490,19 @@ impl Plan {
         let mut inserts = std::mem::take(&mut self.inserts);
         let mut next = document.derived();
         next.reserve(fates.edits.len() + inserts.len());
-        for line in 0..document.lines().len() as u32 {
+        for line in document.numbers() {
             if !inserts.is_empty() {
                 let texts = inserts.remove(&InsertAt::Before(line));
                 texts.iter().flatten().for_each(|text| next.insert(text));
             }
-            match fates.numbers.get(line as usize) {
-                None | Some(&KEPT) => next.keep(line as usize),
+            match fates.numbers.get(line.index()) {
+                None | Some(&KEPT) => next.keep(line),
                 Some(&GONE) => {}
                 Some(&at) => {
                     let edits = std::mem::take(&mut fates.edits[(at - EDITED) as usize]);
-                    let edited = next.edit(line as usize, edits);
+                    let edited = next.edit(line, edits);
                     edited.map_err(|source| PlanError {
-                        line: line + 1,
+                        line: line.from_one(),
                         source,
                     })?;
                 }

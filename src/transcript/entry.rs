@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use crate::document::LineIx;
 use crate::json::{Span, lookup_around};
 
 use super::head::{EntryHead, Kind};
@@ -36,8 +37,8 @@ pub struct Entry {
     pub result: Span,
     /// Its blocks; see [`Session::blocks`](crate::session::Session::blocks).
     pub blocks: BlockRange,
-    /// The line's index in the document.
-    pub line: u32,
+    /// Its line in the document.
+    pub line: LineIx,
     /// See [`Entry::window_use`].
     window: u32,
     /// Where its ids are in the line.

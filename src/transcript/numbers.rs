@@ -1,9 +1,10 @@
 //! The numbers of entries and blocks in a session.
 
-use crate::typed_index::{Column, typed_index};
+use crate::document::LineIx;
+use crate::typed_index::{Column, index_of, typed_index};
 
 use super::block::Block;
-use super::entry::Entry;
+use super::entry::{Entry, LineState};
 use super::head::EntryHead;
 
 typed_index! {
@@ -59,6 +60,8 @@ impl BlockRange {
         self.start.index()..self.end.index()
     }
 }
+
+index_of!(LineIx: LineState);
 
 /// A value for each entry of a session.
 pub type EntryColumn<T> = Column<EntryIx, T>;

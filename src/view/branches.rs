@@ -53,7 +53,7 @@ impl Branches {
             });
             let branch = &mut branches[place];
             branch.entries += 1;
-            branch.bytes += session.document().lines()[e.line as usize].len() as u64 + 1;
+            branch.bytes += session.document().lines()[e.line].len() as u64 + 1;
             let is_prompt = matches!(e.prompt, PromptKind::Words | PromptKind::Command);
             if branch.prompt.is_empty() && is_prompt {
                 let prompt = prompt_text(session, e).map(|text| prompt_as_typed(&text));

@@ -97,7 +97,7 @@ impl Compared<'_> {
         let (what, gist) = entry_summary(self.session, e);
         let turns = self.session.turns();
         EntryReference {
-            line: e.line + 1,
+            line: e.line.from_one(),
             uuid: self.session.uuid(e),
             turn: turns.of(self.session.graph(), i),
             what,

@@ -122,7 +122,7 @@ impl LargeEntry {
     pub fn new(session: &Session, large: Large) -> Self {
         let e = session.entry(large.entry);
         Self {
-            line: e.line + 1,
+            line: e.line.from_one(),
             uuid: session.uuid(e),
             turn: large.turn,
             part: large.part,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::document::LineIx;
 use crate::json::{Span, decode, lookup};
 
 use super::call_summary::CallSummary;
@@ -115,9 +116,9 @@ pub struct MediaItem {
     pub height: Option<u32>,
     /// The bytes of the picture or document itself.
     pub bytes: u64,
-    /// Where its base64 text is: the line of the transcript, from 0, and the span in that line.
+    /// Where its base64 text is: the line of the transcript, and the span in that line.
     #[serde(skip)]
-    pub data: Option<(u32, Span)>,
+    pub data: Option<(LineIx, Span)>,
 }
 
 /// Adds what an entry holds. A result is listed after its call, wherever its entry is.
@@ -323,7 +324,7 @@ impl EntryReader<'_> {
 }
 
 /// Describes an image or document; `raw` is its block, a part of `line`.
-fn media(line: &[u8], raw: &[u8], number: u32) -> MediaItem {
+fn media(line: &[u8], raw: &[u8], number: LineIx) -> MediaItem {
     let picture = Picture::of(raw);
     let start = raw.as_ptr() as usize - line.as_ptr() as usize;
     let data = lookup(raw, &["source", "data"]).map(|span| {

@@ -183,7 +183,7 @@ fn inside(session: &Session) -> Vec<Subagent> {
             out.len() - 1
         });
         let agent = &mut out[place];
-        let size = session.document().lines()[e.line as usize].len() as u64 + 1;
+        let size = session.document().lines()[e.line].len() as u64 + 1;
         agent.bytes = Some(agent.bytes.unwrap_or(0) + size);
         if agent.description.is_empty()
             && let Some(text) = prompt_text(session, e)

@@ -103,7 +103,7 @@ impl TurnStats {
             };
             let facts = &mut out[turns.at_position(position) as usize];
             facts.entries += 1;
-            facts.bytes += session.document().lines()[e.line as usize].len() as u64 + 1;
+            facts.bytes += session.document().lines()[e.line].len() as u64 + 1;
             facts.weight += ledger.weight(i);
             facts.shown |= position >= graph.window_start();
             facts.compacted |= e.is_boundary();

@@ -341,7 +341,7 @@ pub fn largest(
     count: usize,
 ) -> Vec<Large> {
     let entries = session.entries();
-    let len = |i: EntryIx| session.document().lines()[entries[i].line as usize].len() as u64;
+    let len = |i: EntryIx| session.document().lines()[entries[i].line].len() as u64;
     let rank = |i: &EntryIx| (std::cmp::Reverse(len(*i)), *i);
     let best = |mut order: Vec<EntryIx>| {
         if count < order.len() {

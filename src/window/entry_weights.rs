@@ -67,8 +67,8 @@ impl EntryWeights {
     #[must_use]
     pub fn derived(&self, from: &Session, to: &Session, lines: &LineMap) -> Self {
         let weights = to.numbered().map(|(i, e)| {
-            let known = match lines.sources()[e.line as usize] {
-                LineSource::Kept(old) => from.lines()[old as usize].entry(),
+            let known = match lines.sources()[e.line] {
+                LineSource::Kept(old) => from.lines()[old].entry(),
                 LineSource::Edited(_) | LineSource::Inserted => None,
             };
             match known.filter(|&old| is_weighed(from, old)) {

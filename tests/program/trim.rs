@@ -7,7 +7,7 @@
 
 use crate::see::home;
 
-use ccsurgery::document::Document;
+use ccsurgery::document::{Document, LineIx};
 use ccsurgery::ops::{TokenCount, Trim, Trimmed};
 use ccsurgery::session::Session;
 use ccsurgery::surgery::{Refusal, Surgery, Verified};
@@ -280,8 +280,10 @@ fn what_is_compacted_is_not_harmed_besides() {
     let after = operated(&session, &found);
     let after = after.session();
     // The history of what was compacted is still whole.
-    let text = String::from_utf8(session.document().text(2).to_vec()).unwrap();
-    let all: Vec<u8> = (0..after.document().lines().len())
+    let text = String::from_utf8(session.document().text(LineIx::new(2)).to_vec()).unwrap();
+    let all: Vec<u8> = after
+        .document()
+        .numbers()
         .flat_map(|i| [after.document().text(i), b"\n"].concat())
         .collect();
     assert!(String::from_utf8(all).unwrap().contains(&text));

@@ -128,7 +128,7 @@ fn shown_bytes(session: &Session) -> u64 {
     session
         .par_numbered()
         .filter(|(i, _)| session.graph().is_shown(*i))
-        .map(|(_, entry)| lines[entry.line as usize])
+        .map(|(_, entry)| lines[entry.line])
         .map(crate::document::Line::raw_len)
         .sum()
 }

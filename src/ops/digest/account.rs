@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::document::LineIx;
 use crate::json::{decode, fields, lookup};
 use crate::session::{Session, Standing};
 use crate::transcript::project_path::is_windows;
@@ -188,7 +189,7 @@ impl Account {
     }
 
     /// Adds what the person typed while the model worked. Older clients keep it only in the records of their queue.
-    fn add_queued(&mut self, session: &Session, first: u32, last: u32) {
+    fn add_queued(&mut self, session: &Session, first: LineIx, last: LineIx) {
         let known: IndexSet<String> = self
             .words
             .iter()
@@ -213,7 +214,7 @@ impl Account {
     }
 
     /// Adds the files of which the client kept the bytes before it changed them.
-    fn add_tracked(&mut self, session: &Session, last: u32) {
+    fn add_tracked(&mut self, session: &Session, last: LineIx) {
         for (_, e) in session.entries_of(Kind::FileHistorySnapshot) {
             let line = session.text(e);
             let Some(backups) = lookup(line, &["snapshot", "trackedFileBackups"]) else {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use uuid::Uuid;
 
+use crate::document::LineIx;
 use crate::json::Span;
 use crate::session::Session;
 use crate::transcript::{Entry, EntryIx, ID_LEN, Id, Kind, reread, visit_ids};
@@ -52,12 +53,12 @@ impl FreshIds<'_> {
     pub(super) fn lines(
         &self,
         session: &Session,
-        lines: Range<usize>,
+        lines: Range<LineIx>,
         out: &mut Vec<u8>,
     ) -> Result<(), NotAsMeant> {
         let document = session.document();
         let (mut patches, mut room) = (Vec::new(), Vec::new());
-        for i in lines {
+        for i in lines.start.up_to(lines.end) {
             let number = session.lines()[i].entry();
             let entry = number.map(|e| session.entry(e));
             let known = number.map_or(KnownRenames::default(), |e| self.known_renames(session, e));
@@ -67,7 +68,7 @@ impl FreshIds<'_> {
             if (!evident || cfg!(debug_assertions))
                 && entry.is_some_and(|e| !self.is_as_meant(text, e, &out[start..]))
             {
-                return Err(NotAsMeant { line: i + 1 });
+                return Err(NotAsMeant { line: i.from_one() });
             }
             out.extend_from_slice(document.lines()[i].ending().bytes());
         }

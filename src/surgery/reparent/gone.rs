@@ -37,7 +37,7 @@ impl<'a> Gone<'a> {
 
     fn ids(&self) -> impl Iterator<Item = Id> + use<'a> {
         let (session, plan) = (self.session, self.plan);
-        let lines = plan.dropped().map(|line| session.lines()[line as usize]);
+        let lines = plan.dropped().map(|line| session.lines()[line]);
         let entries = lines.filter_map(|l| Some(session.entry(l.entry()?)));
         entries.filter(|e| e.is_chained()).map(|e| e.uuid)
     }

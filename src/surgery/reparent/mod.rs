@@ -95,7 +95,7 @@ fn moves(session: &Session, plan: &Plan) -> Moves {
                         moved.into_iter().collect()
                     }
                     Named::Perhaps => {
-                        let text = session.document().text_in(e.line as usize, room);
+                        let text = session.document().text_in(e.line, room);
                         substitutes.moved(i, e, text)
                     }
                 };

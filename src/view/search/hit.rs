@@ -147,7 +147,7 @@ impl Hit {
             standing,
             agent_id: agent.map(str::to_owned),
             uuid: session.uuid(entry),
-            line: u64::from(entry.line) + 1,
+            line: u64::from(entry.line.from_one()),
             text: found.text,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use ccsurgery::document::Document;
+use ccsurgery::document::{Document, LineColumn};
 use ccsurgery::ops::{Compact, DropTools, StripThinking, Truncate};
 use ccsurgery::session::{Call, Session, Standing, turn_end};
 use ccsurgery::surgery::{Detail, Fate, Plan, Refusal, Surgery, Transform, reparent};
@@ -223,15 +223,15 @@ fn lines(
         .filter_map(|e| before.string(e, &["uuid"]))
         .collect();
     let made = done.made.document();
-    let mut rest = 0..made.lines().len();
-    let mut number = vec![None; before.lines().len()];
+    let mut rest = made.numbers();
+    let mut number = LineColumn::filled(None, before.lines().len());
     for (i, e) in before.numbered() {
-        number[e.line as usize] = Some(i);
+        number[e.line] = Some(i);
     }
-    for (line, &entry) in number.iter().enumerate() {
+    for (line, &entry) in before.document().numbers().zip(number.values()) {
         let text = before.document().text(line);
         let words = String::from_utf8_lossy(text);
-        match (done.plan.fate(line as u32), entry) {
+        match (done.plan.fate(line), entry) {
             (None, _) => hold!(
                 rest.any(|l| made.text(l) == text),
                 "lost or changed: {words}"

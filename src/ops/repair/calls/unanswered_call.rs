@@ -163,9 +163,9 @@ fn answer(
         ids.join(", "),
     );
     let next = next_below(session, after);
-    let before = next.map_or(e.line + 1, |n| session.entry(n).line);
-    let before = before.max(e.line + 1);
-    let is_within = (before as usize) < session.lines().len();
+    let before = next.map_or(e.line.plus(1), |n| session.entry(n).line);
+    let before = before.max(e.line.plus(1));
+    let is_within = before.index() < session.lines().len();
     let at = if is_within {
         InsertAt::Before(before)
     } else {

@@ -96,7 +96,7 @@ fn decline(session: &Session, orphan: EntryIx, likelier: EntryIx, other: EntryIx
         return;
     }
     let line = |i: EntryIx| {
-        let line = session.entry(i).line as usize;
+        let line = session.entry(i).line;
         session.document().origin(line).map_or(0, |l| l + 1)
     };
     plan.warnings.push(format!(

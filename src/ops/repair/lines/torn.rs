@@ -1,6 +1,7 @@
 //! What the repairs of torn lines share: where a line was, and how much of a string is left.
 
 use crate::doctor::checks::chain::dangling_parent;
+use crate::document::LineIx;
 use crate::json::decode;
 use crate::session::Session;
 use crate::transcript::{Entry, EntryIx, LineState};
@@ -25,13 +26,13 @@ pub(super) struct Place<'s> {
     pub(super) time: i64,
     /// The first entry after the line.
     next: EntryIx,
-    line: usize,
+    line: LineIx,
 }
 
 impl<'s> Place<'s> {
-    pub(super) fn of(session: &'s Session, line: usize) -> Option<Self> {
+    pub(super) fn of(session: &'s Session, line: LineIx) -> Option<Self> {
         let entries = session.entries();
-        let next = EntryIx::new(entries.partition_point(|e| (e.line as usize) < line));
+        let next = EntryIx::new(entries.partition_point(|e| e.line < line));
         let is_chained = |i: &EntryIx| entries[*i].is_chained();
         let (like, time) = match session.numbers().skip(next.index()).find(is_chained) {
             Some(i) => (&entries[i], entries[i].time.saturating_sub(1)),
@@ -54,7 +55,9 @@ impl<'s> Place<'s> {
     pub(super) fn named_by_child(&self, session: &Session) -> Option<String> {
         let child = dangling_parent::entries(session).find(|&i| i >= self.next)?;
         let child = session.entry(child);
-        let between = session.lines().get(self.line + 1..child.line as usize)?;
+        let between = session
+            .lines()
+            .get(self.line.index() + 1..child.line.index())?;
         let is_nearest = !between.contains(&LineState::Opaque);
         session
             .string(child, &["parentUuid"])

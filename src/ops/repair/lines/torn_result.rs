@@ -3,6 +3,7 @@
 
 use memchr::memmem;
 
+use crate::document::LineIx;
 use crate::json::{Cursor, decode, encode, lookup};
 use crate::session::{At, Session};
 use crate::transcript::{BlockKind, Id, Kind};
@@ -19,7 +20,7 @@ const TORN: &str = "\n[The rest of this result is lost: its line in the session 
 pub(super) fn restore(
     session: &Session,
     options: &RepairOptions,
-    line: usize,
+    line: LineIx,
     fragment: &[u8],
 ) -> Option<Restored> {
     let torn = TornResult::read(fragment)?;
