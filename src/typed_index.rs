@@ -201,6 +201,8 @@ impl<I, T: PartialEq> PartialEq for Column<I, T> {
     }
 }
 
+impl<I, T: Eq> Eq for Column<I, T> {}
+
 impl<I, T: fmt::Debug> fmt::Debug for Column<I, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.values.fmt(f)

@@ -41,7 +41,8 @@ impl<'a> Known<'a> {
         if !std::ptr::eq(own.source(), first.source()) || !own.is_original(line) {
             return None;
         }
-        self.original.lines().get(own.origin(line)?)?.entry()
+        let states = self.original.lines();
+        states.get(own.origin(line)?.index())?.entry()
     }
 
     /// Returns the note for a result's output, if it is smaller.

@@ -37,13 +37,13 @@ impl Transform for Truncate {
         }
         refuse_unfinished(session, at)?;
         let cut = Cut::new(session, end);
-        for (line, state) in session.document().numbers().zip(session.lines()) {
+        for (line, state) in session.numbered_lines() {
             match state {
                 LineState::Entry(i) => {
-                    let e = session.entry(*i);
-                    if !cut.keeps(session, *i, e) {
+                    let e = session.entry(i);
+                    if !cut.keeps(session, i, e) {
                         plan.drop_line(line);
-                        note(session, &mut plan, *i, e);
+                        note(session, &mut plan, i, e);
                     }
                 }
                 // Lines that cannot be read belong to the lines around them.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::document::{Document, Source};
+use crate::document::{Document, LineIx, Source};
 use crate::json::{Span, decode, lookup_around};
 use crate::transcript::{
     Block, BlockIx, Entry, EntryHead, EntryIx, Flags, Id, Inventory, Kind, LineState,
@@ -67,6 +67,11 @@ impl Session {
     /// Returns what each line turned out to be.
     pub fn lines(&self) -> &[LineState] {
         &self.lines
+    }
+
+    /// Returns what each line turned out to be, with its number.
+    pub fn numbered_lines(&self) -> impl ExactSizeIterator<Item = (LineIx, LineState)> {
+        self.document.numbers().zip(self.lines.iter().copied())
     }
 
     /// Returns the entries in file order.

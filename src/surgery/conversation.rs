@@ -186,7 +186,7 @@ impl Expected {
             return Err(key.broken(|line| BrokenPromise::Revealed { line }));
         }
         let moved = wanted.iter().zip(&found).find(|(a, b)| a != b);
-        let key = moved.map_or(Key::Line(0), |(key, _)| *key);
+        let key = moved.map_or(Key::Line(LineIx::default()), |(key, _)| *key);
         Err(key.broken(|line| BrokenPromise::Moved { line }))
     }
 

@@ -113,8 +113,8 @@ impl Comparison {
 /// How many unreadable lines each of two sessions has that the other has not.
 fn unreadable(a: &Session, b: &Session, names: &Names) -> (usize, usize) {
     let opaque = |s: &Session| -> FxHashMap<Vec<u8>, i64> {
-        let states = s.lines().iter().enumerate();
-        let opaque = states.filter(|(_, state)| **state == LineState::Opaque);
+        let states = s.numbered_lines();
+        let opaque = states.filter(|(_, state)| *state == LineState::Opaque);
         let mut counts = FxHashMap::default();
         for (i, _) in opaque {
             let text = names.blanked(without_uuids(s.document().text(i)));

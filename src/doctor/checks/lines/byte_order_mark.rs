@@ -30,7 +30,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     }
     let mut finding = survey.at_line(
         &CHECK,
-        0,
+        LineIx::default(),
         "begins with a byte order mark: Claude Code may skip this record",
     );
     if document.len() > LARGE {

@@ -32,8 +32,8 @@ fn badly_escaped(session: &Session) -> impl Iterator<Item = (LineIx, Escaped)> +
 }
 
 fn unreadable(session: &Session) -> impl Iterator<Item = (LineIx, &[u8])> + '_ {
-    let lines = session.document().numbers().zip(session.lines());
+    let lines = session.numbered_lines();
     lines
-        .filter(|(_, state)| **state == LineState::Opaque)
+        .filter(|(_, state)| *state == LineState::Opaque)
         .map(|(i, _)| (i, session.document().text(i)))
 }

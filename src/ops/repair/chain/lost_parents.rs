@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::doctor::checks::chain::{cut_root, cycle, dangling_parent};
+use crate::document::LineIx;
 use crate::session::{Session, Standing};
 use crate::surgery::{Plan, Reach};
 use crate::transcript::{BlockKind, Entry, EntryIx, Kind, PromptKind};
@@ -97,7 +98,7 @@ fn decline(session: &Session, orphan: EntryIx, likelier: EntryIx, other: EntryIx
     }
     let line = |i: EntryIx| {
         let line = session.entry(i).line;
-        session.document().origin(line).map_or(0, |l| l + 1)
+        session.document().origin(line).map_or(0, LineIx::from_one)
     };
     plan.warnings.push(format!(
         "line {}: its lost parent may be line {} (more likely) or line {}; it was left as it is. Give --accept-guess to attach it to line {}",

@@ -28,9 +28,9 @@ pub(crate) static REPAIR: Repair = Repair {
 };
 
 fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
-    for (line, state) in session.document().numbers().zip(session.lines()) {
+    for (line, state) in session.numbered_lines() {
         let text = session.document().text(line);
-        if *state != LineState::Opaque || text.len() > u32::MAX as usize {
+        if state != LineState::Opaque || text.len() > u32::MAX as usize {
             continue;
         }
         if let Some(escaped) = bad_escape::escaped(text) {
