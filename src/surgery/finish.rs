@@ -3,10 +3,12 @@
 
 use rustc_hash::FxHashSet;
 
+use super::change::Action;
 use super::copy_names::CopyNames;
 use super::move_paths::move_paths;
-use super::plan::{Action, Detail, InsertAt, Plan, Transform};
+use super::plan::{InsertAt, Plan};
 use super::refusal::Refusal;
+use super::transform::{Detail, Transform};
 use crate::human::tokens;
 use crate::json::{Edit, encode, lookup};
 use crate::session::Session;
