@@ -14,8 +14,10 @@ use crate::session::{Session, Standing};
 use crate::transcript::{BlockKind, Entry, EntryHead, EntryIx, Id, Kind};
 use crate::window::shown_entries;
 
+use super::fates::Fate;
 use super::left_out::{left_out, open_calls};
-use super::plan::{Fate, Plan, Reach};
+use super::plan::Plan;
+use super::transform::Reach;
 
 /// How the conversation of a result differs from what was promised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

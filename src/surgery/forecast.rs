@@ -1,6 +1,7 @@
 //! Estimates what a plan would save, without applying it.
 
-use super::plan::{Fate, InsertAt, Plan};
+use super::fates::Fate;
+use super::plan::{InsertAt, Plan};
 use crate::json::apply_edits;
 use crate::session::{Session, Standing as At};
 use crate::transcript::{EntryIx, LineState};

@@ -1,4 +1,4 @@
-//! What the model would be shown if the session went on.
+//! Builds the messages that the model would be shown if the session was resumed.
 
 use rustc_hash::FxHashSet;
 
@@ -13,14 +13,14 @@ use crate::transcript::{Block, BlockIx, BlockKind, Entry, EntryIx, Kind, Subtype
 /// One message of the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Who speaks.
+    /// Whose message it is.
     pub role: Role,
-    /// What is said.
+    /// Its content.
     pub blocks: Vec<PayloadBlock<'a>>,
 }
 
 impl Message<'_> {
-    /// The message as JSON, its blocks as the file spells them.
+    /// Returns the message as JSON. Its blocks are spelt as in the file.
     pub fn json(&self) -> Vec<u8> {
         let mut out = format!(r#"{{"role":"{}","content":["#, self.role.name()).into_bytes();
         for (i, block) in self.blocks.iter().enumerate() {
@@ -34,18 +34,18 @@ impl Message<'_> {
     }
 }
 
-/// The messages that the newest client makes of a session on resume; with `upto`, of the session as
-/// it was at the end of that turn.
+/// Returns the messages that the newest client makes of a session when it resumes it, from the last compaction of the live
+/// path on. With `upto`, returns those of the session as it was at the end of that turn.
 ///
-/// From the last compaction of the path on. What the client adds for the prompt that comes next is not
-/// part of it.
+/// What the client adds together with the next prompt is not included.
 pub fn payload(session: &Session, upto: Option<u32>) -> Vec<Message<'_>> {
     let mut messages = Vec::new();
     each_message(session, upto, |message| messages.push(message));
     messages
 }
 
-/// The same, one message after the other: of a long session they would take as much memory as all that is known of it.
+/// Does the same as [`payload`], but hands over one message at a time: all messages of a long session would take as much
+/// memory as its index.
 pub(crate) fn each_message<'a>(
     session: &'a Session,
     upto: Option<u32>,
@@ -57,7 +57,7 @@ pub(crate) fn each_message<'a>(
     out.end();
 }
 
-/// Messages on their way out. What follows may become part of the last one.
+/// Hands messages over, one step late: the last one is held back, because what follows may become part of it.
 struct Messages<'a, F> {
     last: Option<Message<'a>>,
     tell: F,
@@ -75,23 +75,23 @@ impl<'a, F: FnMut(Message<'a>)> Messages<'a, F> {
     }
 }
 
-/// Turns rows into messages.
+/// Makes messages of entries, which are called rows here: they are in the order in which the client shows them.
 struct Assembly<'a, 'r> {
     session: &'a Session,
     rows: &'r [EntryIx],
     firsts: Firsts,
-    /// The model in use, as JSON: thinking of another one's is left out.
+    /// The model in use, as JSON. Thinking of other models is left out.
     model: Option<&'a [u8]>,
-    /// Whether it is known that all answers are of this model.
+    /// Whether all answers are known to be of this model.
     one_model: bool,
-    /// Whether clients send attachments to this model as messages of the system.
+    /// Whether clients send attachments to this model as system messages.
     has_system_messages: bool,
-    /// Calls at the very end whose results the client makes up.
+    /// Calls at the very end, for which the client invents results.
     open_end: FxHashSet<EntryIx>,
 }
 
-/// Models to which 2.1.325 sends attachments as reminders in the user's name, by how their names begin;
-/// to others it sends them as messages of the system, after the prompt.
+/// The beginnings of the names of models to which 2.1.325 sends attachments as reminders in user messages. To other models
+/// it sends them as system messages after the prompt.
 const WITHOUT_SYSTEM_MESSAGES: [&[u8]; 6] = [
     b"\"claude-opus-4-5",
     b"\"claude-opus-4-6",
@@ -108,7 +108,7 @@ fn takes_system_messages(model: &[u8]) -> bool {
 
 /// The first block among the rows that makes each call, and the first that answers it.
 struct Firsts {
-    /// By the call's number; the last is of blocks without an id.
+    /// By the number of the call; the last element is for blocks without an id.
     blocks: Vec<(Option<BlockIx>, Option<BlockIx>)>,
 }
 
@@ -137,7 +137,7 @@ impl Firsts {
     }
 }
 
-/// What gathers between two answers of the model's.
+/// What is collected between two answers of the model, and becomes one user message.
 #[derive(Default)]
 struct UserTurn<'a> {
     results: Vec<Vec<PayloadBlock<'a>>>,
@@ -229,7 +229,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
         user.close(out);
     }
 
-    /// The blocks of one answer, and the results that the client makes up for its calls.
+    /// Returns the blocks of one answer, and the results that the client invents for its calls.
     fn answer(&self, lines: &[EntryIx]) -> (Vec<PayloadBlock<'a>>, Vec<PayloadBlock<'a>>) {
         let session = self.session;
         let (mut blocks, mut made_up) = (Vec::new(), Vec::new());
@@ -279,7 +279,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
         (blocks, made_up)
     }
 
-    /// Adds what a row that is not the model's says.
+    /// Adds the content of a row that is not an answer.
     fn take(&self, row: EntryIx, e: &Entry, user: &mut UserTurn<'a>) {
         let text = self.session.text(e);
         match e.kind {
@@ -338,8 +338,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
 }
 
 impl<'a> UserTurn<'a> {
-    /// Ends the message: results come first, then reminders, then words; what the system says follows
-    /// as a message of its own.
+    /// Ends the user message: results come first, then reminders, then text. System messages follow it.
     fn close(self, out: &mut Messages<'a, impl FnMut(Message<'a>)>) {
         let mut parts: Vec<Vec<PayloadBlock<'a>>> = self
             .results

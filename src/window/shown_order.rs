@@ -1,4 +1,4 @@
-//! Which entries the client shows, in which order.
+//! Which entries the client shows to the model, and in which order.
 
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use crate::session::{Session, Standing, turn_end};
 use crate::transcript::{BlockKind, EntryColumn, EntryIx, Id, Kind, PromptKind, hash};
 
-/// The entries of which the payload is made, in order: the path from its last boundary on, with kept
-/// messages behind the summary, and what stands beside the path where the client gathers it.
+/// Returns the entries of which the payload is made, in order: the live path from its last boundary on, with preserved
+/// messages after the summary, and entries beside the path where the client inserts them.
 pub(crate) fn shown_order(session: &Session, upto: Option<u32>) -> Vec<EntryIx> {
     let (entries, graph) = (session.entries(), session.graph());
     let path = graph.path();
@@ -48,7 +48,7 @@ pub(crate) fn end_of_conversation(session: &Session) -> Option<EntryIx> {
     last.or_else(|| session.graph().leaf())
 }
 
-/// What follows the leaf without being a message: the client shows it with the next prompt.
+/// Returns the entries that follow the leaf and are not messages. The client shows them with the next prompt.
 pub(crate) fn tail_of_conversation(session: &Session) -> Vec<EntryIx> {
     let (entries, graph) = (session.entries(), session.graph());
     let mut out = Vec::new();
@@ -78,19 +78,19 @@ pub(crate) fn tail_of_conversation(session: &Session) -> Vec<EntryIx> {
     out
 }
 
-/// The lines of answers, those of one mostly in one run.
+/// The lines of all answers. The lines of one answer mostly follow each other, as one run.
 struct Answers<'a, F> {
     runs: Vec<&'a [EntryIx]>,
     /// The first run of each answer.
     firsts: HashTable<u32>,
-    /// For runs of an answer that has more than one, the next; and those that are not the first of theirs.
+    /// For an answer with more than one run: the run after each, and all runs but the first.
     next: FxHashMap<u32, u32>,
     later: FxHashSet<u32>,
     message: F,
 }
 
 impl<'a, F: Fn(&EntryIx) -> Id> Answers<'a, F> {
-    /// Takes the lines, run by run; `message` tells of which answer a line is.
+    /// Takes the lines, run by run; `message` returns the answer that a line belongs to.
     fn new(runs: impl Iterator<Item = &'a [EntryIx]>, message: F) -> Self {
         let runs: Vec<&[EntryIx]> = runs.collect();
         let of = |run: u32| message(&runs[run as usize][0]);
@@ -119,7 +119,8 @@ impl<'a, F: Fn(&EntryIx) -> Id> Answers<'a, F> {
         }
     }
 
-    /// The lines of an answer, in the file's order. It is mostly asked for them run by run: `expected` is the next.
+    /// Returns the lines of an answer in file order. Answers are mostly requested in the order of their runs, so `expected`
+    /// is tried first.
     fn lines(&self, answer: Id, expected: &mut u32) -> impl Iterator<Item = EntryIx> + '_ {
         let is_it = |&run: &u32| (self.message)(&self.runs[run as usize][0]) == answer;
         let is_next = |run: &u32| {
@@ -147,8 +148,8 @@ fn parts(session: &Session, rows: &[EntryIx]) -> EntryColumn<u32> {
     parts
 }
 
-/// Puts the lines of each answer together, and behind them the results of its calls, both in the
-/// file's order and wherever they hang.
+/// Puts the lines of each answer together, followed by the results of its calls. Both are in file order, whatever their
+/// parents are.
 fn gather(session: &Session, rows: &[EntryIx], from: u32, to: u32) -> Vec<EntryIx> {
     let (entries, heads, graph) = (session.entries(), session.heads(), session.graph());
     let mut on_path = EntryColumn::filled(false, entries.len());
@@ -158,7 +159,7 @@ fn gather(session: &Session, rows: &[EntryIx], from: u32, to: u32) -> Vec<EntryI
     let beside = |i: EntryIx| {
         matches!(graph.place(i), Standing::Beside(p) if (from..to).contains(&p))
             && !heads[i].flags.sidechain()
-            // Of entries with one uuid, clients know the last.
+            // If several entries have the same uuid, clients only know the last.
             && graph.known_as(entries, i) == i
     };
     let message = |i: &EntryIx| entries[*i].message_id;

@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 use crate::session::{Session, Standing};
 use crate::transcript::{Entry, EntryColumn, EntryIx, Id, Kind};
 
-use super::super::plan::{Fate, Plan};
+use super::super::fates::Fate;
+use super::super::plan::Plan;
 use super::gone::Gone;
 
 /// Marks the absence of an entry.
