@@ -55,7 +55,7 @@ impl Gap {
 mod tests {
     use super::*;
 
-    fn donor(seconds: &[EntryIx]) -> Session {
+    fn donor(seconds: &[u32]) -> Session {
         let line = |second: &u32| {
             format!(
                 r#"{{"type":"user","message":{{"role":"user","content":"x"}},"uuid":"u{second}","parentUuid":null,"timestamp":"2026-01-01T00:00:{second:02}.000Z"}}"#
@@ -90,7 +90,8 @@ mod tests {
             before: None,
         };
         let times = gap.times(&donor(&[2, 8]));
-        assert_eq!(times, [(0, at(20) + 1), (1, at(26) + 1)]);
+        let expected = [(0, at(20) + 1), (1, at(26) + 1)];
+        assert_eq!(times, expected.map(|(i, time)| (EntryIx::new(i), time)));
     }
 
     #[test]

@@ -365,13 +365,13 @@ mod tests {
         let compared = Comparison::of(&a, &b);
         assert_eq!(
             (compared.same, compared.only_a.len(), &compared.only_b[..]),
-            (1, 0, &[2][..])
+            (1, 0, &[EntryIx::new(2)][..])
         );
         assert_eq!(
             compared.changed,
             [Changed {
-                a: 0,
-                b: 0,
+                a: EntryIx::new(0),
+                b: EntryIx::new(0),
                 fields: vec!["message".to_owned()]
             }]
         );

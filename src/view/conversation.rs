@@ -298,10 +298,10 @@ mod tests {
             texts(&live),
             owned(&[(1, "one"), (1, "first"), (2, "two"), (2, "second")])
         );
-        let branch = Conversation::of_branch(&session, "s", 3).unwrap();
+        let branch = Conversation::of_branch(&session, "s", EntryIx::new(3)).unwrap();
         assert_eq!(texts(&branch), owned(&[(2, "abandoned"), (2, "lost")]));
         assert_eq!((branch.branch.as_deref(), branch.turns), (Some("c"), 1));
-        assert!(Conversation::of_branch(&session, "s", 0).is_none());
+        assert!(Conversation::of_branch(&session, "s", EntryIx::new(0)).is_none());
     }
 
     #[test]

@@ -177,7 +177,7 @@ fn live_path_ends_with_preserved_messages_if_nothing_follows_the_compaction() {
         let lines = with(&[&end[..], &more].concat());
         assert_eq!(path(&lines), "p1 a1 B S p2 a2");
         let session = session(&lines);
-        assert_eq!(session.graph().leaf(), Some(5), "the summary");
+        assert_eq!(session.graph().leaf(), Some(EntryIx::new(5)), "the summary");
     }
 }
 

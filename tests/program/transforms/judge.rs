@@ -369,7 +369,7 @@ pub(crate) fn strip_thinking(before: &Session, options: &StripThinking) -> Verdi
         hold!(!left, "there was something to do");
         return Ok(());
     };
-    let thinks = |_: usize, e: &Entry| {
+    let thinks = |_: EntryIx, e: &Entry| {
         before.blocks(e).iter().any(|b| b.kind.is_thinking()) || e.kind == Kind::ApiRequestBlob
     };
     common(before, &done, thinks, |_, e| {
