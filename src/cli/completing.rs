@@ -203,7 +203,7 @@ fn values(named: Named, words: &[OsString], current: &OsStr) -> Vec<CompletionCa
     };
     let mut found = found.unwrap_or_default();
     if named == Named::Session {
-        if text.contains(['/', '.']) {
+        if text.contains(['/', '.', std::path::MAIN_SEPARATOR]) {
             found.extend(files(current, "jsonl"));
         }
         return found;
@@ -281,7 +281,7 @@ fn turns(words: &[OsString]) -> Option<Vec<CompletionCandidate>> {
 fn messages(words: &[OsString]) -> Option<Vec<CompletionCandidate>> {
     let (context, _, session) = typed_session(words)?;
     let path = session.graph().path().iter().rev();
-    let entries = path.map(|&i| &session.entries()[i as usize]);
+    let entries = path.map(|&i| session.entry(i));
     let messages = entries.filter(|e| e.is_message()).filter_map(|e| {
         let id: String = session.uuid(e)?.chars().take(8).collect();
         let (what, gist) = entry_summary(&session, e);

@@ -2,6 +2,7 @@
 
 mod advice;
 mod args;
+mod clock;
 mod commands;
 mod commit_flow;
 mod completing;

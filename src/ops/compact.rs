@@ -2,11 +2,12 @@
 
 use serde::Deserialize;
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing, TurnSpec};
 use crate::surgery::{
     Action, ChangeKind, Detail, InsertAt as Spot, Plan, Refusal, RefusalKind, Remedy, Transform,
 };
-use crate::transcript::{Id, Kind};
+use crate::transcript::{EntryIx, Id, Kind};
 use crate::view::prompt_text;
 use crate::window::{Calibration, shown_entries};
 
@@ -115,13 +116,13 @@ impl Transform for Compact {
         // Messages that the last compaction preserved, and that are kept, stay where they are: the new boundary names them.
         let preserved = preserved_from(session, position);
         let after = position + preserved.len() as u32;
-        let first_index = path.get(after as usize).map(|&i| i as usize);
+        let first_index = path.get(after as usize).copied();
         let window = self.window;
         let lines = CompactionLines::new(
             session,
             &Compaction {
                 first_kept: first_index,
-                before: path[position as usize - 1] as usize,
+                before: path[position as usize - 1],
                 preserved,
                 summary: &summary,
                 window: window.unwrap_or_else(|| Calibration::of(session).window()),
@@ -160,7 +161,7 @@ impl Compact {
         let Some(&first) = graph.path().get(position as usize) else {
             return false;
         };
-        if window == 0 && !entries[graph.path()[0] as usize].is_boundary()
+        if window == 0 && !entries[graph.path()[0]].is_boundary()
             || window >= position
             || self.drop_history && window > 0
         {
@@ -170,7 +171,7 @@ impl Compact {
         let mut before = shown.iter().take_while(|&&i| i != first);
         let mut summary = None;
         let only_summary = before.all(|&i| {
-            let e = &entries[i as usize];
+            let e = &entries[i];
             if e.flags.compact_summary() {
                 summary = prompt_text(session, e);
             }
@@ -244,7 +245,7 @@ fn ends_with_preserved(session: &Session, position: u32) -> bool {
 }
 
 /// Returns the entries from a position on that the last compaction preserved.
-fn preserved_from(session: &Session, position: u32) -> &[u32] {
+fn preserved_from(session: &Session, position: u32) -> &[EntryIx] {
     let graph = session.graph();
     match graph.preserved_end() {
         Some(end) if position < end => &graph.path()[position as usize..end as usize],
@@ -265,9 +266,9 @@ fn separate_midstream(session: &Session, position: u32, plan: &mut Plan) {
         else {
             continue;
         };
-        if pair != position && graph.parent(at as usize) != Some(before as usize) {
-            let uuid = session.uuid(&session.entries()[before as usize]);
-            plan.set_parent(at as usize, uuid.as_deref());
+        if pair != position && graph.parent(at) != Some(before) {
+            let uuid = session.uuid(session.entry(before));
+            plan.set_parent(at, uuid.as_deref());
         }
     }
 }
@@ -290,8 +291,8 @@ fn refuse_running(session: &Session, upto: u32) -> Result<(), Refusal> {
 /// them again, together with the rest.
 fn refuse_split_message(session: &Session, position: u32) -> Result<(), Refusal> {
     let (before, after) = session.graph().path().split_at(position as usize);
-    let is_answer = |i: &&u32| session.heads()[**i as usize].kind == Kind::Assistant;
-    let message = |i: &u32| session.entries()[*i as usize].message_id;
+    let is_answer = |i: &&EntryIx| session.heads()[**i].kind == Kind::Assistant;
+    let message = |i: &EntryIx| session.entry(*i).message_id;
     let last = before.iter().rfind(is_answer).map(message);
     let next = after.iter().find(is_answer).map(message);
     let graph = session.graph();
@@ -312,7 +313,7 @@ fn refuse_split_message(session: &Session, position: u32) -> Result<(), Refusal>
 /// States that the model is no longer shown what stands before a position of the live path.
 fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
     let graph = session.graph();
-    for (i, entry) in session.entries().iter().enumerate() {
+    for (i, entry) in session.numbered() {
         if matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p < position) {
             plan.hide_line(entry.line);
         }
@@ -320,15 +321,15 @@ fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
 }
 
 /// Returns the first line of the file that belongs to the kept turns.
-pub(crate) fn first_line(session: &Session, position: u32) -> u32 {
-    let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
-    kept.map(|(_, e)| e.line).min().unwrap_or(0)
+pub(crate) fn first_line(session: &Session, position: u32) -> LineIx {
+    let kept = session.numbered().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
+    kept.map(|(_, e)| e.line).min().unwrap_or_default()
 }
 
 /// Records what the model is no longer shown, turn by turn.
 fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     let mut hidden = vec![0; session.turns().len() + 1];
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if e.is_message()
             && session.graph().is_shown(i)
             && let Some(turn) = session.turns().of(session.graph(), i)
@@ -342,7 +343,7 @@ fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
         .filter(|t| t.path.0 < position && t.path.1 > session.graph().window_start())
     {
         let hidden = hidden[turn.number as usize];
-        let e = &session.entries()[turn.prompt as usize];
+        let e = session.entry(turn.prompt);
         plan.note(
             session,
             e,
@@ -359,15 +360,15 @@ fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
 pub(crate) fn drop_history(
     session: &Session,
     position: u32,
-    keeps: impl Fn(usize) -> bool,
+    keeps: impl Fn(EntryIx) -> bool,
     plan: &mut Plan,
 ) {
     let first_line = if (position as usize) < session.graph().path().len() {
         first_line(session, position)
     } else {
-        u32::MAX
+        LineIx::MAX
     };
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         let goes = match session.graph().place(i) {
             Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => p < position && !keeps(i),
             Standing::Apart => e.line < first_line && !keeps(i),

@@ -2,6 +2,7 @@
 
 use crate::session::Session;
 use crate::surgery::{Plan, Refusal};
+use crate::transcript::EntryIx;
 
 /// Requests parents for preserved messages next to deleted ones, and refuses to delete all that a compaction preserves.
 ///
@@ -12,11 +13,11 @@ pub(super) fn keep_preserved(session: &Session, plan: &mut Plan) -> Result<(), R
         return Ok(());
     }
     let (entries, graph) = (session.entries(), session.graph());
-    let is_gone = |i: usize, plan: &Plan| plan.drops(entries[i].line);
+    let is_gone = |i: EntryIx, plan: &Plan| plan.drops(entries[i].line);
     let mut boundary = None;
     let mut group = Group::default();
     let mut after_gone = false;
-    for i in graph.path().iter().map(|&i| i as usize) {
+    for i in graph.path().iter().copied() {
         if entries[i].is_boundary() {
             group.refuse_if_emptied()?;
             (boundary, group, after_gone) = (Some(i), Group::default(), false);

@@ -12,7 +12,7 @@ use crate::session::{At, Call, Session, Standing, TurnRange};
 use crate::surgery::{
     Action, ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Remedy, Transform, Words,
 };
-use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
+use crate::transcript::{Block, BlockKind, Entry, EntryColumn, EntryIx, Id, Kind};
 
 use super::agents::agents_gone;
 use super::drop_images::{is_media, media_in};
@@ -170,7 +170,7 @@ impl DropTools {
         };
         let mut fitting: FxHashMap<&[u8], bool> = FxHashMap::default();
         let mut fits = |globs: &GlobSet, made: &At| {
-            let entry = &session.entries()[made.entry as usize];
+            let entry = session.entry(made.entry);
             let block = session.block(made.block);
             let fits = fitting.entry(session.tool_json(entry, block));
             *fits.or_insert_with(|| globs.is_match(&*session.tool_name(entry, block)))
@@ -180,7 +180,7 @@ impl DropTools {
             let Some(made) = call.uses.first() else {
                 return false;
             };
-            let matches = scope.holds(session, made.entry as usize)
+            let matches = scope.holds(session, made.entry)
                 && (ids.is_empty() || ids.contains(&call.id))
                 && among.as_ref().is_none_or(|calls| calls.contains(&call.id))
                 && !kept.contains(&call.id)
@@ -191,7 +191,7 @@ impl DropTools {
                     .is_none_or(|limit| self.size(session, call) > limit.0)
                 && (!self.errors || call.failed(session));
             let awaited = unfinished.is_some()
-                && session.turns().of(session.graph(), made.entry as usize) == unfinished;
+                && session.turns().of(session.graph(), made.entry) == unfinished;
             if matches && awaited && !ids.contains(&call.id) {
                 spared += 1;
                 return false;
@@ -264,15 +264,15 @@ fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), 
     let entries = session.entries();
     let message = |call: &Call| {
         let made = call.uses.first()?;
-        entries[made.entry as usize].message_id.some()
+        entries[made.entry].message_id.some()
     };
     let in_turn = |call: &Call| {
-        let made = call.uses.first().map(|u| u.entry as usize);
+        let made = call.uses.first().map(|u| u.entry);
         made.and_then(|i| session.turns().of(session.graph(), i)) == Some(turn)
     };
     for call in chosen.iter().filter(|c| in_turn(c)) {
-        let has_words = |e: u32| {
-            let mut blocks = session.blocks(&entries[e as usize]).iter();
+        let has_words = |e: EntryIx| {
+            let mut blocks = session.blocks(&entries[e]).iter();
             blocks.any(|b| !b.kind.is_result())
         };
         let running = session.calls().iter().any(|other| {
@@ -295,7 +295,7 @@ fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), 
 /// Returns the name of a call's tool.
 pub(crate) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
     call.uses.first().map_or(Cow::Borrowed(""), |made| {
-        let entry = &session.entries()[made.entry as usize];
+        let entry = session.entry(made.entry);
         session.tool_name(entry, session.block(made.block))
     })
 }
@@ -303,7 +303,7 @@ pub(crate) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
 /// Returns what a call asks for, in a few words.
 pub(crate) fn call_gist(session: &Session, call: &Call) -> Excerpt {
     call.uses.first().map_or(Excerpt::None, |made| {
-        let entry = &session.entries()[made.entry as usize];
+        let entry = session.entry(made.entry);
         Excerpt::of(session, entry, session.block(made.block), Words::Call)
     })
 }
@@ -318,12 +318,12 @@ fn plan_drops(session: &Session, chosen: &[&Call], known: Option<&Known<'_>>, pl
     for call in chosen {
         let both = call.uses.iter().chain(&call.results);
         // Second copies are removed further down, together with those of the thinking.
-        let own = both.filter(|at| !holds_copies(&session.entries()[at.entry as usize]));
+        let own = both.filter(|at| !holds_copies(session.entry(at.entry)));
         own.for_each(|&at| doomed.add(at));
         messages.extend(
             call.uses
                 .iter()
-                .filter_map(|u| session.entries()[u.entry as usize].message_id.some()),
+                .filter_map(|u| session.entry(u.entry).message_id.some()),
         );
     }
     let thinking = doom_thinking(session, &messages, &mut doomed);
@@ -336,7 +336,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], known: Option<&Known<'_>>, pl
         kind if kind.is_result() => {
             let made = session.calls().of(block).and_then(|c| c.uses.first());
             let what = made.map_or(ChangeKind::Result { tool: None }, |made| {
-                let entry = &session.entries()[made.entry as usize];
+                let entry = session.entry(made.entry);
                 halves.of(session, entry, session.block(made.block)).1
             });
             let gist = Excerpt::of(session, entry, block, Words::Content);
@@ -349,7 +349,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], known: Option<&Known<'_>>, pl
     });
     // The client's own copy of a removed result is removed too, also from an entry that stays for its text.
     for i in losers {
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         if e.flags.tool_use_result() && !plan.drops(e.line) {
             drop_field(session, plan, i, "toolUseResult");
         }
@@ -389,11 +389,11 @@ pub(crate) fn doom_thinking(
 ) -> FxHashSet<Id> {
     let mut ids = FxHashSet::default();
     let copied = may_hold_copies(session);
-    for (i, tag) in session.heads().iter().enumerate() {
+    for (i, tag) in session.numbers().zip(session.heads()) {
         if tag.kind != Kind::Assistant || !tag.flags.thinking() {
             continue;
         }
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         if !messages.contains(&e.message_id) {
             continue;
         }
@@ -408,16 +408,16 @@ pub(crate) fn doom_thinking(
 }
 
 /// Removes a field with a second copy from an entry.
-pub(crate) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name: &str) {
+pub(crate) fn drop_field(session: &Session, plan: &mut Plan, index: EntryIx, name: &str) {
     if let Some(edit) = without_field(session, index, name) {
-        let e = &session.entries()[index];
+        let e = session.entry(index);
         plan.edit_entry(session, e, ChangeKind::DuplicateOutput, [edit]);
     }
 }
 
 /// Returns what removes a field from an entry, if the entry has it.
-pub(crate) fn without_field(session: &Session, index: usize, name: &str) -> Option<Edit> {
-    let e = &session.entries()[index];
+pub(crate) fn without_field(session: &Session, index: EntryIx, name: &str) -> Option<Edit> {
+    let e = session.entry(index);
     let text = session.text(e);
     let all = fields_around(text, e.words()).ok()?;
     let at = all.iter().position(|f| f.key.of(text) == name.as_bytes())?;
@@ -459,7 +459,7 @@ fn told_of(session: &Session, keep_last: u32) -> FxHashSet<Id> {
 /// Returns the calls that have a result or a related entry at this position of the live path or after it.
 pub(crate) fn calls_from(session: &Session, from: u32) -> FxHashSet<Id> {
     let mut out = FxHashSet::default();
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         let place = session.graph().place(i);
         if matches!(place, Standing::Path(p) | Standing::Beside(p) if p >= from) {
             let results = session.blocks(e).iter().filter(|b| b.kind.is_result());
@@ -493,16 +493,13 @@ pub(crate) fn drop_companions(
     known: Option<&Known<'_>>,
     plan: &mut Plan,
 ) {
-    let named: Vec<bool> = session
-        .entries()
-        .par_iter()
-        .map(|e| match known {
-            _ if !e.flags.companion() => false,
-            Some(known) => known.is_companion(session, e, |id| ids.contains(id)),
-            None => companion_of(session, e).any(|id| ids.contains(&id)),
-        })
-        .collect();
-    for (i, e) in session.entries().iter().enumerate() {
+    let named = session.entries().par_iter().map(|e| match known {
+        _ if !e.flags.companion() => false,
+        Some(known) => known.is_companion(session, e, |id| ids.contains(id)),
+        None => companion_of(session, e).any(|id| ids.contains(&id)),
+    });
+    let named = EntryColumn::new(named.collect());
+    for (i, e) in session.numbered() {
         if named[i] && !plan.drops(e.line) {
             let shown = if session.graph().is_shown(i) && e.kind != Kind::Progress {
                 -(e.content.len() as i64)

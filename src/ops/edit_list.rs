@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::session::Session;
 use crate::surgery::Refusal;
-use crate::transcript::Kind;
+use crate::transcript::{EntryIx, Kind};
 
 use super::edit::{Part, Target};
 use super::selector::Selector;
@@ -27,11 +27,11 @@ impl EditableText {
     /// Code wrote by itself are left out.
     pub fn selected(session: &Session, selector: &Selector) -> Result<Vec<Self>, Refusal> {
         let selection = selector.select(session)?;
-        let mut chosen: FxHashSet<usize> = selection.entries.into_iter().collect();
-        chosen.extend(selection.blocks.iter().map(|at| at.entry as usize));
+        let mut chosen: FxHashSet<EntryIx> = selection.entries.into_iter().collect();
+        chosen.extend(selection.blocks.iter().map(|at| at.entry));
         let (graph, entries) = (session.graph(), session.entries());
         let mut out = Vec::new();
-        for (i, e) in entries.iter().enumerate() {
+        for (i, e) in session.numbered() {
             let turn = session.turns().of(graph, i);
             let Some(turn) = turn.filter(|_| chosen.contains(&i)) else {
                 continue;

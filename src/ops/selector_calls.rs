@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::json::{decode, lookup};
 use crate::session::{At, Call, Session};
 use crate::surgery::{Refusal, RefusalKind, Remedy};
+use crate::transcript::project_path::with_slashes;
 use crate::transcript::{Block, Entry, Id};
 
 use super::selector::Selector;
@@ -37,17 +38,15 @@ pub(super) fn selected_calls(
         let Some(made) = call.uses.first() else {
             return false;
         };
-        let (entry, block) = (
-            &session.entries()[made.entry as usize],
-            session.block(made.block),
-        );
+        let (entry, block) = (session.entry(made.entry), session.block(made.block));
         (ids.is_empty() || ids.contains(&call.id))
             && (!selector.errors || call.failed(session))
             && tools
                 .as_ref()
                 .is_none_or(|g| g.is_match(&*session.tool_name(entry, block)))
             && paths.as_ref().is_none_or(|g| {
-                file_of(session, entry, block).is_some_and(|path| g.is_match(&*path))
+                let path = file_of(session, entry, block);
+                path.is_some_and(|path| g.is_match(&*with_slashes(&path)))
             })
     };
     let found = session.calls().iter().filter(matches).map(|call| call.id);
@@ -89,7 +88,7 @@ pub(super) fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
                 let inner = session
                     .block(made.block)
                     .span
-                    .of(session.text(&session.entries()[made.entry as usize]));
+                    .of(session.text(session.entry(made.entry)));
                 lookup(inner, &["id"]).is_some_and(|id| decode(id.of(inner)).ends_with(name))
             })
     });
@@ -109,7 +108,7 @@ pub(super) fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
     }
 }
 
-/// Builds globs. Those for files also match below any folder.
+/// Builds globs. Those for files also match below any folder, and may be written as paths of Windows.
 fn globs(patterns: &[String], is_path: bool, advice: &str) -> Result<Option<GlobSet>, Refusal> {
     if patterns.is_empty() {
         return Ok(None);
@@ -120,9 +119,14 @@ fn globs(patterns: &[String], is_path: bool, advice: &str) -> Result<Option<Glob
             let message = format!("`{pattern}`: {}", e.kind());
             Refusal::usage(RefusalKind::BadGlob, message, advice)
         };
-        builder.add(Glob::new(pattern).map_err(bad)?);
-        if is_path && !pattern.starts_with('/') {
-            builder.add(Glob::new(&format!("**/{pattern}")).map_err(bad)?);
+        let glob = if is_path {
+            with_slashes(pattern)
+        } else {
+            Cow::Borrowed(&**pattern)
+        };
+        builder.add(Glob::new(&glob).map_err(bad)?);
+        if is_path && !glob.starts_with('/') {
+            builder.add(Glob::new(&format!("**/{glob}")).map_err(bad)?);
         }
     }
     let built = builder.build();

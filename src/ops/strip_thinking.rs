@@ -79,7 +79,7 @@ impl Transform for StripThinking {
         let mut copies = Copies::default();
         let copied = may_hold_copies(session);
         let mut spared = 0;
-        for (i, tag) in session.heads().iter().enumerate() {
+        for (i, tag) in session.numbers().zip(session.heads()) {
             if tag.kind != Kind::Assistant || !tag.flags.thinking() || !scope.holds(session, i) {
                 continue;
             }
@@ -93,7 +93,7 @@ impl Transform for StripThinking {
                 }
                 doomed.add(at);
                 if copied {
-                    let text = session.text(&session.entries()[i]);
+                    let text = session.text(session.entry(i));
                     copies
                         .thinking
                         .extend(thinking_id(session.block(at.block), text));

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::json::{encode, lookup};
 use crate::session::Session;
-use crate::transcript::{Entry, format_timestamp};
+use crate::transcript::{Entry, EntryIx, format_timestamp};
 
 /// Returns the fields that every entry of a session carries, as its neighbour spells them, each after a comma.
 pub(crate) fn common_fields(session: &Session, neighbour: &Entry) -> String {
@@ -31,8 +31,8 @@ pub(crate) fn common_fields(session: &Session, neighbour: &Entry) -> String {
 
 /// Returns a line that leads every client to a leaf: an entry that hangs on the leaf, is the newest by time, and is
 /// meant for the end of the file. `None` if the leaf has no uuid.
-pub(crate) fn leading_entry(session: &Session, leaf: usize, text: &str) -> Option<String> {
-    let e = &session.entries()[leaf];
+pub(crate) fn leading_entry(session: &Session, leaf: EntryIx, text: &str) -> Option<String> {
+    let e = session.entry(leaf);
     let parent = session.uuid(e)?;
     let chained = session.entries().iter().filter(|e| e.is_chained());
     let newest = chained.map(|e| e.time).max().unwrap_or(i64::MIN);

@@ -10,9 +10,10 @@ use super::conversation::{Expected, Intent};
 use super::copy_names::CopyNames;
 use super::figures::Figures;
 use super::finish::Finish;
-use super::plan::{Detail, PlanError, Reach, Transform};
+use super::plan::PlanError;
 use super::record::Record;
 use super::refusal::Refusal;
+use super::transform::{Detail, Reach, Transform};
 use super::verify::Faults;
 
 /// An operation on one session, before it is carried out.
@@ -193,7 +194,7 @@ impl Survey {
         let leaf = session.graph().leaf();
         Self {
             names_leaf: heads.any(|head| head.kind == Kind::LastPrompt),
-            leaf: leaf.map(|i| session.entries()[i].uuid),
+            leaf: leaf.map(|i| session.entry(i).uuid),
         }
     }
 

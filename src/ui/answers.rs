@@ -4,6 +4,7 @@ use super::ansi;
 use super::app::{App, Dialog, Effect, Event, Purpose, View};
 use super::marks::Compaction;
 use super::table::Table;
+use crate::transcript::EntryIx;
 
 impl App {
     /// Takes what the world answers.
@@ -157,7 +158,7 @@ impl App {
         table.mark(|marks, _| marks.compaction = Some(compaction))
     }
 
-    fn on_edited(&mut self, entry: u32, text: String) -> Vec<Effect> {
+    fn on_edited(&mut self, entry: EntryIx, text: String) -> Vec<Effect> {
         let Some(table) = self.table.as_deref_mut() else {
             return Vec::new();
         };

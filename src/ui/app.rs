@@ -7,6 +7,7 @@ use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::text::Line;
 
 use crate::ops::Trimmed;
+use crate::transcript::EntryIx;
 use crate::view::SessionRow;
 
 use super::list::SessionPicker;
@@ -225,7 +226,7 @@ pub enum Event {
     /// A person edited the digest.
     DigestEdited(Result<String, String>),
     /// A person edited the text of an entry.
-    Edited(u32, Result<String, String>),
+    Edited(EntryIx, Result<String, String>),
     /// A command was read as a step.
     Parsed(Result<Step, String>),
     /// The plan was written to a file.
@@ -262,7 +263,7 @@ pub enum Effect {
     /// Edit a digest.
     EditDigest(String),
     /// Edit the text of an entry.
-    Edit(u32),
+    Edit(EntryIx),
     /// Read a command as a step.
     Parse(String),
     /// Write a plan to a file.

@@ -7,6 +7,7 @@ use crate::ops::{Compact, EditText, Trim};
 use crate::session::Session;
 use crate::store::Stamp;
 use crate::surgery::Refusal;
+use crate::transcript::EntryIx;
 use crate::view::{Conversation, SessionRow};
 
 use super::app::{Effect, Event, Made, Purpose};
@@ -126,8 +127,8 @@ fn digest(tree: &Tree, at: u32) -> Result<String, String> {
 }
 
 /// Returns the text of an entry that can be edited.
-pub(super) fn editable(tree: &Tree, entry: u32) -> Result<String, String> {
-    let e = &tree.session.entries()[entry as usize];
+pub(super) fn editable(tree: &Tree, entry: EntryIx) -> Result<String, String> {
+    let e = tree.session.entry(entry);
     let uuid = tree.session.uuid(e).unwrap_or_default();
     EditText::current(&tree.session, &uuid).map_err(|refusal| words(&refusal))
 }

@@ -8,7 +8,7 @@ use crate::transcript::{Block, Entry, Kind};
 use crate::view::CallSummary;
 use crate::window::Picture;
 
-use super::tree::{NONE, Node, NodeKind, Tree};
+use super::tree::{NO_BLOCK, Node, NodeKind, Tree};
 
 /// How many bytes of a text are read for a row.
 const START: usize = 4 << 10;
@@ -32,7 +32,7 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
             (format!("{}", node.turn), prompt)
         }
         NodeKind::Branch => {
-            let branch = &tree.branches[node.entry as usize];
+            let branch = &tree.branches[node.place_in_list()];
             let what = match branch.entries {
                 1 => "branch, 1 entry".to_owned(),
                 entries => format!("branch, {entries} entries"),
@@ -40,7 +40,7 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
             (what, branch.prompt.raw().to_owned())
         }
         NodeKind::Subagent => {
-            let agent = &tree.agents[node.entry as usize];
+            let agent = &tree.agents[node.place_in_list()];
             let what = match agent.agent_type.raw() {
                 "" => "subagent".to_owned(),
                 kind => format!("subagent {kind}"),
@@ -57,8 +57,8 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
 }
 
 fn of_entry(tree: &Tree, session: &Session, node: &Node) -> (String, String) {
-    let e = &session.entries()[node.entry as usize];
-    if node.block != NONE {
+    let e = session.entry(node.entry());
+    if node.block != NO_BLOCK {
         return of_block(session, e, session.block(node.block), node.kind);
     }
     let what = match node.kind {
@@ -84,7 +84,7 @@ fn message_gist(tree: &Tree, session: &Session, node: &Node) -> String {
     let mut tools: Vec<String> = Vec::new();
     let mut thinks = false;
     for i in tree.entries_of(node) {
-        let e = &session.entries()[i as usize];
+        let e = session.entry(i);
         let line = session.text(e);
         if e.flags.string_content() {
             return start_of(e.content.of(line));

@@ -6,7 +6,8 @@ use super::app::{App, Dialog, Effect};
 use super::marks::{Fate, Marks, Stub};
 use super::step::Plan;
 use super::table::Table;
-use super::tree::{NONE, NodeKind, Tree};
+use super::tree::{NO_BLOCK, NodeKind, Tree};
+use crate::transcript::BlockIx;
 
 /// Handles the keys that mark.
 pub(super) fn marking_key(app: &mut App, c: char) -> Vec<Effect> {
@@ -51,7 +52,7 @@ fn mark_naturally(table: &mut Table) -> Marked {
     let rows = table.chosen();
     let is_output = |row: &usize| {
         let node = &table.tree.nodes[*row];
-        node.kind == NodeKind::Result && node.call != NONE
+        node.kind == NodeKind::Result && node.call != NO_BLOCK
     };
     let marked = if rows.iter().all(is_output) {
         stub(table)
@@ -84,12 +85,12 @@ fn delete(table: &mut Table) -> Marked {
 }
 
 /// Returns the calls in some rows and below them.
-fn calls_in(tree: &Tree, rows: &[usize]) -> Vec<u32> {
+fn calls_in(tree: &Tree, rows: &[usize]) -> Vec<BlockIx> {
     let mut calls = Vec::new();
     for &row in rows {
         let end = (tree.nodes[row].end as usize).max(row + 1);
         let below = tree.nodes[row..end].iter();
-        calls.extend(below.filter(|n| n.call != NONE).map(|n| n.call));
+        calls.extend(below.filter(|n| n.call != NO_BLOCK).map(|n| n.call));
     }
     calls.sort_unstable();
     calls.dedup();
@@ -159,7 +160,7 @@ fn large_outputs(table: &mut Table) -> Marked {
     const LARGE: f32 = 1_000.0;
     let nodes = table.tree.nodes.iter();
     let large = nodes.filter(|n| n.kind == NodeKind::Result && n.shown && n.tokens > LARGE);
-    let calls: Vec<u32> = large.map(|n| n.call).filter(|c| *c != NONE).collect();
+    let calls: Vec<BlockIx> = large.map(|n| n.call).filter(|c| *c != NO_BLOCK).collect();
     if calls.is_empty() {
         return Err("no output has more than 1000 tokens".to_owned());
     }
@@ -223,7 +224,7 @@ fn edit(app: &mut App) -> Vec<Effect> {
     };
     let node = table.tree.nodes[row];
     if table.marks.fate(&table.tree, row) == Fate::Edited {
-        return table.mark(|marks, _| drop(marks.edits.remove(&node.entry)));
+        return table.mark(|marks, _| drop(marks.edits.remove(&node.entry())));
     }
     let can = node.is_message()
         || matches!(
@@ -234,7 +235,7 @@ fn edit(app: &mut App) -> Vec<Effect> {
         app.say("put the cursor on a prompt, an answer, a call or an output to edit it");
         return Vec::new();
     }
-    vec![Effect::Edit(node.entry)]
+    vec![Effect::Edit(node.entry())]
 }
 
 /// Shows what would be redacted. That is a change of its own, because it is about all files of the session.

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::{decode, lookup};
 use crate::ops;
+use crate::transcript::{BlockIx, EntryIx};
 
 use super::step::Step;
-use super::tree::{NONE, Node, NodeKind, Tree};
+use super::tree::{NO_BLOCK, Node, NodeKind, Tree};
 
 /// How much of an output stays beside the note that replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -82,17 +83,17 @@ pub struct Marks {
     /// Turns that are deleted.
     pub turns: BTreeSet<u32>,
     /// Messages that are deleted, by their first entries.
-    pub messages: BTreeSet<u32>,
+    pub messages: BTreeSet<EntryIx>,
     /// Calls that are deleted, by their blocks.
-    pub calls: BTreeSet<u32>,
+    pub calls: BTreeSet<BlockIx>,
     /// Calls whose outputs are replaced by notes, by their blocks.
-    pub stubs: BTreeMap<u32, Stub>,
+    pub stubs: BTreeMap<BlockIx, Stub>,
     /// Turns that lose their thinking.
     pub thinking: BTreeSet<u32>,
     /// Turns that lose their images and documents.
     pub images: BTreeSet<u32>,
     /// Entries whose texts are replaced.
-    pub edits: BTreeMap<u32, String>,
+    pub edits: BTreeMap<EntryIx, String>,
     /// The last turn that is kept.
     pub cut: Option<u32>,
     /// A compaction.
@@ -123,7 +124,7 @@ impl Marks {
                 return Err("what comes before the first prompt is no turn; mark its messages");
             }
             NodeKind::Turn => set(&mut self.turns, node.turn, on),
-            NodeKind::Call | NodeKind::Result if node.call != NONE => {
+            NodeKind::Call | NodeKind::Result if node.call != NO_BLOCK => {
                 set(&mut self.calls, node.call, on);
                 self.stubs.remove(&node.call);
             }
@@ -138,14 +139,14 @@ impl Marks {
                 return Err("a text is deleted with its message: mark the row above it");
             }
             NodeKind::Prompt | NodeKind::Answer | NodeKind::Note => {
-                set(&mut self.messages, node.entry, on);
+                set(&mut self.messages, node.entry(), on);
             }
         }
         Ok(())
     }
 
     /// Replaces the output of a call by a note, or takes that back.
-    pub fn stub(&mut self, call: u32, stub: Option<Stub>) {
+    pub fn stub(&mut self, call: BlockIx, stub: Option<Stub>) {
         self.calls.remove(&call);
         match stub {
             Some(stub) => drop(self.stubs.insert(call, stub)),
@@ -157,7 +158,7 @@ impl Marks {
     pub fn propose(&mut self, tree: &Tree, steps: &[ops::ChosenStep]) {
         use ops::Step::{Calls, Compact, Hidden, Images, Outputs, Thinking};
         let calls = calls_by_id(tree);
-        let numbers = |ids: &[String]| -> Vec<u32> {
+        let numbers = |ids: &[String]| -> Vec<BlockIx> {
             ids.iter().filter_map(|id| calls.get(id).copied()).collect()
         };
         for chosen in steps {
@@ -225,15 +226,15 @@ impl Marks {
 
     /// Returns what happens to a row by its own mark, or by that of its message.
     fn own_fate(&self, tree: &Tree, node: &Node) -> Fate {
-        if self.edits.contains_key(&node.entry) && is_edited(tree, node) {
+        if self.edits.contains_key(&node.entry()) && is_edited(tree, node) {
             return Fate::Edited;
         }
         match node.kind {
             NodeKind::Thinking if self.thinking.contains(&node.turn) => Fate::Stripped,
             NodeKind::Media if self.images.contains(&node.turn) => Fate::Dropped,
-            _ if node.call != NONE && self.calls.contains(&node.call) => Fate::Deleted,
+            _ if node.call != NO_BLOCK && self.calls.contains(&node.call) => Fate::Deleted,
             NodeKind::Result if self.stubs.contains_key(&node.call) => Fate::Stubbed,
-            _ if node.is_message() && self.messages.contains(&node.entry) => Fate::Deleted,
+            _ if node.is_message() && self.messages.contains(&node.entry()) => Fate::Deleted,
             _ => Fate::Kept,
         }
     }
@@ -245,7 +246,7 @@ fn is_edited(tree: &Tree, node: &Node) -> bool {
         NodeKind::Text | NodeKind::Call | NodeKind::Result => true,
         // A message whose text has a row of its own.
         _ if node.is_message() => {
-            let e = &tree.session.entries()[node.entry as usize];
+            let e = tree.session.entry(node.entry());
             e.flags.string_content() || tree.session.blocks(e).len() == 1
         }
         _ => false,
@@ -253,15 +254,15 @@ fn is_edited(tree: &Tree, node: &Node) -> bool {
 }
 
 /// Returns the id of the call that a block makes.
-pub(super) fn call_id(tree: &Tree, block: u32) -> Option<String> {
-    let entry = *tree.calls.get(&block)? as usize;
+pub(super) fn call_id(tree: &Tree, block: BlockIx) -> Option<String> {
+    let entry = *tree.calls.get(&block)?;
     let line = tree.session.text(&tree.session.entries()[entry]);
     let raw = tree.session.block(block).span.of(line);
     let id = lookup(raw, &["id"])?;
     Some(decode(id.of(raw)).into_owned())
 }
 
-fn calls_by_id(tree: &Tree) -> BTreeMap<String, u32> {
+fn calls_by_id(tree: &Tree) -> BTreeMap<String, BlockIx> {
     let blocks = tree.calls.keys().copied();
     blocks
         .filter_map(|block| Some((call_id(tree, block)?, block)))

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::session::Session;
 use crate::store::Stamp;
+use crate::transcript::{BlockIx, EntryIx};
 use crate::view::{
     Branch, Branches, Overview, SessionText, Status, Subagent, TurnStats, window_limit,
 };
@@ -20,8 +21,8 @@ const PROMPT: usize = 400;
 /// How many characters of a uuid name an entry.
 const SHORT: usize = 8;
 
-/// What stands for a number that a node does not have.
-pub(super) const NONE: u32 = u32::MAX;
+/// What stands for a block that a node does not have.
+pub(super) const NO_BLOCK: BlockIx = BlockIx::MAX;
 
 /// What a row of the tree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +65,12 @@ pub struct Node {
     pub failed: bool,
     /// Its turn; 0 is what comes before the first prompt.
     pub turn: u32,
-    /// Its first entry. For branches and subagents, its place in their list.
-    pub entry: u32,
+    /// The number of its first entry; of a branch or a subagent, its place in their list.
+    number: u32,
     /// Its block.
-    pub block: u32,
+    pub block: BlockIx,
     /// The block of the call that it belongs to.
-    pub call: u32,
+    pub call: BlockIx,
     /// The row after its last descendant.
     pub end: u32,
     /// Its tokens.
@@ -96,11 +97,21 @@ impl Node {
     pub fn key(&self) -> NodeKey {
         match self.kind {
             NodeKind::Turn => NodeKey(NodeKindGroup::Turn, self.turn),
-            NodeKind::Branch => NodeKey(NodeKindGroup::Branch, self.entry),
-            NodeKind::Subagent => NodeKey(NodeKindGroup::Subagent, self.entry),
-            _ if self.block == NONE => NodeKey(NodeKindGroup::Entry, self.entry),
-            _ => NodeKey(NodeKindGroup::Block, self.block),
+            NodeKind::Branch => NodeKey(NodeKindGroup::Branch, self.number),
+            NodeKind::Subagent => NodeKey(NodeKindGroup::Subagent, self.number),
+            _ if self.block == NO_BLOCK => NodeKey(NodeKindGroup::Entry, self.number),
+            _ => NodeKey(NodeKindGroup::Block, self.block.number()),
         }
+    }
+
+    /// Returns its first entry, if it is part of the conversation.
+    pub fn entry(&self) -> EntryIx {
+        EntryIx::new(self.number as usize)
+    }
+
+    /// Returns its place in the list of branches or subagents, if it is one of them.
+    pub fn place_in_list(&self) -> usize {
+        self.number as usize
     }
 
     /// Whether it is a whole message.
@@ -132,7 +143,7 @@ pub struct Tree {
     /// The prompts of the turns; 0 is empty.
     pub prompts: Vec<SessionText>,
     /// The entries of messages that have more than one, by their first.
-    pub lines: FxHashMap<u32, Vec<u32>>,
+    pub lines: FxHashMap<EntryIx, Vec<EntryIx>>,
     /// The abandoned branches.
     pub branches: Vec<Branch>,
     /// The subagents.
@@ -144,7 +155,7 @@ pub struct Tree {
     /// Bytes of the transcript.
     pub bytes: u64,
     /// The entries of calls, by their blocks.
-    pub calls: FxHashMap<u32, u32>,
+    pub calls: FxHashMap<BlockIx, EntryIx>,
     /// The beginnings of uuids that several entries have.
     ambiguous: FxHashSet<String>,
     /// The largest turn, in tokens.
@@ -205,14 +216,14 @@ impl Tree {
     }
 
     /// Returns the entries of a message.
-    pub fn entries_of(&self, node: &Node) -> Vec<u32> {
-        let lines = self.lines.get(&node.entry);
-        lines.cloned().unwrap_or_else(|| vec![node.entry])
+    pub fn entries_of(&self, node: &Node) -> Vec<EntryIx> {
+        let lines = self.lines.get(&node.entry());
+        lines.cloned().unwrap_or_else(|| vec![node.entry()])
     }
 
     /// Returns the beginning of an entry's uuid, as long as no other entry has it.
-    pub fn short_uuid(&self, entry: u32) -> String {
-        let uuid = self.session.uuid(&self.session.entries()[entry as usize]);
+    pub fn short_uuid(&self, entry: EntryIx) -> String {
+        let uuid = self.session.uuid(self.session.entry(entry));
         let uuid = uuid.unwrap_or_default();
         let short: String = uuid.chars().take(SHORT).collect();
         if self.ambiguous.contains(&short) {

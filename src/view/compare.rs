@@ -11,7 +11,7 @@ use crate::json::{Edit, Span, apply_edits, fields};
 use super::overview::Overview;
 use super::session_text::SessionText;
 use crate::session::Session;
-use crate::transcript::{Entry, Id, Kind, LineState, visit_ids};
+use crate::transcript::{Entry, EntryIx, Id, Kind, LineState, visit_ids};
 
 /// Replaces a value that is not compared.
 const ANY: &[u8] = b"#";
@@ -20,9 +20,9 @@ const ANY: &[u8] = b"#";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// The entry of the first session.
-    pub a: u32,
+    pub a: EntryIx,
     /// The entry of the second.
-    pub b: u32,
+    pub b: EntryIx,
     /// The fields that differ, by their keys.
     pub fields: Vec<String>,
 }
@@ -31,9 +31,9 @@ pub struct Changed {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comparison {
     /// Entries that only the first has.
-    pub only_a: Vec<u32>,
+    pub only_a: Vec<EntryIx>,
     /// Entries that only the second has.
-    pub only_b: Vec<u32>,
+    pub only_b: Vec<EntryIx>,
     /// Entries that both have, differently.
     pub changed: Vec<Changed>,
     /// How many lines that cannot be read only the first has, and how many only the second.
@@ -59,7 +59,7 @@ impl Comparison {
         let names = Names::of([a, b]);
         let (a, b) = (Side::of(a, &names), Side::of(b, &names));
         let mut out = Self::default();
-        let mut waiting: FxHashMap<[u8; 32], VecDeque<u32>> = FxHashMap::default();
+        let mut waiting: FxHashMap<[u8; 32], VecDeque<EntryIx>> = FxHashMap::default();
         for (i, hash) in b.hashes() {
             waiting.entry(hash).or_default().push_back(i);
         }
@@ -71,10 +71,10 @@ impl Comparison {
                 None => left_a.push(i),
             }
         }
-        let mut left_b: Vec<u32> = waiting.into_values().flatten().collect();
+        let mut left_b: Vec<EntryIx> = waiting.into_values().flatten().collect();
         left_b.sort_unstable();
         // Entries of the same kind that were written at the same moment are versions of one entry.
-        let mut pairs: BTreeMap<(u8, i64, Id), VecDeque<u32>> = BTreeMap::new();
+        let mut pairs: BTreeMap<(u8, i64, Id), VecDeque<EntryIx>> = BTreeMap::new();
         for &i in &left_b {
             pairs.entry(moment(b.session, i)).or_default().push_back(i);
         }
@@ -113,8 +113,8 @@ impl Comparison {
 /// How many unreadable lines each of two sessions has that the other has not.
 fn unreadable(a: &Session, b: &Session, names: &Names) -> (usize, usize) {
     let opaque = |s: &Session| -> FxHashMap<Vec<u8>, i64> {
-        let states = s.lines().iter().enumerate();
-        let opaque = states.filter(|(_, state)| **state == LineState::Opaque);
+        let states = s.numbered_lines();
+        let opaque = states.filter(|(_, state)| *state == LineState::Opaque);
         let mut counts = FxHashMap::default();
         for (i, _) in opaque {
             let text = names.blanked(without_uuids(s.document().text(i)));
@@ -179,8 +179,8 @@ fn without_agents(line: Vec<u8>) -> Vec<u8> {
     out
 }
 
-fn moment(session: &Session, i: u32) -> (u8, i64, Id) {
-    let e = &session.entries()[i as usize];
+fn moment(session: &Session, i: EntryIx) -> (u8, i64, Id) {
+    let e = session.entry(i);
     (e.kind as u8, e.time, e.message_id)
 }
 
@@ -231,18 +231,18 @@ impl<'a> Side<'a> {
 
     /// Returns the entries that are compared, with the hashes of their canonical lines. Titles are compared by themselves,
     /// and a copy may add a note of where the conversation continues.
-    fn hashes(&self) -> Vec<(u32, [u8; 32])> {
-        let hash = |(i, e): (usize, &Entry)| {
+    fn hashes(&self) -> Vec<(EntryIx, [u8; 32])> {
+        let hash = |(i, e): (EntryIx, &Entry)| {
             let line = self.canonical_line(e);
-            (i as u32, *blake3::hash(&line).as_bytes())
+            (i, *blake3::hash(&line).as_bytes())
         };
-        let all = self.session.entries().par_iter().enumerate();
+        let all = self.session.par_numbered();
         let compared = all.filter(|(_, e)| !matches!(e.kind, Kind::CustomTitle | Kind::LastPrompt));
         compared.map(hash).collect()
     }
 
-    fn canonical(&self, i: u32) -> Vec<u8> {
-        self.canonical_line(&self.session.entries()[i as usize])
+    fn canonical(&self, i: EntryIx) -> Vec<u8> {
+        self.canonical_line(self.session.entry(i))
     }
 
     /// Returns an entry's line with everything blanked that may differ between two copies.
@@ -289,23 +289,44 @@ fn without_forked_from(line: Vec<u8>) -> Vec<u8> {
 
 /// Blanks a session's id, and the path that leads to it: a copy is elsewhere.
 fn replaced(line: &[u8], name: &[u8]) -> Vec<u8> {
-    let of_path = |b: &u8| b.is_ascii_alphanumeric() || b"/._-~+@%".contains(b);
     let mut out = Vec::with_capacity(line.len());
     let mut from = 0;
     for at in memchr::memmem::find_iter(line, name) {
         let before = &line[from..at];
-        let path = before.iter().rev().take_while(|b| of_path(b)).count();
-        let path = if before[before.len() - path..].contains(&b'/') {
-            path
-        } else {
-            0
-        };
-        out.extend_from_slice(&before[..before.len() - path]);
+        out.extend_from_slice(&before[..before.len() - path_length(before)]);
         out.extend_from_slice(ANY);
         from = at + name.len();
     }
     out.extend_from_slice(&line[from..]);
     out
+}
+
+/// Returns how many bytes at the end of a text are the path of a folder, of Unix or of Windows, inside a JSON string.
+fn path_length(text: &[u8]) -> usize {
+    let of_name = |b: u8| b.is_ascii_alphanumeric() || b"._-~+@%".contains(&b);
+    let (mut start, mut has_folder) = (text.len(), false);
+    loop {
+        match text[..start] {
+            [.., b'\\', b'\\'] => (start, has_folder) = (start - 2, true),
+            // A drive, which nothing precedes.
+            [.., drive, b':'] if has_folder && drive.is_ascii_alphabetic() => {
+                start -= 2;
+                break;
+            }
+            [.., b'/'] => (start, has_folder) = (start - 1, true),
+            [.., b] if of_name(b) && !ends_in_escape(&text[..start]) => start -= 1,
+            _ => break,
+        }
+    }
+    if has_folder { text.len() - start } else { 0 }
+}
+
+/// Returns whether a JSON string ends with an escape such as that of a line break.
+fn ends_in_escape(text: &[u8]) -> bool {
+    let Some((b'n' | b'r' | b't' | b'b' | b'f', head)) = text.split_last() else {
+        return false;
+    };
+    head.iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
 }
 
 fn is_uuid(text: &[u8]) -> bool {
@@ -365,17 +386,41 @@ mod tests {
         let compared = Comparison::of(&a, &b);
         assert_eq!(
             (compared.same, compared.only_a.len(), &compared.only_b[..]),
-            (1, 0, &[2][..])
+            (1, 0, &[EntryIx::new(2)][..])
         );
         assert_eq!(
             compared.changed,
             [Changed {
-                a: 0,
-                b: 0,
+                a: EntryIx::new(0),
+                b: EntryIx::new(0),
                 fields: vec!["message".to_owned()]
             }]
         );
         assert!(Comparison::of(&a, &a).is_empty());
+    }
+
+    #[test]
+    fn comparison_ignores_where_the_session_is_on_any_system() {
+        let line = |id: &str, path: &str| {
+            let line = r#"{"type":"user","message":{"content":"saved\nPATH\ntool-results"},"uuid":"u1","sessionId":"ID"}"#;
+            line.replace("PATH", path).replace("ID", id)
+        };
+        let places = [
+            "/home/me/.claude/projects/-p/ID",
+            r"C:\\Users\\me\\.claude\\projects\\C--p\\ID",
+            r"d:\\new\\.claude\\projects\\C--p\\ID",
+            r"\\\\server\\share\\ID",
+            "e:/claude/ID",
+        ];
+        let a = line("session-a", places[0]);
+        for place in places {
+            let b = line("session-b", place);
+            let compared = Comparison::of(&session(&[&a]), &session(&[&b]));
+            assert!(compared.is_empty(), "{place}");
+        }
+        let other = line("session-b", places[1]).replace("saved", "lost");
+        let compared = Comparison::of(&session(&[&a]), &session(&[&other]));
+        assert!(!compared.is_empty());
     }
 
     #[test]

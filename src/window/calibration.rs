@@ -10,6 +10,7 @@ use super::records::{Record, Records};
 use super::usage::recorded_window;
 use super::weight::{Weight, text_bytes_per_token};
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
 /// How many tokens the content of a session takes, by its own records.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +44,7 @@ pub struct Calibration {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overstated {
     /// An entry of the answer with the record.
-    pub entry: u32,
+    pub entry: EntryIx,
     /// The context window at its request, as it is now.
     pub window: u64,
 }
@@ -59,7 +60,7 @@ impl Calibration {
     pub fn recorded_at_a_glance(session: &Session) -> Option<u64> {
         let (entries, graph) = (session.entries(), session.graph());
         let path = &graph.path()[graph.window_start() as usize..];
-        let entry = |i: &u32| &entries[*i as usize];
+        let entry = |i: &EntryIx| &entries[*i];
         let boundary = path.first().filter(|i| entry(i).is_boundary()).copied();
         let (last, window) = path.iter().enumerate().rev().find_map(|(position, i)| {
             // A preserved message recorded the window before the compaction.
@@ -69,7 +70,7 @@ impl Calibration {
         })?;
         // The lines of an answer share its record, and none of them was shown at its request.
         let message = entry(&path[last]).message_id;
-        let of_it = |i: &&u32| entry(i).message_id == message;
+        let of_it = |i: &&EntryIx| entry(i).message_id == message;
         let lines = path[..=last].iter().rev().take_while(of_it).count();
         let since: Weight = path[last + 1 - lines.max(1)..]
             .iter()

@@ -47,3 +47,4 @@ mod transforms;
 mod trim;
 mod trim_protection;
 mod ui;
+mod windows_transcript;

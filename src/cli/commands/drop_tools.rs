@@ -155,7 +155,7 @@ fn tools(session: &Session) -> BTreeSet<String> {
     let mut tools = BTreeSet::new();
     for call in session.calls().iter() {
         for at in &call.uses {
-            let entry = &session.entries()[at.entry as usize];
+            let entry = session.entry(at.entry);
             let block = session.block(at.block);
             let name = session.tool_name(entry, block);
             if !tools.contains(&*name) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::json::{Edit, Span, encode, insert_field, lookup};
 use crate::session::Session;
 use crate::surgery::{Action, Plan};
-use crate::transcript::Entry;
+use crate::transcript::{Entry, EntryIx};
 
 /// Sets a field of an entry. A missing field is added at the end.
 pub(crate) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str, value: &[u8]) {
@@ -18,8 +18,8 @@ pub(crate) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str
 }
 
 /// Returns the uuid of an entry.
-pub(crate) fn uuid(session: &Session, entry: usize) -> Option<String> {
-    session.uuid(&session.entries()[entry])
+pub(crate) fn uuid(session: &Session, entry: EntryIx) -> Option<String> {
+    session.uuid(session.entry(entry))
 }
 
 /// Records that an entry is edited in a way that does not change its size much.

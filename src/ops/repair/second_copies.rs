@@ -154,7 +154,7 @@ impl<'o> ResultCopies<'o> {
             return None;
         }
         let made = session.calls().find(Id::of(id.as_bytes()))?.uses.first()?;
-        let text = session.text(&session.entries()[made.entry as usize]);
+        let text = session.text(session.entry(made.entry));
         let call = session.block(made.block).span.of(text);
         let prompt = words_of(lookup(call, &["input", "prompt"])?.of(call))?;
         let mut fitting = self.subagents.iter().filter(|a| a.prompt == prompt);

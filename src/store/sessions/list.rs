@@ -113,9 +113,7 @@ fn look(found: Located, whole: bool, depth: Depth) -> io::Result<Option<Listed>>
         return Ok(None);
     }
     let path = session.graph().path();
-    let boundaries = path
-        .iter()
-        .filter(|&&i| session.entries()[i as usize].is_boundary());
+    let boundaries = path.iter().filter(|&&i| session.entry(i).is_boundary());
     let times = session
         .entries()
         .iter()

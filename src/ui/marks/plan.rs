@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Marks, Stub, call_id};
+use crate::transcript::{BlockIx, EntryIx};
 use crate::ui::step::{OptionValue, Plan, Step};
-use crate::ui::tree::{NONE, NodeKind, Tree};
+use crate::ui::tree::{NO_BLOCK, NodeKind, Tree};
 
 impl Marks {
     /// Returns the plan that the marks are.
@@ -15,8 +16,8 @@ impl Marks {
         let session = &*tree.session;
         let last = self.cut.unwrap_or(u32::MAX);
         let stays = |turn: u32| turn <= last && !self.turns.contains(&turn);
-        let turn_of = |entry: u32| session.turns().of(session.graph(), entry as usize);
-        let entry_stays = |entry: u32| turn_of(entry).is_none_or(stays);
+        let turn_of = |entry: EntryIx| session.turns().of(session.graph(), entry);
+        let entry_stays = |entry: EntryIx| turn_of(entry).is_none_or(stays);
         let mut steps = Vec::new();
         if let Some(cut) = self.cut {
             steps.push(Step::new("truncate").text("at", cut.to_string()));
@@ -64,8 +65,8 @@ impl Marks {
     fn push_stubs(
         &self,
         tree: &Tree,
-        deleted: &BTreeSet<u32>,
-        entry_stays: &impl Fn(u32) -> bool,
+        deleted: &BTreeSet<BlockIx>,
+        entry_stays: &impl Fn(EntryIx) -> bool,
         steps: &mut Vec<Step>,
     ) {
         let mut styles: BTreeMap<Stub, Vec<String>> = BTreeMap::new();
@@ -102,12 +103,12 @@ impl Marks {
                 && n.turn > 0
                 && n.turn <= compaction.at
                 && stays(n.turn)
-                && !self.messages.contains(&n.entry)
+                && !self.messages.contains(&n.entry())
         })?;
         let at = if self.turns.is_empty() && self.messages.is_empty() {
             compaction.at.to_string()
         } else {
-            tree.short_uuid(found.entry)
+            tree.short_uuid(found.entry())
         };
         let mut step = Step::new("compact").text("at", at);
         if let Some(summary) = &compaction.summary {
@@ -120,14 +121,14 @@ impl Marks {
 }
 
 /// Returns the calls that are deleted with their turns or messages.
-fn deleted_calls(tree: &Tree, marks: &Marks) -> BTreeSet<u32> {
+fn deleted_calls(tree: &Tree, marks: &Marks) -> BTreeSet<BlockIx> {
     let mut out = BTreeSet::new();
     for (row, node) in tree.nodes.iter().enumerate() {
         let with_turn = node.kind == NodeKind::Turn
             && (marks.turns.contains(&node.turn) || marks.cut.is_some_and(|cut| node.turn > cut));
-        if with_turn || node.is_message() && marks.messages.contains(&node.entry) {
+        if with_turn || node.is_message() && marks.messages.contains(&node.entry()) {
             let below = &tree.nodes[row + 1..(node.end as usize).max(row + 1)];
-            out.extend(below.iter().map(|n| n.call).filter(|c| *c != NONE));
+            out.extend(below.iter().map(|n| n.call).filter(|c| *c != NO_BLOCK));
         }
     }
     out

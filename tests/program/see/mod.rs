@@ -5,7 +5,6 @@
 )]
 
 mod diff;
-pub(crate) mod home;
 mod inspect;
 mod ls;
 mod payload;

@@ -29,7 +29,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             .iter()
             .filter(|p| matches!(p, Piece::Record(_)))
             .count();
-        let text = survey.session.document().text(line as usize);
+        let text = survey.session.document().text(line);
         let torn: usize = pieces
             .iter()
             .map(|p| {

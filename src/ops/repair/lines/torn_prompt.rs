@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use crate::document::LineIx;
 use crate::json::encode;
 use crate::session::Session;
 
@@ -14,7 +15,7 @@ use super::torn::{Place, Restored, string_at};
 pub(super) fn restore(
     session: &Session,
     options: &RepairOptions,
-    line: usize,
+    line: LineIx,
     fragment: &[u8],
 ) -> Option<Restored> {
     let torn = TornPrompt::read(fragment)?;
