@@ -15,7 +15,7 @@ use crate::view::Overview;
 use crate::window::{Overstated, lower_usage};
 
 /// Ends a transcript as clients of all versions need it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Finish {
     /// A title to give it.
     pub title: Option<String>,
@@ -23,6 +23,8 @@ pub struct Finish {
     pub name_leaf: bool,
     /// The leaf of the original; where the result has another, that must be the newest too.
     pub leaf_was: Option<Id>,
+    /// Whether the leaf of the original led in time, see [`leads_in_time`]: then the leaf of the result does too.
+    pub led_in_time: bool,
     /// The last record of the window, where it is of more than is left.
     pub overstated: Option<Overstated>,
     /// The names of the copy that the result becomes, if it is one.
@@ -49,6 +51,8 @@ impl Transform for Finish {
         if leaf.map(|i| session.entries()[i].uuid) != self.leaf_was {
             let adopted = adopt(session, &mut plan);
             lead_in_time(session, &adopted, &mut plan);
+        } else if self.led_in_time {
+            lead_in_time(session, &[], &mut plan);
         }
         name_leaf(session, &id, self.name_leaf, &mut plan);
         if let Some(overstated) = self.overstated {
@@ -210,25 +214,8 @@ fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
     let Some(leaf) = session.graph().leaf() else {
         return;
     };
-    let mut after = FxHashSet::default();
-    let mut stack = [&[leaf], adopted].concat();
-    while let Some(i) = stack.pop() {
-        if after.insert(i) {
-            stack.extend(session.graph().children(i));
-        }
-    }
-    let newest = |following: bool| {
-        let times = entries.iter().enumerate().filter(|(i, e)| {
-            // Some clients ignore progress, so it does not lead them to the leaf.
-            let leads = !following || e.kind != Kind::Progress;
-            // Another copy of the leaf's line is the leaf too.
-            let follows = after.contains(i) || e.uuid == entries[leaf].uuid;
-            e.is_chained() && !e.flags.sidechain() && follows == following && leads
-        });
-        times.map(|(_, e)| e.time).max().unwrap_or(i64::MIN)
-    };
-    let (ours, others) = (newest(true), newest(false));
-    if others < ours || entries[leaf].time == i64::MIN {
+    let Newest { following, others } = Newest::of(session, leaf, adopted);
+    if others < following || entries[leaf].time == i64::MIN {
         return;
     }
     let time = encode(&format_timestamp(others.saturating_add(1)));
@@ -243,7 +230,51 @@ fn lead_in_time(session: &Session, adopted: &[usize], plan: &mut Plan) {
     }
 }
 
-/// Makes the last answer's usage say what its request would take now.
+/// Whether the newest entry of a session is the leaf or follows it, so that clients which go by time continue from there.
+pub(super) fn leads_in_time(session: &Session) -> bool {
+    let leaf = session.graph().leaf();
+    leaf.is_some_and(|leaf| {
+        let newest = Newest::of(session, leaf, &[]);
+        newest.others < newest.following
+    })
+}
+
+/// The newest times of a session.
+struct Newest {
+    /// Of the leaf and what follows it.
+    following: i64,
+    /// Of everything else.
+    others: i64,
+}
+
+impl Newest {
+    fn of(session: &Session, leaf: usize, adopted: &[usize]) -> Self {
+        let entries = session.entries();
+        let mut after = FxHashSet::default();
+        let mut stack = [&[leaf], adopted].concat();
+        while let Some(i) = stack.pop() {
+            if after.insert(i) {
+                stack.extend(session.graph().children(i));
+            }
+        }
+        let newest = |following: bool| {
+            let times = entries.iter().enumerate().filter(|(i, e)| {
+                // Some clients ignore progress, so it does not lead them to the leaf.
+                let leads = !following || e.kind != Kind::Progress;
+                // Another copy of the leaf's line is the leaf too.
+                let follows = after.contains(i) || e.uuid == entries[leaf].uuid;
+                e.is_chained() && !e.flags.sidechain() && follows == following && leads
+            });
+            times.map(|(_, e)| e.time).max().unwrap_or(i64::MIN)
+        };
+        Self {
+            following: newest(true),
+            others: newest(false),
+        }
+    }
+}
+
+/// Makes the last answer's usage say what its request would take now, and by which measure that was estimated.
 ///
 /// Clients add it to what they estimate of the rest, and compact where that comes near the window's end: with
 /// the old numbers they would summarise away, at the first prompt, what was just made to fit. Answers before it
@@ -256,7 +287,7 @@ fn restate(session: &Session, overstated: Overstated, plan: &mut Plan) {
     let answers = all.filter(|(tag, _)| tag.kind == Kind::Assistant);
     let own = answers.filter(|(_, e)| e.line == first.line || of_answer(e));
     for (_, e) in own {
-        let edits = lower_usage(session, e, overstated.window);
+        let edits = lower_usage(session, e, &overstated);
         if !edits.is_empty() {
             let grown = |e: &Edit| e.with.len() as i64 - e.span.len() as i64;
             let bytes = edits.iter().map(grown).sum();

@@ -9,7 +9,7 @@ use crate::window::Calibration;
 use super::conversation::{Expected, Intent};
 use super::copy_names::CopyNames;
 use super::figures::Figures;
-use super::finish::Finish;
+use super::finish::{Finish, leads_in_time};
 use super::plan::{Detail, PlanError, Reach, Transform};
 use super::record::Record;
 use super::refusal::Refusal;
@@ -185,6 +185,7 @@ impl<'a> Surgery<'a> {
 struct Survey {
     names_leaf: bool,
     leaf: Option<Id>,
+    leads_in_time: bool,
 }
 
 impl Survey {
@@ -194,12 +195,14 @@ impl Survey {
         Self {
             names_leaf: heads.any(|head| head.kind == Kind::LastPrompt),
             leaf: leaf.map(|i| session.entries()[i].uuid),
+            leads_in_time: leads_in_time(session),
         }
     }
 
     fn complete(&self, finish: &mut Finish) {
         finish.name_leaf = self.names_leaf;
         finish.leaf_was = self.leaf;
+        finish.led_in_time = self.leads_in_time;
     }
 }
 
