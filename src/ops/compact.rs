@@ -253,12 +253,13 @@ fn preserved_from(session: &Session, position: u32) -> &[EntryIx] {
     }
 }
 
-/// Separates a prompt that is kept from the results that it arrived before: they hang on the prompt, and are hidden.
-fn separate_midstream(session: &Session, position: u32, plan: &mut Plan) {
+/// Separates a prompt at a position from the results that it arrived before, which hang on the prompt. Returns whether
+/// there are any.
+pub(super) fn separate_midstream(session: &Session, position: u32, plan: &mut Plan) -> bool {
     let graph = session.graph();
     let inside = |stretch: &&(u32, u32)| stretch.0 < position && position < stretch.1;
     let Some(&(from, to)) = graph.midstream().iter().find(inside) else {
-        return;
+        return false;
     };
     for pair in from.max(1)..=to {
         let path = graph.path();
@@ -271,6 +272,7 @@ fn separate_midstream(session: &Session, position: u32, plan: &mut Plan) {
             plan.set_parent(at, uuid.as_deref());
         }
     }
+    true
 }
 
 /// Refuses to summarise calls that still run: they would never get their results.

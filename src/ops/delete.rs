@@ -12,7 +12,7 @@ use super::deleted_traces::{Lines, drop_traces, warn_of_written_files};
 use super::drop_tools::{doom_thinking, drop_companions, drop_field};
 use super::placeholder::{prompt_for, replace_prompt};
 use super::queued_prompts::keep_in_place;
-use super::removals::{BlockRemovals, Copies, drop_duplicates, holds_copies, remove_copies};
+use super::removals::{BlockRemovals, Copies, holds_copies, remove_copies};
 use super::selector::{Selection, Selector, block_text};
 use super::truncate::{Truncate, note as note_removed};
 
@@ -48,8 +48,7 @@ impl Transform for Delete {
         } else {
             self.plan_content(session, &mut plan)?;
         }
-        drop_duplicates(session, &mut plan);
-        keep_preserved(session, &mut plan)?;
+        keep_preserved(session, &plan)?;
         plan.dropped_agents = agents_gone(session, &plan);
         plan.takes_files = true;
         Ok(plan)

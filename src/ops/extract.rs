@@ -7,7 +7,6 @@ use crate::transcript::{Entry, EntryIx, Kind};
 
 use super::agents::agents_gone;
 use super::placeholder::{prompt_for, replace_prompt};
-use super::removals::drop_duplicates;
 use super::truncate::{is_name, is_unfinished, note as note_removed};
 
 /// Keeps these turns, and removes everything else from the conversation.
@@ -58,7 +57,6 @@ impl Transform for Extract {
                 note_removed(session, &mut plan, i, e);
             }
         }
-        drop_duplicates(session, &mut plan);
         plan.dropped_agents = agents_gone(session, &plan);
         plan.takes_files = true;
         Ok(plan)

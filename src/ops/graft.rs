@@ -10,7 +10,7 @@ use crate::transcript::{Entry, EntryColumn, EntryIx, Id, Kind, format_timestamp}
 use crate::view::prompt_text;
 use crate::window::{end_of_conversation, shown_entries};
 
-use super::compact::first_line;
+use super::compact::{first_line, separate_midstream};
 use super::graft_donor::Donor;
 use super::graft_times::Gap;
 use super::truncate::is_unfinished;
@@ -33,7 +33,7 @@ impl Transform for Graft {
     fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::with_detail(detail);
         let donor = &self.donor.session;
-        let place = Place::of(session, self.at.as_ref())?;
+        let place = Place::of(session, self.at.as_ref(), &mut plan)?;
         place.refuse_unfinished(donor)?;
         let (Some(root), Some(end)) = (donor.graph().path().first(), end_of_conversation(donor))
         else {
@@ -108,7 +108,9 @@ struct Place {
 }
 
 impl Place {
-    fn of(session: &Session, at: Option<&TurnSpec>) -> Result<Self, Refusal> {
+    /// Finds the place after a turn. If the prompt that follows it arrived before the turn's last results, they are
+    /// separated.
+    fn of(session: &Session, at: Option<&TurnSpec>, plan: &mut Plan) -> Result<Self, Refusal> {
         let path = session.graph().path();
         let Some(at) = at else {
             return Self::end(session);
@@ -124,7 +126,11 @@ impl Place {
             return Err(unfinished(number));
         }
         let before = position.checked_sub(1).map(|p| path[p as usize]);
-        let parent = session.graph().parent(next).or(before);
+        let parent = if separate_midstream(session, position, plan) {
+            before
+        } else {
+            session.graph().parent(next).or(before)
+        };
         let time = |&i: &EntryIx| Some(session.entry(i).time).filter(|t| *t > i64::MIN);
         let (earlier, later) = path.split_at(position as usize);
         Ok(Self {

@@ -74,21 +74,6 @@ impl Extend<At> for BlockRemovals {
     }
 }
 
-/// Removes the other copies of entries that a plan removes: a line can be in the file twice, and without the one that
-/// clients know, they would show the other.
-pub(crate) fn drop_duplicates(session: &Session, plan: &mut Plan) {
-    let (entries, graph) = (session.entries(), session.graph());
-    if graph.is_distinct() {
-        return;
-    }
-    for (i, e) in session.numbered().filter(|(_, e)| e.is_chained()) {
-        let known = graph.known_as(entries, i);
-        if !plan.drops(e.line) && plan.drops(entries[known].line) {
-            plan.drop_entry(session, e, ChangeKind::Related);
-        }
-    }
-}
-
 /// The blocks whose second copies are removed.
 ///
 /// One line can hold copies of both, so they are removed together: the edits of two passes could overlap.

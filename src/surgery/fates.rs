@@ -92,6 +92,13 @@ impl Fates {
             }
         }
     }
+
+    /// Edits a line in this way and no other.
+    pub(super) fn set_edits(&mut self, line: LineIx, edits: Edits) {
+        let fresh = EDITED + self.edits.len() as u32;
+        *self.touch(line) = fresh;
+        self.edits.push(edits);
+    }
 }
 
 /// What happens to a line, for the one who carries it out.

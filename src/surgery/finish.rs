@@ -18,10 +18,11 @@ use super::refusal::Refusal;
 use super::transform::{Detail, Transform};
 use leaf::{adopt, lead_in_time, name_leaf};
 
+pub(super) use leaf::leads_in_time;
 pub use title::title_for;
 
 /// Ends a transcript as clients of all versions need it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Finish {
     /// A title to give it.
     pub title: Option<String>,
@@ -29,6 +30,8 @@ pub struct Finish {
     pub name_leaf: bool,
     /// The leaf of the original. If the result has another leaf, that one must be the newest entry.
     pub leaf_was: Option<Id>,
+    /// Whether the leaf of the original led in time, see [`leads_in_time`]: then the leaf of the result does too.
+    pub led_in_time: bool,
     /// The last recorded context size, if it is larger than what is left.
     pub overstated: Option<Overstated>,
     /// The names of the copy that the result becomes, if it is one.
@@ -55,6 +58,8 @@ impl Transform for Finish {
         if leaf.map(|i| session.entry(i).uuid) != self.leaf_was {
             let adopted = adopt(session, &mut plan);
             lead_in_time(session, &adopted, &mut plan);
+        } else if self.led_in_time {
+            lead_in_time(session, &[], &mut plan);
         }
         name_leaf(session, &id, self.name_leaf, &mut plan);
         if let Some(overstated) = self.overstated {
@@ -120,7 +125,7 @@ fn restate(session: &Session, overstated: Overstated, plan: &mut Plan) {
     let answers = all.filter(|(tag, _)| tag.kind == Kind::Assistant);
     let own = answers.filter(|(_, e)| e.line == first.line || of_answer(e));
     for (_, e) in own {
-        let edits = lower_usage(session, e, overstated.window);
+        let edits = lower_usage(session, e, &overstated);
         if !edits.is_empty() {
             let grown = |e: &Edit| e.with.len() as i64 - e.span.len() as i64;
             let bytes = edits.iter().map(grown).sum();

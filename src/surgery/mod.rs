@@ -3,6 +3,7 @@
 mod change;
 mod change_kind;
 mod conversation;
+mod copies;
 mod copy_names;
 mod excerpt;
 mod fates;
@@ -36,7 +37,7 @@ pub use forecast::Forecast;
 pub use fresh_ids::{FreshIds, NotAsMeant};
 pub(crate) use fresh_ids::{emit, emitted_len, least_emitted};
 pub(crate) use move_paths::{map_paths, move_project};
-pub(crate) use new_entry::{common_fields, leading_entry};
+pub(crate) use new_entry::{common_fields, copied_fields, leading_entry};
 pub use path_map::{PathMap, moved_path};
 pub use plan::{InsertAt, Plan, PlanError};
 pub use record::Record;

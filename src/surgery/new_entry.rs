@@ -8,19 +8,27 @@ use crate::json::{encode, lookup};
 use crate::session::Session;
 use crate::transcript::{Entry, EntryIx, format_timestamp};
 
+/// The fields that every entry of a session carries.
+const COMMON: [&str; 7] = [
+    "userType",
+    "entrypoint",
+    "cwd",
+    "sessionId",
+    "version",
+    "gitBranch",
+    "slug",
+];
+
 /// Returns the fields that every entry of a session carries, as its neighbour spells them, each after a comma.
 pub(crate) fn common_fields(session: &Session, neighbour: &Entry) -> String {
-    let text = session.text(neighbour);
+    copied_fields(session, neighbour, &COMMON)
+}
+
+/// Returns those of some fields that an entry has, as it spells them, each after a comma.
+pub(crate) fn copied_fields(session: &Session, entry: &Entry, keys: &[&str]) -> String {
+    let text = session.text(entry);
     let mut out = String::new();
-    for key in [
-        "userType",
-        "entrypoint",
-        "cwd",
-        "sessionId",
-        "version",
-        "gitBranch",
-        "slug",
-    ] {
+    for key in keys {
         if let Some(value) = lookup(text, &[key]) {
             let value = String::from_utf8_lossy(value.of(text));
             let _ = write!(out, ",\"{key}\":{value}");

@@ -9,6 +9,7 @@ use crate::transcript::{Entry, EntryIx, Id};
 
 use super::change::{Action, Change, Name};
 use super::change_kind::ChangeKind;
+use super::copies::{drop_copies, edit_copies};
 use super::excerpt::Excerpt;
 use super::fates::{Fate, Fates, TakenFate};
 use super::reparent::reparent;
@@ -43,6 +44,9 @@ pub struct Plan {
     brought: Faults,
     /// Parents that were requested, by entry.
     parents: BTreeMap<EntryIx, Option<String>>,
+    /// Whether lines of one entry may have different fates. Otherwise all share that of the last one, by which clients know
+    /// the entry.
+    pub(crate) tells_copies_apart: bool,
     /// Every change, described.
     pub changes: Vec<Change>,
     /// Warnings that a person should read before agreeing.
@@ -101,6 +105,11 @@ impl Plan {
     /// Edits a line. A line that is removed stays removed.
     pub fn edit_line(&mut self, line: LineIx, edits: impl IntoIterator<Item = Edit>) {
         self.fates.edit(line, edits);
+    }
+
+    /// Edits a line in this way and no other.
+    pub(super) fn set_edits(&mut self, line: LineIx, edits: impl IntoIterator<Item = Edit>) {
+        self.fates.set_edits(line, edits.into_iter().collect());
     }
 
     /// States that a line stays in the file, but is no longer shown to the model.
@@ -287,7 +296,13 @@ impl Plan {
     /// original's bytes wherever nothing was touched, and a map of where each of its lines came from. Afterwards the plan has no
     /// fates any more, but keeps the descriptions.
     pub fn apply(&mut self, session: &Session) -> Result<(Document, LineMap), PlanError> {
+        if !self.tells_copies_apart {
+            drop_copies(session, self);
+        }
         reparent(session, self);
+        if !self.tells_copies_apart {
+            edit_copies(session, self);
+        }
         let document = session.document();
         let mut fates = std::mem::take(&mut self.fates);
         let mut inserts = std::mem::take(&mut self.inserts);

@@ -9,7 +9,7 @@ use crate::window::Calibration;
 use super::conversation::{Expected, Intent};
 use super::copy_names::CopyNames;
 use super::figures::Figures;
-use super::finish::Finish;
+use super::finish::{Finish, leads_in_time};
 use super::plan::PlanError;
 use super::record::Record;
 use super::refusal::Refusal;
@@ -186,6 +186,7 @@ impl<'a> Surgery<'a> {
 struct Survey {
     names_leaf: bool,
     leaf: Option<Id>,
+    leads_in_time: bool,
 }
 
 impl Survey {
@@ -195,12 +196,14 @@ impl Survey {
         Self {
             names_leaf: heads.any(|head| head.kind == Kind::LastPrompt),
             leaf: leaf.map(|i| session.entry(i).uuid),
+            leads_in_time: leads_in_time(session),
         }
     }
 
     fn complete(&self, finish: &mut Finish) {
         finish.name_leaf = self.names_leaf;
         finish.leaf_was = self.leaf;
+        finish.led_in_time = self.leads_in_time;
     }
 }
 

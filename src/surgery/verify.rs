@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::doctor::{CHECKS, Finding, Severity, Versions, examine};
+use crate::doctor::{CHECKS, Finding, Gate, Severity, Versions, examine};
 use crate::session::Session;
 
 use super::conversation::BrokenPromise;
@@ -111,14 +111,17 @@ impl Faults {
     }
 }
 
-/// Whether a finding is about the structure of a session and hurts a client. Calls without results, which every client
-/// leaves out, and results of parallel calls that old clients do not show are not damage: clients write them every day.
+/// Whether a finding is about the structure of a session and hurts a client, and a plain repair removes it. What clients
+/// write every day is not damage: calls without results, which every client leaves out, and what only some versions suffer
+/// from, such as results of parallel calls.
 fn is_damage(finding: &Finding) -> bool {
     let check = CHECKS.iter().find(|check| check.name == finding.check);
     finding.severity > Severity::Harmless
         && finding.suffers != Versions::None
-        && finding.check != "parallel-results"
-        && check.is_some_and(|check| STRUCTURE.contains(&check.family) && check.repair.is_some())
+        && check.is_some_and(|check| {
+            let is_repaired = check.repair.is_some() && check.gate != Gate::JudgedForVersion;
+            STRUCTURE.contains(&check.family) && is_repaired
+        })
 }
 
 /// The result of an operation that passed the judge. Nothing else is ever written to a transcript.

@@ -54,7 +54,7 @@ pub enum WindowUse {
     RequestTokens(u32),
     /// The bytes of an attachment that are shown to the model: 0, or those of its only `content`.
     ShownBytes(u32),
-    /// Reading the line once did not answer it: the usage is of several rounds, or the attachment has a rarer form.
+    /// Reading the line once did not answer it: the usage is of several rounds or was lowered, or the attachment has a rarer form.
     NeedsFullParse,
 }
 

@@ -37,4 +37,4 @@ pub use references::{IdUse, LONGEST_ID, visit_ids};
 pub(crate) use repeated_fields::RepeatedFields;
 pub use role::Role;
 pub(crate) use timestamp::format_timestamp;
-pub(crate) use usage::Usage;
+pub(crate) use usage::{MEASURE, Usage};

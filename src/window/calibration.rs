@@ -6,6 +6,7 @@
 
 use super::entry_weights::{EntryWeights, entry_weight};
 use super::fit::Fit;
+use super::measure::Measure;
 use super::records::{Record, Records};
 use super::usage::recorded_window;
 use super::weight::{Weight, text_bytes_per_token};
@@ -38,15 +39,18 @@ pub struct Calibration {
     all_records: Vec<Record>,
     /// The number of records before the last compaction.
     compacted: usize,
+    drops_thinking: bool,
 }
 
 /// A record that is larger than the context window, and what it should be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Overstated {
     /// An entry of the answer with the record.
     pub entry: EntryIx,
     /// The context window at its request, as it is now.
     pub window: u64,
+    /// The measure by which that was estimated.
+    pub(super) measure: Measure,
 }
 
 impl Calibration {
@@ -99,6 +103,15 @@ impl Calibration {
             announced: records.announced,
             compacted: records.compacted,
             all_records: records.all,
+            drops_thinking: weights.dropped_thinking().drops(),
+        }
+    }
+
+    fn measure(&self) -> Measure {
+        Measure {
+            scale: self.measured.then_some(self.scale),
+            constant: self.constant,
+            drops_thinking: self.drops_thinking,
         }
     }
 
@@ -163,6 +176,7 @@ impl Calibration {
         (window <= last.tokens * CLEARLY).then_some(Overstated {
             entry: last.entry,
             window: window as u64,
+            measure: self.measure(),
         })
     }
 

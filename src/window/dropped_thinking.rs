@@ -1,5 +1,6 @@
 //! Thinking that leaves the context window when the next turn begins.
 
+use super::measure::Measure;
 use super::weight::Weight;
 use crate::session::{Session, Standing};
 use crate::transcript::{EntryIx, Id, Kind};
@@ -34,10 +35,19 @@ impl DroppedThinking {
         model.is_some_and(|m| DROPPING.iter().any(|d| m.starts_with(d)))
     }
 
-    /// Decides by the model, unless the session's records show that the thinking was kept. `weigh`
-    /// returns the weight and the record of an entry.
+    /// Decides by the model, unless the session's records show that the thinking was kept, or did so before content was
+    /// removed. `weigh` returns the weight and the record of an entry.
     pub(crate) fn of(session: &Session, weigh: impl Fn(EntryIx) -> (Weight, Option<u64>)) -> Self {
-        let drops = Self::is_possible(session) && !keeps_thinking(session, weigh);
+        let path = session.graph().path().iter().rev();
+        let kept = || {
+            let mut kept = path.map(|&i| session.entry(i));
+            kept.find_map(|e| Measure::kept_with(session, e))
+        };
+        let drops = Self::is_possible(session)
+            && match kept() {
+                Some(measure) => measure.drops_thinking,
+                None => !keeps_thinking(session, weigh),
+            };
         Self {
             before: drops.then(|| session.turns().begin(session.turns().len() as u32)),
         }

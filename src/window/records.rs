@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::entry_weights::EntryWeights;
+use super::measure::Measure;
 use super::weight::Weight;
 use crate::session::{Session, Standing};
 use crate::transcript::{EntryIx, Id, Kind, Subtype};
@@ -20,6 +21,8 @@ pub(crate) struct Record {
     pub(crate) tokens: f64,
     /// The number of compactions before it, those of results alone included.
     pub(crate) segment: u32,
+    /// The measure that is kept beside it, if it was lowered.
+    pub(crate) measure: Option<Measure>,
 }
 
 impl Record {
@@ -86,6 +89,7 @@ impl Records {
                         shown: out.shown,
                         tokens: tokens as f64,
                         segment,
+                        measure: Measure::kept_with(session, e),
                     });
                 }
                 last_message = e.message_id;

@@ -115,25 +115,8 @@ pub(super) fn lead_in_time(session: &Session, adopted: &[EntryIx], plan: &mut Pl
     let Some(leaf) = session.graph().leaf() else {
         return;
     };
-    let mut after = FxHashSet::default();
-    let mut stack = [&[leaf], adopted].concat();
-    while let Some(i) = stack.pop() {
-        if after.insert(i) {
-            stack.extend(session.graph().children(i));
-        }
-    }
-    let newest = |following: bool| {
-        let times = session.numbered().filter(|(i, e)| {
-            // Some clients ignore progress, so it does not lead them to the leaf.
-            let leads = !following || e.kind != Kind::Progress;
-            // Another copy of the leaf's line is the leaf too.
-            let follows = after.contains(i) || e.uuid == entries[leaf].uuid;
-            e.is_chained() && !e.flags.sidechain() && follows == following && leads
-        });
-        times.map(|(_, e)| e.time).max().unwrap_or(i64::MIN)
-    };
-    let (ours, others) = (newest(true), newest(false));
-    if others < ours || entries[leaf].time == i64::MIN {
+    let Newest { following, others } = Newest::of(session, leaf, adopted);
+    if others < following || entries[leaf].time == i64::MIN {
         return;
     }
     let time = encode(&format_timestamp(others.saturating_add(1)));
@@ -144,6 +127,50 @@ pub(super) fn lead_in_time(session: &Session, adopted: &[EntryIx], plan: &mut Pl
         if let Some(span) = lookup(session.text(e), &["timestamp"]) {
             plan.note(session, e, Action::Edit, "time", 0, 0, "");
             plan.edit_line(e.line, [Edit::new(span, time.clone())]);
+        }
+    }
+}
+
+/// Whether the newest entry of a session is the leaf or follows it, so that clients which go by time continue from there.
+pub(in crate::surgery) fn leads_in_time(session: &Session) -> bool {
+    let leaf = session.graph().leaf();
+    leaf.is_some_and(|leaf| {
+        let newest = Newest::of(session, leaf, &[]);
+        newest.others < newest.following
+    })
+}
+
+/// The newest times of a session.
+struct Newest {
+    /// Of the leaf and what follows it.
+    following: i64,
+    /// Of everything else.
+    others: i64,
+}
+
+impl Newest {
+    fn of(session: &Session, leaf: EntryIx, adopted: &[EntryIx]) -> Self {
+        let mut after = FxHashSet::default();
+        let mut stack = [&[leaf], adopted].concat();
+        while let Some(i) = stack.pop() {
+            if after.insert(i) {
+                stack.extend(session.graph().children(i));
+            }
+        }
+        let leaf = session.entry(leaf).uuid;
+        let newest = |following: bool| {
+            let times = session.numbered().filter(|(i, e)| {
+                // Some clients ignore progress, so it does not lead them to the leaf.
+                let leads = !following || e.kind != Kind::Progress;
+                // Another copy of the leaf's line is the leaf too.
+                let follows = after.contains(i) || e.uuid == leaf;
+                e.is_chained() && !e.flags.sidechain() && follows == following && leads
+            });
+            times.map(|(_, e)| e.time).max().unwrap_or(i64::MIN)
+        };
+        Self {
+            following: newest(true),
+            others: newest(false),
         }
     }
 }

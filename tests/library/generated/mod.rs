@@ -7,7 +7,9 @@
 mod choose;
 mod compare;
 mod conversation;
+mod damaged;
 mod entry;
+mod found;
 mod joins;
 mod judge;
 mod library;

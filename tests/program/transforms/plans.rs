@@ -70,8 +70,7 @@ fn a_plan_is_its_steps_one_after_the_other() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    // What the last request would take now is estimated. Where a session has so few records, an estimate that rests on
-    // an estimate of ours differs from one that rests on the original's own records by up to an eighth.
+    // What the last request would take now is estimated: by the original's records, also where a step rests on another.
     let (one, other) = (shape(&from), shape("./at-once.jsonl"));
     let usage = |lines: &[String]| -> Value {
         let last: Value = serde_json::from_str(lines.last().expect("lines")).expect("JSON");
@@ -79,7 +78,7 @@ fn a_plan_is_its_steps_one_after_the_other() {
     };
     let tokens = |lines: &[String]| usage(lines)["input_tokens"].as_u64().expect("a number");
     assert!(
-        tokens(&one).abs_diff(tokens(&other)) * 8 <= tokens(&one),
+        tokens(&one).abs_diff(tokens(&other)) * 100 <= tokens(&one),
         "{} {}",
         tokens(&one),
         tokens(&other)

@@ -52,7 +52,8 @@ pub(crate) fn entries(session: &Session) -> Vec<(EntryIx, EntryIx, Copy)> {
     out
 }
 
-fn compare(session: &Session, a: &Entry, b: &Entry) -> Copy {
+/// Compares two entries with the same uuid.
+pub(crate) fn compare(session: &Session, a: &Entry, b: &Entry) -> Copy {
     let (x, y) = (session.text(a), session.text(b));
     let same_place = (a.kind, a.parent, a.time) == (b.kind, b.parent, b.time);
     if x == y {

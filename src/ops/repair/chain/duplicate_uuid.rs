@@ -18,6 +18,7 @@ pub(crate) static REPAIR: Repair = Repair {
 };
 
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
+    plan.tells_copies_apart = true;
     for (again, first, copy) in entries(session) {
         match copy {
             Copy::Identical => {
