@@ -314,6 +314,7 @@ fn mark_turns(marks: &mut Marks, tree: &Tree, word: &str, turns: &[u32]) -> Resu
             let at = turns.last().copied().unwrap_or(0);
             marks.compaction = Some(Compaction {
                 at,
+                before: None,
                 summary: None,
                 max_tokens: None,
             });

@@ -356,7 +356,11 @@ fn mistake(operation: &str, error: &clap::Error) -> Mistake {
     let invalid = names(ContextKind::InvalidArg);
     let quoted = |names: &[String]| {
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        names.join(" or ")
+        match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
     };
     let first = invalid.first().cloned();
     match error.kind() {

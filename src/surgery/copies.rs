@@ -5,25 +5,28 @@
 
 use crate::doctor::checks::chain::duplicate_uuid::{Copy, compare};
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
+use super::change::Action;
 use super::change_kind::ChangeKind;
-use super::plan::{Action, Fate, Plan};
+use super::fates::Fate;
+use super::plan::Plan;
 
 /// The entries that are known by another line, as pairs: the entry, and the one that it is known as.
-fn copies(session: &Session) -> Vec<(usize, usize)> {
+fn copies(session: &Session) -> Vec<(EntryIx, EntryIx)> {
     let (entries, graph) = (session.entries(), session.graph());
     if graph.is_distinct() {
         return Vec::new();
     }
-    let chained = (0..entries.len()).filter(|&i| entries[i].is_chained());
-    let pairs = chained.map(|i| (i, graph.known_as(entries, i)));
+    let chained = session.numbered().filter(|(_, e)| e.is_chained());
+    let pairs = chained.map(|(i, _)| (i, graph.known_as(entries, i)));
     pairs.filter(|(i, known)| i != known).collect()
 }
 
 /// Removes the other lines of the entries that a plan removes.
 pub(super) fn drop_copies(session: &Session, plan: &mut Plan) {
     for (i, known) in copies(session) {
-        let (e, known) = (&session.entries()[i], &session.entries()[known]);
+        let (e, known) = (session.entry(i), session.entry(known));
         if plan.drops(known.line) && !plan.drops(e.line) {
             plan.drop_entry(session, e, ChangeKind::Related);
         }
@@ -34,7 +37,7 @@ pub(super) fn drop_copies(session: &Session, plan: &mut Plan) {
 /// is not shown, and what it has of its own is not part of the conversation.
 pub(super) fn edit_copies(session: &Session, plan: &mut Plan) {
     for (i, known) in copies(session) {
-        let (e, known) = (&session.entries()[i], &session.entries()[known]);
+        let (e, known) = (session.entry(i), session.entry(known));
         if plan.drops(e.line) {
             continue;
         }

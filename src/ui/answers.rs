@@ -152,6 +152,7 @@ impl App {
         };
         let compaction = Compaction {
             at,
+            before: None,
             summary: edited.then_some(text),
             max_tokens: None,
         };

@@ -122,7 +122,11 @@ fn digest(tree: &Tree, at: u32) -> Result<String, String> {
         at: Some(at.into()),
         ..Compact::default()
     };
-    let summary = compact.summary_of(&tree.session, at);
+    let cut = compact.cut(&tree.session).map_err(|r| words(&r))?;
+    let Some(cut) = cut else {
+        return Err("there is nothing to summarise".to_owned());
+    };
+    let summary = compact.summary_of(&tree.session, cut);
     summary.map_err(|refusal| words(&refusal))
 }
 

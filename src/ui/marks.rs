@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::{decode, lookup};
 use crate::ops;
-use crate::transcript::{BlockIx, EntryIx};
+use crate::session::Standing;
+use crate::transcript::{BlockIx, EntryIx, Id};
 
 use super::step::Step;
 use super::tree::{NO_BLOCK, Node, NodeKind, Tree};
@@ -27,6 +28,8 @@ pub struct Stub {
 pub struct Compaction {
     /// The last turn that is summarised.
     pub at: u32,
+    /// The entry of the first message of that turn that is kept, if only the turn's first part is summarised.
+    pub before: Option<u32>,
     /// The summary, where a person wrote or changed it.
     pub summary: Option<String>,
     /// The size of the digest.
@@ -183,9 +186,17 @@ impl Marks {
                         self.calls.insert(call);
                     }
                 }
-                Compact { at, max_tokens, .. } => {
+                Compact {
+                    at,
+                    before,
+                    max_tokens,
+                    ..
+                } => {
+                    let kept = before.as_ref().map(|uuid| Id::of(uuid.as_bytes()));
+                    let kept = kept.and_then(|id| tree.session.find(id));
                     self.compaction = Some(Compaction {
                         at: *at,
+                        before: kept.map(|entry| entry as u32),
                         summary: None,
                         max_tokens: Some(*max_tokens),
                     });
@@ -208,7 +219,7 @@ impl Marks {
         if own.is_whole() {
             return own;
         }
-        if self.is_summarised(node) {
+        if self.is_summarised(tree, node) {
             return Fate::Summarised;
         }
         let below = row + 1..(node.end as usize).max(row + 1);
@@ -219,9 +230,20 @@ impl Marks {
         if touched { Fate::Touched } else { Fate::Kept }
     }
 
-    fn is_summarised(&self, node: &Node) -> bool {
-        let at = self.compaction.as_ref().map(|c| c.at);
-        at.is_some_and(|at| node.turn <= at && node.shown)
+    fn is_summarised(&self, tree: &Tree, node: &Node) -> bool {
+        let Some(compaction) = self.compaction.as_ref().filter(|_| node.shown) else {
+            return false;
+        };
+        match compaction.before {
+            Some(kept) if node.turn == compaction.at => {
+                let position = |entry: u32| match tree.session.graph().place(entry as usize) {
+                    Standing::Path(p) | Standing::Beside(p) => Some(p),
+                    _ => None,
+                };
+                node.kind != NodeKind::Turn && position(node.entry) < position(kept)
+            }
+            _ => node.turn <= compaction.at,
+        }
     }
 
     /// Returns what happens to a row by its own mark, or by that of its message.

@@ -11,6 +11,8 @@ use crate::transcript::project_path::is_windows;
 use crate::transcript::{BlockKind, Entry, EntryIx, Kind, PromptKind, Subtype, attached};
 use crate::view::{prompt_as_typed, words_of};
 
+use crate::ops::compact::Cut;
+
 use super::calls::LastCall;
 use super::failures::Failures;
 use super::person::Words;
@@ -48,6 +50,8 @@ pub(super) struct Account {
     pub(super) remarks: Vec<(u32, String)>,
     /// Whether the person interrupted the model last.
     pub(super) interrupted: bool,
+    /// Whether the last turn is not over: it continues after the digest.
+    pub(super) running: bool,
     first_turn: u32,
 }
 
@@ -62,10 +66,10 @@ pub(super) struct Statement {
 }
 
 impl Account {
-    /// Reads the turns up to and including `upto`; of a compacted conversation, those since the last summary.
-    pub(super) fn of(session: &Session, upto: u32) -> Self {
+    /// Reads what comes before a cut; of a compacted conversation, what follows the last summary.
+    pub(super) fn of(session: &Session, cut: Cut) -> Self {
         let (graph, turns) = (session.graph(), session.turns());
-        let end = turns.begin(upto.saturating_add(1));
+        let end = cut.position();
         let mut members: Vec<(u32, EntryIx)> = Vec::new();
         let mut summary = None;
         for (i, head) in session.numbers().zip(session.heads()) {
@@ -88,9 +92,11 @@ impl Account {
             .find_map(|&(_, i)| session.string(entry(i), &["cwd"]));
         let mut account = Self {
             project: folder.map_or_else(String::new, |f| beginning_of_files(&f)),
+            running: cut.is_inside_turn() || session.unfinished_turn() == Some(cut.turn()),
             first_turn: members.first().map_or(0, |m| turns.at_position(m.0)).max(1),
             ..Self::default()
         };
+        account.add_running_prompt(session, cut.turn(), &members);
         for &(position, i) in &members {
             account.add(session, i, turns.at_position(position));
         }
@@ -142,6 +148,16 @@ impl Account {
                 self.add_answer(session, e, turn);
             }
             _ => {}
+        }
+    }
+
+    /// Adds the prompt of a turn that is not over, if it stands before an earlier summary: what it asks for is still to be done.
+    fn add_running_prompt(&mut self, session: &Session, turn: u32, members: &[(u32, u32)]) {
+        let Some(turn) = session.turns().get(turn).filter(|_| self.running) else {
+            return;
+        };
+        if members.first().is_some_and(|first| turn.path.0 < first.0) {
+            self.add(session, turn.prompt, turn.number);
         }
     }
 

@@ -14,6 +14,8 @@ pub(super) struct Protection {
     calls: FxHashSet<Id>,
     /// Messages that make such a call: their thinking belongs to all of their calls.
     messages: FxHashSet<Id>,
+    /// The first position of the live path that is protected.
+    pub(super) from: u32,
     /// How many turns at the end have a protected part.
     pub(super) turns: u32,
 }
@@ -41,6 +43,7 @@ impl Protection {
         Self {
             calls,
             messages,
+            from,
             turns: partly.max(keep_last),
         }
     }

@@ -110,7 +110,11 @@ impl Marks {
         } else {
             tree.short_uuid(found.entry())
         };
-        let mut step = Step::new("compact").text("at", at);
+        let kept = compaction.before.filter(|_| stays(compaction.at));
+        let mut step = match kept {
+            Some(entry) => Step::new("compact").text("before", tree.short_uuid(entry)),
+            None => Step::new("compact").text("at", at),
+        };
         if let Some(summary) = &compaction.summary {
             step = step.text("summary", summary);
         } else if let Some(size) = compaction.max_tokens {

@@ -8,8 +8,8 @@ use std::hint::black_box;
 use ccsurgery::doctor::{Judgement, Version, diagnose};
 use ccsurgery::document::Document;
 use ccsurgery::ops::{
-    Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, Trim, Truncate,
-    passes,
+    Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, TokenCount, Trim,
+    Truncate, passes,
 };
 use ccsurgery::render::{clean, clean_lines, wrap};
 use ccsurgery::secrets::mask;
@@ -121,13 +121,15 @@ pub(crate) fn transform(data: &[u8]) {
         }),
         5 => Box::new(DropHidden { keep_last }),
         6 => Box::new(Truncate { at: at() }),
-        7 | 8 => Box::new(Compact {
-            at: None,
-            keep_last,
-            summary: None,
-            max_tokens: None,
+        7 | 8 if choice / 10 % 2 == 1 => Box::new(Compact {
+            keep_tokens: Some(TokenCount(u64::from(choice))),
             drop_history: choice % 10 == 8,
-            window: None,
+            ..Compact::default()
+        }),
+        7 | 8 => Box::new(Compact {
+            keep_last,
+            drop_history: choice % 10 == 8,
+            ..Compact::default()
         }),
         _ => {
             let to = "10".parse().expect("a count");

@@ -155,6 +155,12 @@ fn transforms(
             drop_history: *drop_history,
             ..Compact::default()
         }),
+        Operation::CompactInTurn { drop_history, .. } => Box::new(Compact {
+            before: Some(operation.message(before).0),
+            summary: Some("in short".to_owned()),
+            drop_history: *drop_history,
+            ..Compact::default()
+        }),
         Operation::Trim { keep_last } => {
             let trim = Trim {
                 to: TokenCount(1000),
