@@ -24,6 +24,7 @@ mod report;
 mod report_page;
 mod row_format;
 mod selection;
+mod selector_args;
 mod settings;
 mod shell;
 mod summary;

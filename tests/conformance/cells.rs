@@ -97,7 +97,10 @@ fn attempt(
     }
     if travels::is_travel(operation.name) {
         let work = travels::make(case, operation.name)?;
-        let seen = case.look(&session, &work)?;
+        let mut seen = case.look(&session, &work)?;
+        if operation.name == "move-from-windows" {
+            travels::without_windows(&mut seen.shown)?;
+        }
         if show {
             print(&seen);
         }
