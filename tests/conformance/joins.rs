@@ -32,7 +32,8 @@ pub(crate) fn prepare(
     };
     let extracted = |range: String| made(&["extract", "--turns", &range]);
     match (operation, turns(case)) {
-        ("graft", Some((first, last))) => {
+        ("graft", Some((_, last))) => {
+            let first = insertion(case).context("too few turns")?;
             let target = extracted(format!("{first}..{}", last - 1))?;
             args.extend(["--from".to_owned(), extracted(last.to_string())?]);
             Ok((args, target))
@@ -51,7 +52,7 @@ pub(crate) fn prepare(
 
 /// The first turns after a compaction and the last one, joined again.
 pub(crate) fn joined(case: &Case) -> Result<Vec<PayloadBlock>> {
-    let (first, _) = turns(case).context("too few turns")?;
+    let first = insertion(case).context("too few turns")?;
     let shown = &case.untouched.shown;
     let from = case
         .turn_at(shown, first)

@@ -203,7 +203,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "graft",
-        args: |case| joins::turns(case).and_then(|_| words(&["graft"])),
+        args: |case| joins::insertion(case).and_then(|_| words(&["graft"])),
         expect: joins::joined,
         reminders: Reminders::Vary,
         in_place: false,
