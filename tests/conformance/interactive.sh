@@ -80,3 +80,5 @@ rewind)
     ;;
 esac
 terminal kill-server
+# The client writes its last lines after its terminal is gone.
+sleep 2
