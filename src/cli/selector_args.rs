@@ -1,13 +1,14 @@
-//! The options with which operations choose content.
+//! The selectors of content, for all commands that have them.
 
 use clap::Args;
 
 use crate::ops::{Selector, SizeSpec, TokenCount};
 use crate::session::TurnRange;
 
-/// Options that choose content. All that are given must match.
+/// Which content of a session a command is about. All selectors that are given must match.
 #[derive(Debug, Args)]
-pub(crate) struct SelectorArgs {
+#[group(id = "selectors", multiple = true)]
+pub(super) struct SelectorArgs {
     /// These turns: 7, 3..7, ..7, -3..
     #[arg(long, value_name = "TURNS", allow_hyphen_values = true)]
     turns: Option<TurnRange>,
@@ -40,33 +41,20 @@ pub(crate) struct SelectorArgs {
     keep_tokens: Option<TokenCount>,
 }
 
-/// The names of the arguments, for rules about them.
-pub(crate) const SELECTORS: [&str; 10] = [
-    "turns",
-    "message",
-    "matching",
-    "tool",
-    "path",
-    "id",
-    "errors",
-    "larger_than",
-    "keep_last",
-    "keep_tokens",
-];
-
-impl From<SelectorArgs> for Selector {
-    fn from(args: SelectorArgs) -> Self {
-        Self {
-            turns: args.turns,
-            message: args.message,
-            matching: args.matching,
-            tool: args.tool,
-            path: args.path,
-            id: args.id,
-            errors: args.errors,
-            larger_than: args.larger_than,
-            keep_last: args.keep_last,
-            keep_tokens: args.keep_tokens,
+impl SelectorArgs {
+    /// Returns the selector that the arguments describe.
+    pub(super) fn selector(&self) -> Selector {
+        Selector {
+            turns: self.turns.clone(),
+            message: self.message.clone(),
+            matching: self.matching.clone(),
+            tool: self.tool.clone(),
+            path: self.path.clone(),
+            id: self.id.clone(),
+            errors: self.errors,
+            larger_than: self.larger_than,
+            keep_last: self.keep_last,
+            keep_tokens: self.keep_tokens,
         }
     }
 }

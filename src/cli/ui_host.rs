@@ -184,10 +184,10 @@ impl Host for UiHost {
 
     fn forecast(&self, tree: &Tree, plan: &Plan) -> Result<Totals, String> {
         let steps = plan_file::parse("the plan", &plan.toml()).map_err(words)?;
-        // A graft needs another session; it cannot be typed here.
+        // A graft needs another session, a redaction searches other files too; they cannot be typed here.
         let transforms = steps.into_iter().filter_map(|step| match step {
             PlanStep::Change { transform, .. } => Some(transform),
-            PlanStep::Graft(_) => None,
+            PlanStep::Graft(_) | PlanStep::Redact(_) => None,
         });
         let session = (*tree.session).clone();
         let operated = Surgery::on(session)

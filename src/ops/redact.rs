@@ -1,5 +1,7 @@
 //! Replaces secrets by placeholders.
 
+use std::borrow::Borrow;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
@@ -10,20 +12,24 @@ use crate::session::{At, Session};
 use crate::surgery::{Action, ChangeKind, Detail, Excerpt, Plan, Refusal, Transform};
 use crate::transcript::{BlockKind, Entry, EntryHead, EntryIx, Id, Kind, LineState};
 
+use super::redact_scope::RedactScope;
 use super::removals::{BlockRemovals, content_lists};
+use super::selector::Selector;
 
 /// Replaces every secret in a transcript by its placeholder, in whatever line and field it is.
 ///
 /// Thinking is signed, and the API refuses a session in which it was edited: thinking that contains a secret is removed.
-#[derive(Debug, Clone, Copy)]
-pub struct Redact<'a> {
+#[derive(Debug, Clone)]
+pub struct Redact<S, L> {
     /// Finds the secrets.
-    pub scanner: &'a Scanner,
+    pub scanner: S,
     /// Gives each its placeholder.
-    pub ledger: &'a Ledger,
+    pub ledger: L,
+    /// The content to which this is limited; an empty selector means the whole file.
+    pub only: Selector,
 }
 
-impl Transform for Redact<'_> {
+impl<S: Borrow<Scanner> + Sync, L: Borrow<Ledger>> Transform for Redact<S, L> {
     fn name(&self) -> &'static str {
         "redact"
     }
@@ -32,7 +38,15 @@ impl Transform for Redact<'_> {
         let mut plan = Plan::with_detail(detail);
         let mut doomed = BlockRemovals::default();
         let mut changed_answers: FxHashSet<Id> = FxHashSet::default();
-        for (line, found) in secrets_by_line(self.scanner, session) {
+        let scope = RedactScope::new(&self.only, session)?;
+        let mut outside = 0;
+        for (line, mut found) in secrets_by_line(self.scanner.borrow(), session) {
+            let all = found.len();
+            found.retain(|f| scope.holds(session, line, f.range.start));
+            outside += all - found.len();
+            if found.is_empty() {
+                continue;
+            }
             match session.lines()[line] {
                 LineState::Entry(i) => {
                     let rest = doom_thinking(session, i, found, &mut doomed);
@@ -47,6 +61,15 @@ impl Transform for Redact<'_> {
                 }
                 LineState::Blank => {}
             }
+        }
+        if outside > 0 {
+            let stay = if outside == 1 {
+                "1 secret stays in the transcript: it is".to_owned()
+            } else {
+                format!("{outside} secrets stay in the transcript: they are")
+            };
+            plan.warnings
+                .push(format!("{stay} outside of the content that you selected"));
         }
         let unfinished = session.unfinished_turn();
         let losers = doomed.plan(session, &mut plan, |_, _| {
@@ -75,11 +98,11 @@ impl Transform for Redact<'_> {
     }
 }
 
-impl Redact<'_> {
+impl<S, L: Borrow<Ledger>> Redact<S, L> {
     fn edits(&self, found: &[Finding]) -> Vec<Edit> {
         let edit = |f: &Finding| {
             let span = Span::new(f.range.start, f.range.end);
-            Edit::new(span, f.replacement(&self.ledger.secret(f)))
+            Edit::new(span, f.replacement(&self.ledger.borrow().secret(f)))
         };
         found.iter().map(edit).collect()
     }
@@ -107,7 +130,7 @@ impl Redact<'_> {
         };
         let found: Vec<Finding> = found.into_iter().filter(is_left).collect();
         for finding in &found {
-            let words = finding.replacement(&self.ledger.secret(finding));
+            let words = finding.replacement(&self.ledger.borrow().secret(finding));
             let growth = words.len() as i64 - finding.range.len() as i64;
             let shown = is_in_content(e, finding) && session.graph().is_shown(i);
             let shown = if shown { growth } else { 0 };

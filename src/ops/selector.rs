@@ -82,6 +82,12 @@ impl Selector {
         Ok(last.map(|last| (first, last)))
     }
 
+    /// Returns the turns that are selected.
+    pub(crate) fn turn_filter(&self, session: &Session) -> Result<TurnFilter, Refusal> {
+        let filter = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
+        Ok(filter.up_to(self.kept_from(session)))
+    }
+
     /// Returns the position of the live path from which on everything stays because of the tokens that are kept.
     fn kept_from(&self, session: &Session) -> u32 {
         match self.keep_tokens {
@@ -149,8 +155,7 @@ impl Criteria {
             names => Some(messages(session, names)?),
         };
         Ok(Self {
-            turns: TurnFilter::new(session, selector.turns.as_ref(), selector.keep_last)?
-                .up_to(selector.kept_from(session)),
+            turns: selector.turn_filter(session)?,
             message,
             matching: selector.matching.as_deref().map(regex).transpose()?,
             calls: selected_calls(selector, session)?,

@@ -21,6 +21,7 @@ mod reading;
 mod rotate;
 mod rules;
 mod scan;
+mod sieve;
 mod user_rules;
 mod vault;
 
@@ -37,5 +38,5 @@ pub use mask::mask;
 pub use placeholder::{placeholder, placeholders};
 pub use rotate::rotation;
 pub use scan::{Scanner, UserRules};
-pub use user_rules::{RulesError, dotenv_values};
+pub use user_rules::{DotenvValues, RulesError, dotenv_values};
 pub use vault::{KnownSecret, Vault};

@@ -6,6 +6,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, StartKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
+use super::sieve::Sieve;
+
 /// A pattern that is compiled when a text first contains one of its rule's keywords.
 #[derive(Debug)]
 pub(super) struct Pattern {
@@ -112,6 +114,8 @@ pub(super) struct Rules {
     /// Which rules each pattern of `keywords` belongs to.
     pub(super) owners: Vec<Vec<usize>>,
     pub(super) keywords: Option<AhoCorasick>,
+    /// The keywords again, to find out fast whether a text has any.
+    sieve: Option<Sieve>,
     /// Rules without keywords.
     pub(super) always: Vec<usize>,
 }
@@ -140,13 +144,18 @@ impl Rules {
             all,
             owners,
             keywords: automaton(&words, true),
+            sieve: Sieve::new(&words),
             always,
         }
     }
 
     /// Returns whether a text may contain what a rule looks for.
     pub(super) fn may_match(&self, text: &[u8]) -> bool {
-        !self.always.is_empty() || self.keywords.as_ref().is_some_and(|k| k.is_match(text))
+        let has_keyword = || match &self.sieve {
+            Some(sieve) => sieve.is_match(text),
+            None => self.keywords.as_ref().is_some_and(|k| k.is_match(text)),
+        };
+        !self.always.is_empty() || has_keyword()
     }
 }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Standing, standing_below};
 use super::midstream::{Stretch, move_prompts};
-use super::preserved::{Preserved, PreservedEntries};
+use super::preserved::{Anchors, Preserved, PreservedEntries};
 use crate::transcript::{Entry, EntryColumn, EntryHead, EntryIx, Id, Kind, PromptKind};
 
 /// By how many milliseconds an entry whose parent is missing may be younger than the entry that
@@ -44,6 +44,8 @@ pub(crate) struct PathFinder<'a> {
     hints: &'a PathHints,
     /// The entries that can bridge a missing parent, by their time.
     by_time: OnceCell<Vec<EntryIx>>,
+    /// The summaries that preserved messages follow.
+    anchors: OnceCell<Anchors>,
 }
 
 impl<'a> PathFinder<'a> {
@@ -59,6 +61,7 @@ impl<'a> PathFinder<'a> {
             heads,
             hints,
             by_time: OnceCell::new(),
+            anchors: OnceCell::new(),
         }
     }
 
@@ -229,9 +232,23 @@ impl<'a> PathFinder<'a> {
         } else {
             at
         };
-        let parent = self.graph.parent(at);
+        let parent = self.graph.parent(at).map(|p| self.anchored(at, p));
         let above = parent.or_else(|| self.beyond(at, below))?;
         Some((above, below))
+    }
+
+    /// The summary before a parent that a compaction preserves, or else the parent.
+    ///
+    /// A client that is started after the compaction continues from the last preserved message instead of the summary
+    /// (seen in 2.1.97, 2.1.156 and 2.1.325), and shows the preserved messages between the two.
+    fn anchored(&self, child: usize, parent: usize) -> usize {
+        if self.hints.preserved.is_empty() {
+            return parent;
+        }
+        let anchors = self
+            .anchors
+            .get_or_init(|| Anchors::of(self.graph, self.entries, &self.hints.preserved));
+        anchors.above(child as u32, parent as u32).unwrap_or(parent)
     }
 
     /// Continues the path above an entry that has no parent in the file.

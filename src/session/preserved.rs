@@ -150,6 +150,41 @@ impl PreservedEntries {
     }
 }
 
+/// The summaries that preserved messages follow.
+#[derive(Debug, Default)]
+pub(crate) struct Anchors {
+    /// By message, the boundaries that preserve it and their summaries, in the order of the file.
+    of_message: FxHashMap<u32, Vec<(u32, u32)>>,
+}
+
+impl Anchors {
+    /// Resolves what the boundaries of a file preserve.
+    pub(crate) fn of(graph: &Graph, entries: &[Entry], all: &[Preserved]) -> Self {
+        let mut out = Self::default();
+        let mut steps = entries.len() * 4;
+        for preserved in all {
+            let anchor = graph.find(entries, preserved.anchor);
+            let anchor = anchor.map_or(preserved.boundary, |a| a as u32);
+            let messages = resolve(graph, entries, &preserved.messages, &mut steps);
+            for message in messages.into_iter().flatten() {
+                let boundaries = out.of_message.entry(message).or_default();
+                boundaries.push((preserved.boundary, anchor));
+            }
+        }
+        out
+    }
+
+    /// The summary that comes before a preserved message, for a child that was written after the boundary.
+    pub(crate) fn above(&self, child: u32, parent: u32) -> Option<usize> {
+        let boundaries = self.of_message.get(&parent)?;
+        let is_between = |(boundary, anchor): &&(u32, u32)| {
+            parent < *boundary && *boundary < child && child != *anchor
+        };
+        let (_, anchor) = boundaries.iter().rev().find(is_between)?;
+        Some(*anchor as usize)
+    }
+}
+
 fn resolve(
     graph: &Graph,
     entries: &[Entry],

@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use clap::{ArgGroup, Args};
+use clap::Args;
 
 use crate::ops::Delete;
 
@@ -9,7 +9,7 @@ use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::plan_file::{PlanStep, StepOptions};
-use super::super::selector_args::{SELECTORS, SelectorArgs};
+use super::super::selector_args::SelectorArgs;
 
 /// Delete turns, messages, or the text and calls that match
 ///
@@ -34,7 +34,7 @@ pub(crate) struct DeleteArgs {
 
 /// The options of the operation, on the command line and in plan files.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("selectors").required(true).multiple(true).args(SELECTORS))]
+#[command(mut_group("selectors", |group| group.required(true)))]
 pub(crate) struct DeleteOptions {
     #[command(flatten)]
     selector: SelectorArgs,
@@ -43,7 +43,7 @@ pub(crate) struct DeleteOptions {
 impl StepOptions for DeleteOptions {
     fn step(self) -> PlanStep {
         PlanStep::of(Delete {
-            selector: self.selector.into(),
+            selector: self.selector.selector(),
         })
     }
 }

@@ -11,7 +11,7 @@ use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::plan_file::{PlanStep, StepOptions};
-use super::super::selector_args::{SELECTORS, SelectorArgs};
+use super::super::selector_args::SelectorArgs;
 use super::super::shell::run_line;
 use super::edit_form::Form;
 
@@ -26,17 +26,17 @@ use super::edit_form::Form;
 )]
 pub(crate) struct EditArgs {
     /// The id of the message, or the beginning of it; with a selector, the session
-    #[arg(value_name = "MESSAGE", required_unless_present_any = SELECTORS)]
+    #[arg(value_name = "MESSAGE", required_unless_present = "selectors")]
     name: Option<String>,
     #[command(flatten)]
     session: SessionArg,
     #[command(flatten)]
     selector: SelectorArgs,
     /// The new text
-    #[arg(long, value_name = "TEXT", conflicts_with = "text_file", conflicts_with_all = SELECTORS)]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["text_file", "selectors"])]
     text: Option<String>,
     /// A file with the new text; `-` is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = SELECTORS)]
+    #[arg(long, value_name = "FILE", conflicts_with = "selectors")]
     text_file: Option<PathBuf>,
     #[command(flatten)]
     write: WriteArgs,
@@ -65,7 +65,7 @@ impl StepOptions for EditOptions {
 }
 
 pub(crate) fn run(args: EditArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let selector = Selector::from(args.selector);
+    let selector = args.selector.selector();
     if !selector.is_empty() {
         let words = (args.name, args.session.session);
         return edit_selected(words, &selector, (args.write, args.in_place), context);

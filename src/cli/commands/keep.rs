@@ -161,6 +161,7 @@ fn report(
     let retention = Retention::of(&context.config);
     let rows: Vec<Row> = found.iter().map(|f| Row::of(f, retention)).collect();
     let number = plural(rows.len() as u64, "session", "sessions");
+    let whose = if rows.len() == 1 { "its" } else { "their" };
     let is_done = !rows.is_empty();
     let printed = if context.json {
         let document = context.presenter().json(&Document {
@@ -175,7 +176,7 @@ fn report(
     } else if args.forget {
         writeln!(
             context.out,
-            "{number} no longer kept; the times of their files stay as they are."
+            "{number} no longer kept; the times of {whose} files stay as they are."
         )
     } else if rows.is_empty() {
         writeln!(context.out, "There is nothing to keep.")
@@ -188,7 +189,7 @@ fn report(
         let timer = clean(&timer());
         writeln!(
             context.out,
-            "Kept {number}: their files have a new time, and are {safe}.\nTo repeat it every week, add this line to your crontab (`crontab -e`):\n{timer}\nOr let Claude Code keep all sessions for a year: \"cleanupPeriodDays\": 365 in its settings.json."
+            "Kept {number}: {whose} files have a new time, and are {safe}.\nTo repeat it every week, add this line to your crontab (`crontab -e`):\n{timer}\nOr let Claude Code keep all sessions for a year: \"cleanupPeriodDays\": 365 in its settings.json."
         )
     };
     if is_done {

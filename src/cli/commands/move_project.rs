@@ -11,6 +11,7 @@ use crate::store::{
     Located, Locator, Operation, Relocation, Retention, Sessions, SharedEdit, glance, kept_time,
     lexical_path, real_path,
 };
+use crate::transcript::project_path::is_windows;
 
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
@@ -28,7 +29,7 @@ use super::rm::refuse_live;
 /// Nothing in the new place is overwritten. It is one change, which `ccsurgery undo` takes back.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery move ~/old/app ~/new/app -n    what would be moved\n  ccsurgery move ~/old/app ~/new/app\n  ccsurgery move --orphans                 projects whose folder is gone"
+    after_help = "Examples:\n  ccsurgery move ~/old/app ~/new/app -n    what would be moved\n  ccsurgery move ~/old/app ~/new/app\n  ccsurgery move 'C:\\Users\\ada\\app' ~/app    after you copied ~/.claude from Windows\n  ccsurgery move --orphans                 projects whose folder is gone"
 )]
 pub(crate) struct MoveArgs {
     /// The folder's old path
@@ -97,8 +98,12 @@ fn nothing(found: &Relocation, old: &str) -> CliError {
     )
 }
 
-/// Returns the real path of a folder, or, if it does not exist any more, its absolute path.
+/// Returns the real path of a folder, or, if it does not exist any more, its absolute path. A path of Windows that is given
+/// on another system comes with a home that was copied, and stays as it is.
 fn plain(path: &Path) -> Result<PathBuf, CliError> {
+    if cfg!(not(windows)) && is_windows(&path.to_string_lossy()) {
+        return Ok(path.to_owned());
+    }
     let path = std::path::absolute(path)?;
     Ok(real_path(&path).unwrap_or_else(|_| lexical_path(&path)))
 }

@@ -171,6 +171,23 @@ fn live_path_has_preserved_messages_after_the_summary() {
 }
 
 #[test]
+fn live_path_goes_from_preserved_messages_to_the_summary() {
+    for metadata in [LISTED, SEGMENT] {
+        let lines = with(&[
+            boundary("a1", metadata),
+            summary(),
+            prompt("p3", "a2", 11),
+            answer("a3", "p3", 12),
+        ]);
+        assert_eq!(path(&lines), "p1 a1 B S p2 a2 p3 a3");
+        let session = session(&lines);
+        assert_eq!(session.graph().window_start(), 2);
+        assert_eq!(session.graph().preserved_end(), Some(6));
+        assert!(session.graph().is_shown(2) && !session.graph().is_shown(1));
+    }
+}
+
+#[test]
 fn live_path_ends_with_preserved_messages_if_nothing_follows_the_compaction() {
     for more in [vec![], vec![last_prompt("a2")], vec![last_prompt("S")]] {
         let end = [boundary("a1", LISTED), summary()];

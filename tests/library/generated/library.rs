@@ -259,6 +259,7 @@ impl Transform for RedactWord {
         let redact = Redact {
             scanner: &self.scanner,
             ledger: &self.ledger,
+            only: Selector::default(),
         };
         redact.plan(session, detail)
     }
