@@ -21,11 +21,12 @@ use crate::ops::StripThinking;
 use crate::surgery::Transform;
 
 use super::commands::{
-    compact, delete, drop_hidden, drop_images, drop_tools, edit, extract, graft, restore_branch,
-    strip_thinking, title, truncate, uncompact,
+    compact, delete, drop_hidden, drop_images, drop_tools, edit, extract, graft, redact,
+    restore_branch, strip_thinking, title, truncate, uncompact,
 };
 use crate::store::SubagentWork;
 
+use super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::commit_flow::Job;
 use super::context::Context;
 use super::error::{CliError, ErrorKind};
@@ -50,6 +51,8 @@ pub(super) enum PlanStep {
     },
     /// Turns of another session are inserted, which has to be found and read first.
     Graft(graft::GraftOptions),
+    /// Secrets are replaced, in all files of the session: see [`redact::with_plan`].
+    Redact(redact::RedactOptions),
 }
 
 impl PlanStep {
@@ -69,6 +72,14 @@ impl PlanStep {
                 subagents,
             } => (transform, subagents),
             Self::Graft(options) => return graft::add_to(options, context, job),
+            // All files of the session are searched before there is a job: see `with_job`.
+            Self::Redact(_) => {
+                return Err(CliError::usage(
+                    ErrorKind::Usage,
+                    "`redact` cannot be a step here",
+                    "run it by itself: ccsurgery redact",
+                ));
+            }
         };
         if let Some(strip) = subagents {
             let only = strip.agents(&job.session)?;
@@ -103,7 +114,7 @@ const fn operation<T: StepOptions>(name: &'static str) -> Operation {
     }
 }
 
-const OPERATIONS: [Operation; 13] = [
+const OPERATIONS: [Operation; 14] = [
     operation::<strip_thinking::StripThinkingOptions>("strip-thinking"),
     operation::<drop_tools::DropToolsOptions>("drop-tools"),
     operation::<drop_images::DropImagesOptions>("drop-images"),
@@ -117,7 +128,28 @@ const OPERATIONS: [Operation; 13] = [
     operation::<restore_branch::RestoreBranchOptions>("restore-branch"),
     operation::<title::TitleOptions>("title"),
     operation::<graft::GraftOptions>("graft"),
+    operation::<redact::RedactOptions>("redact"),
 ];
+
+/// Hands over the job that carries out the steps of a plan.
+pub(super) fn with_job<T>(
+    context: &mut Context,
+    session: SessionArg,
+    operation: &'static str,
+    places: (WriteArgs, InPlaceArgs),
+    steps: Vec<PlanStep>,
+    then: impl FnOnce(&mut Context, Job<'_>) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    if steps.iter().any(|s| matches!(s, PlanStep::Redact(_))) {
+        return redact::with_plan(context, session, operation, places, steps, then);
+    }
+    let (write, in_place) = places;
+    let mut job = Job::new(context, &session, operation, write, in_place)?;
+    for step in steps {
+        step.add_to(context, &mut job)?;
+    }
+    then(context, job)
+}
 
 /// A plan's file.
 #[derive(Debug, Deserialize)]

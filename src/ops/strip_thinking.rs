@@ -1,5 +1,6 @@
 //! Removes thinking.
 
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use crate::session::{Session, TurnRange};
@@ -8,6 +9,7 @@ use crate::transcript::{BlockKind, Kind};
 
 use super::agents::launched;
 use super::removals::{BlockRemovals, Copies, may_hold_copies, remove_copies, thinking_id};
+use super::selector::{find_entry, messages};
 use super::turn_filter::TurnFilter;
 
 /// Removes thinking and redacted thinking, and the second copies that the client keeps of them.
@@ -18,16 +20,41 @@ pub struct StripThinking {
     pub turns: Option<TurnRange>,
     /// Leaves this many last turns alone.
     pub keep_last: Option<u32>,
+    /// Only in these messages, by the uuid of a line or the beginning of one. The line of a thinking block names that block
+    /// alone; any other line names its whole message.
+    pub message: Vec<String>,
 }
 
 impl StripThinking {
     /// Returns the subagents that the chosen turns launched; `None` for all.
     pub fn agents(&self, session: &Session) -> Result<Option<Vec<String>>, Refusal> {
-        if self.turns.is_none() && self.keep_last.is_none() {
+        if *self == Self::default() {
             return Ok(None);
         }
         let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
-        Ok(Some(launched(session, |i| scope.holds(session, i))))
+        let named = self.named(session)?;
+        let is_named = |i: usize| named.as_ref().is_none_or(|named| named.contains(&i));
+        let holds = |i: usize| scope.holds(session, i) && is_named(i);
+        Ok(Some(launched(session, holds)))
+    }
+
+    /// Returns the entries that are named; `None` for all.
+    fn named(&self, session: &Session) -> Result<Option<FxHashSet<usize>>, Refusal> {
+        if self.message.is_empty() {
+            return Ok(None);
+        }
+        let mut named = FxHashSet::default();
+        let mut whole = Vec::new();
+        for name in &self.message {
+            let found = find_entry(session, name)?;
+            if session.heads()[found].flags.thinking() {
+                named.insert(found);
+            } else {
+                whole.push(name.clone());
+            }
+        }
+        named.extend(messages(session, &whole)?);
+        Ok(Some(named))
     }
 }
 
@@ -38,6 +65,8 @@ impl Transform for StripThinking {
 
     fn plan(&self, session: &Session, say: Detail) -> Result<Plan, Refusal> {
         let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
+        let named = self.named(session)?;
+        let is_named = |i: &usize| named.as_ref().is_none_or(|named| named.contains(i));
         let unfinished = session.unfinished_turn();
         let mut plan = Plan::with_detail(say);
         let mut doomed = BlockRemovals::default();
@@ -45,7 +74,10 @@ impl Transform for StripThinking {
         let copied = may_hold_copies(session);
         let mut spared = 0;
         for (i, tag) in session.heads().iter().enumerate() {
-            if tag.kind != Kind::Assistant || !tag.flags.thinking() || !scope.holds(session, i) {
+            if tag.kind != Kind::Assistant || !tag.flags.thinking() {
+                continue;
+            }
+            if !scope.holds(session, i) || !is_named(&i) {
                 continue;
             }
             let awaited =

@@ -10,12 +10,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::session::Session;
 use crate::store::Stamp;
 use crate::view::{
-    Branch, Branches, Overview, SessionText, Status, Subagent, TurnStats, window_limit,
+    Branch, Branches, Conversation, ItemContent, Overview, SessionText, Status, Subagent, TurnItem,
+    TurnStats, window_limit,
 };
 use crate::window::{Calibration, EntryWeights, Weight};
 
 /// How many characters of a prompt are kept for its row.
-const PROMPT: usize = 400;
+pub(super) const PROMPT: usize = 400;
 
 /// How many characters of a uuid name an entry.
 const SHORT: usize = 8;
@@ -47,6 +48,8 @@ pub enum NodeKind {
     Branch,
     /// A subagent that a call started.
     Subagent,
+    /// Something that happened on a branch or in a subagent: it can be read, and nothing else.
+    Aside,
 }
 
 /// A row of the tree. The rows below it follow it directly.
@@ -64,7 +67,7 @@ pub struct Node {
     pub failed: bool,
     /// Its turn; 0 is what comes before the first prompt.
     pub turn: u32,
-    /// Its first entry. For branches and subagents, its place in their list.
+    /// Its first entry. For branches, subagents and what happened in them, its place in their list.
     pub entry: u32,
     /// Its block.
     pub block: u32,
@@ -89,6 +92,7 @@ enum NodeKindGroup {
     Block,
     Branch,
     Subagent,
+    Aside,
 }
 
 impl Node {
@@ -98,9 +102,15 @@ impl Node {
             NodeKind::Turn => NodeKey(NodeKindGroup::Turn, self.turn),
             NodeKind::Branch => NodeKey(NodeKindGroup::Branch, self.entry),
             NodeKind::Subagent => NodeKey(NodeKindGroup::Subagent, self.entry),
+            NodeKind::Aside => NodeKey(NodeKindGroup::Aside, self.entry),
             _ if self.block == NONE => NodeKey(NodeKindGroup::Entry, self.entry),
             _ => NodeKey(NodeKindGroup::Block, self.block),
         }
+    }
+
+    /// Whether it has a conversation of its own, which is read when it is unfolded.
+    pub fn is_aside_heading(&self) -> bool {
+        matches!(self.kind, NodeKind::Branch | NodeKind::Subagent)
     }
 
     /// Whether it is a whole message.
@@ -137,6 +147,8 @@ pub struct Tree {
     pub branches: Vec<Branch>,
     /// The subagents.
     pub agents: Vec<Subagent>,
+    /// What happened on branches and in subagents that were unfolded.
+    pub asides: Vec<TurnItem>,
     /// Tokens in the context window.
     pub window: u64,
     /// Tokens that fit into it.
@@ -174,6 +186,7 @@ impl Tree {
             lines: FxHashMap::default(),
             branches: Branches::of(&session, &id).branches,
             agents,
+            asides: Vec::new(),
             window: calibration.window(),
             limit: window_limit(model.as_ref().map(SessionText::raw), most),
             bytes: session.document().len(),
@@ -227,6 +240,39 @@ impl Tree {
         let depth = self.nodes[row].depth;
         let above = self.nodes[..row].iter().rposition(|n| n.depth < depth);
         above.filter(|_| depth > 0)
+    }
+
+    /// Adds the conversation of a branch or a subagent below its row. Returns how many rows that are.
+    pub fn insert_aside(&mut self, row: usize, conversation: Conversation) -> usize {
+        let heading = self.nodes[row];
+        let items = conversation.turn_contents.into_iter();
+        let items: Vec<TurnItem> = items.flat_map(|turn| turn.items).collect();
+        let first = self.asides.len();
+        let nodes: Vec<Node> = (0..items.len())
+            .map(|n| Node {
+                kind: NodeKind::Aside,
+                depth: heading.depth + 1,
+                shown: false,
+                counts: false,
+                failed: matches!(items[n].content, ItemContent::Result { error: true, .. }),
+                entry: (first + n) as u32,
+                block: NONE,
+                call: NONE,
+                end: (row + 2 + n) as u32,
+                tokens: 0.0,
+                bytes: 0,
+                ..heading
+            })
+            .collect();
+        let added = nodes.len();
+        for node in &mut self.nodes {
+            if node.end as usize > row {
+                node.end += added as u32;
+            }
+        }
+        self.nodes.splice(row + 1..row + 1, nodes);
+        self.asides.extend(items);
+        added
     }
 
     /// Returns the row with this key.

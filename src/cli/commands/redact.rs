@@ -23,8 +23,9 @@ use crate::view::Overview;
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
-use super::super::error::CliError;
+use super::super::error::{CliError, ErrorKind};
 use super::super::names;
+use super::super::plan_file::{PlanStep, StepOptions};
 use super::super::progress::Progress;
 use super::super::report_page;
 use report::Report;
@@ -55,6 +56,20 @@ pub(crate) struct RedactArgs {
     /// Only report; exit code 1 if there are secrets
     #[arg(long, conflicts_with_all = ["in_place", "output", "title", "diff"])]
     check: bool,
+    #[command(flatten)]
+    options: RedactOptions,
+    /// Keep the old bytes, secrets included, so that `ccsurgery undo` can restore them
+    #[arg(long)]
+    keep_undo: bool,
+    #[command(flatten)]
+    write: WriteArgs,
+    #[command(flatten)]
+    in_place: InPlaceArgs,
+}
+
+/// What else is a secret, on the command line and in plan files.
+#[derive(Debug, Default, Args)]
+pub(crate) struct RedactOptions {
     /// Also replace this text [repeatable]
     #[arg(long, value_name = "TEXT")]
     literal: Vec<String>,
@@ -73,19 +88,23 @@ pub(crate) struct RedactArgs {
     /// Also look into text that is encoded in base64
     #[arg(long)]
     base64: bool,
-    /// Keep the old bytes, secrets included, so that `ccsurgery undo` can restore them
-    #[arg(long)]
-    keep_undo: bool,
-    #[command(flatten)]
-    write: WriteArgs,
-    #[command(flatten)]
-    in_place: InPlaceArgs,
 }
 
-impl RedactArgs {
-    /// Sets where the result is written.
-    pub(crate) fn set_write(&mut self, write: WriteArgs) {
-        self.write = write;
+impl RedactOptions {
+    /// Adds what other options name.
+    fn extend(&mut self, other: Self) {
+        self.literal.extend(other.literal);
+        self.literal_file.extend(other.literal_file);
+        self.from.extend(other.from);
+        self.regex.extend(other.regex);
+        self.rules.extend(other.rules);
+        self.base64 |= other.base64;
+    }
+}
+
+impl StepOptions for RedactOptions {
+    fn step(self) -> PlanStep {
+        PlanStep::Redact(self)
     }
 }
 
@@ -104,7 +123,7 @@ pub(super) struct Hunt {
 }
 
 pub(crate) fn run(args: RedactArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let scanner = sources::scanner(&args)?;
+    let scanner = sources::scanner(&args.options)?;
     // The values are secrets, so the journal does not get them.
     context.command_line = sources::without_values(&context.command_line);
     if args.all && !args.in_place.in_place && !args.check && !args.write.dry_run {
@@ -229,15 +248,65 @@ impl Hunt {
     }
 }
 
-/// Searches one session, and hands over the job that writes a new session without the secrets.
-pub(crate) fn with_copy<T>(
-    args: RedactArgs,
+/// Searches the session of a plan, and hands over the job that carries the plan out. Secrets are replaced last, so that
+/// nothing that the other steps add keeps one.
+pub(crate) fn with_plan<T>(
     context: &mut Context,
+    session: SessionArg,
+    operation: &'static str,
+    places: (WriteArgs, InPlaceArgs),
+    steps: Vec<PlanStep>,
     then: impl FnOnce(&mut Context, Job<'_>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let scanner = sources::scanner(&args)?;
+    let (write, in_place) = places;
+    if in_place.in_place {
+        return Err(CliError::usage(
+            ErrorKind::Usage,
+            "a plan with `redact` makes a new session; in place, `redact` keeps no old bytes, and runs alone",
+            "leave out --in-place, or run: ccsurgery redact SESSION --in-place",
+        ));
+    }
+    let mut options = RedactOptions::default();
+    let mut others = Vec::new();
+    for step in steps {
+        match step {
+            PlanStep::Redact(more) => options.extend(more),
+            PlanStep::Change {
+                subagents: Some(_), ..
+            } => {
+                return Err(CliError::usage(
+                    ErrorKind::Usage,
+                    "one plan cannot replace secrets and also remove the thinking of subagents",
+                    "run two plans, one after the other",
+                ));
+            }
+            other => others.push(other),
+        }
+    }
+    let args = RedactArgs {
+        session,
+        all: false,
+        check: false,
+        options,
+        keep_undo: false,
+        write,
+        in_place,
+    };
+    let scanner = sources::scanner(&args.options)?;
     let hunt = hunt(context, &args, scanner)?;
-    with_job(context, args, &hunt, then)
+    let is_reported = !args.write.dry_run && !context.quiet;
+    let made = with_job(context, args, operation, &hunt, |context, mut job| {
+        let redact = job.transforms.pop();
+        for step in others {
+            step.add_to(context, &mut job)?;
+        }
+        job.transforms.extend(redact);
+        then(context, job)
+    })?;
+    if let Some(session) = hunt.session.as_ref().filter(|_| is_reported) {
+        warn_about_original(context, &session.id, &hunt);
+    }
+    Ok(made)
 }
 
 /// Writes a new session without the secrets.
@@ -245,31 +314,35 @@ fn copy(context: &mut Context, args: RedactArgs, hunt: Hunt) -> Result<ExitCode,
     let Some(session) = &hunt.session else {
         return Err(CliError::usage("usage", "--all needs --in-place", ""));
     };
-    let secrets = hunt.vault.secrets().len() as u64;
     let dry_run = args.write.dry_run;
-    let code = with_job(context, args, &hunt, commit_flow::run)?;
-    if secrets > 0 && !dry_run {
-        let (noun, them) = if secrets == 1 {
-            ("secret", "it")
-        } else {
-            ("secrets", "them")
-        };
-        let note = format!(
-            "{} the original session {} still has {} {noun}. To remove {them} there: ccsurgery redact {} --in-place",
-            paint(YELLOW, "warning:"),
-            clean(&session.id),
-            count(secrets),
-            clean(&session.id)
-        );
-        let _ = std::io::Write::write_fmt(&mut context.err, format_args!("{note}\n"));
+    let code = with_job(context, args, "redact", &hunt, commit_flow::run)?;
+    if !dry_run {
+        warn_about_original(context, &session.id, &hunt);
     }
     Ok(code)
+}
+
+/// Reports that the session from which a new one was made still has its secrets.
+fn warn_about_original(context: &mut Context, id: &str, hunt: &Hunt) {
+    let (noun, them) = match hunt.vault.secrets().len() {
+        0 => return,
+        1 => ("secret", "it"),
+        _ => ("secrets", "them"),
+    };
+    let id = clean(id);
+    let note = format!(
+        "{} the original session {id} still has {} {noun}. To remove {them} there: ccsurgery redact {id} --in-place",
+        paint(YELLOW, "warning:"),
+        count(hunt.vault.secrets().len() as u64),
+    );
+    let _ = std::io::Write::write_fmt(&mut context.err, format_args!("{note}\n"));
 }
 
 /// Makes the job that writes a new session without the secrets that were found.
 fn with_job<T>(
     context: &mut Context,
     args: RedactArgs,
+    operation: &'static str,
     hunt: &Hunt,
     then: impl FnOnce(&mut Context, Job<'_>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
@@ -283,9 +356,9 @@ fn with_job<T>(
     };
     let name = Some(session.path.to_string_lossy().into_owned());
     let arg = SessionArg { session: name };
-    let mut job = Job::new(context, &arg, "redact", args.write, args.in_place)?.with(redact);
+    let mut job = Job::new(context, &arg, operation, args.write, args.in_place)?.with(redact);
     if job.write.title.is_none() && job.write.output.is_none() {
-        let title = title_for(&Overview::of(&job.session), "redact");
+        let title = title_for(&Overview::of(&job.session), operation);
         let found = hunt.scanner.scan(title.as_bytes());
         let safe = ledger.replaced(title.as_bytes(), &found);
         job.write.title = Some(String::from_utf8_lossy(&safe).into_owned());

@@ -68,6 +68,7 @@ fn plan_accepts_what_the_command_line_accepts() {
             subagents,
         } => (transform.name(), subagents.is_some()),
         PlanStep::Graft(_) => ("graft", false),
+        PlanStep::Redact(_) => ("redact", false),
     });
     let expected = [
         ("strip-thinking", true),

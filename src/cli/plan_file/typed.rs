@@ -10,8 +10,10 @@ pub(in crate::cli) fn typed_step(line: &str) -> Result<Vec<(String, toml::Value)
     let Some((name, options)) = words.split_first() else {
         return Err("no operation is named".to_owned());
     };
-    // A graft needs another session, and so a command of its own.
-    let known = || OPERATIONS.iter().filter(|o| o.name != "graft");
+    // A graft needs another session, and so a command of its own. The options of `redact` are secrets, which do not belong
+    // into a plan that the journal shows.
+    let own = ["graft", "redact"];
+    let known = || OPERATIONS.iter().filter(|o| !own.contains(&o.name));
     let Some(operation) = known().find(|o| o.name == name) else {
         let known: Vec<&str> = known().map(|o| o.name).collect();
         return Err(format!(

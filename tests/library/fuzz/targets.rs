@@ -103,6 +103,7 @@ pub(crate) fn transform(data: &[u8]) {
         0 => Box::new(StripThinking {
             turns: None,
             keep_last,
+            ..StripThinking::default()
         }),
         1 => Box::new(drop_tools),
         2 => Box::new(DropTools {

@@ -5,13 +5,13 @@ use std::path::Path;
 use crate::secrets::{Scanner, UserRules, dotenv_values};
 
 use super::super::super::error::{CliError, ErrorKind};
-use super::RedactArgs;
+use super::RedactOptions;
 
 /// Options whose values are secrets, or describe them.
 const SECRET_OPTIONS: [&str; 2] = ["--literal", "--regex"];
 
 /// Returns a scanner for what the arguments name.
-pub(super) fn scanner(args: &RedactArgs) -> Result<Scanner, CliError> {
+pub(super) fn scanner(args: &RedactOptions) -> Result<Scanner, CliError> {
     let mut rules = UserRules::default();
     for path in &args.rules {
         let file = UserRules::parse(&text(path)?).map_err(|e| {
