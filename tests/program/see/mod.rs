@@ -11,3 +11,4 @@ mod ls;
 mod payload;
 mod recorded;
 mod show;
+mod widths;
