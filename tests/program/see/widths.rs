@@ -62,9 +62,7 @@ fn steady(text: &str) -> String {
         }
     };
     replace("00000000-0000-0000-0000-000000000000");
-    // The end of such an id, and the names of operations.
-    replace("-000000000000.jsonl");
-    replace("00000.jsonl");
+    // The names of operations.
     replace("undo 0000");
     replace("redo 0000");
     replace("\n0000  ");
@@ -74,6 +72,12 @@ fn steady(text: &str) -> String {
         let line = match line.split_once(" · 20") {
             Some((head, tail)) => format!("{head} · 2026-01-02 03:04{}", &tail[14..]),
             None => line.to_owned(),
+        };
+        // Paths depend on the folder for temporary files, and are cut where that does not fit.
+        let path = line.find("~/.cl").zip(line.rfind(".jsonl"));
+        let line = match path {
+            Some((start, end)) => format!("{}[transcript]{}", &line[..start], &line[end + 6..]),
+            None => line,
         };
         let _ = writeln!(lines, "{}", line.trim_end());
     }
