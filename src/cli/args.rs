@@ -88,7 +88,7 @@ pub(super) struct Global {
         hide_long_help = true
     )]
     pub(super) quiet: bool,
-    /// List every change in the preview on a line of its own
+    /// List every removed or changed item in the preview on a line of its own
     #[arg(
         short,
         long,

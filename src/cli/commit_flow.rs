@@ -42,6 +42,7 @@ pub(super) fn run(context: &mut Context, job: Job<'_>) -> Result<ExitCode, CliEr
             confirm(context, task)?;
         }
         let progress = Progress::start(context.progress, "writing");
+        progress.watch(verified.written(), report.written_len());
         let published = publish(context, task, verified, outcome)?;
         progress.done();
         if let Some(metadata) = task

@@ -301,7 +301,12 @@ impl Plain<'_> {
 fn mark_turns(marks: &mut Marks, tree: &Tree, word: &str, turns: &[u32]) -> Result<(), String> {
     match word {
         "delete" => marks.turns.extend(turns),
-        "thinking" => marks.thinking.extend(turns),
+        "thinking" => {
+            let nodes = tree.nodes.iter();
+            let thinking = nodes.filter(|n| n.kind == NodeKind::Thinking);
+            let meant = thinking.filter(|n| turns.contains(&n.turn));
+            marks.thinking.extend(meant.map(|n| n.entry));
+        }
         "images" => marks.images.extend(turns),
         "stub" => {
             let calls = tree.nodes.iter().filter(|n| n.kind == NodeKind::Call);

@@ -78,6 +78,11 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// The size of the transcript that is written.
+    pub(super) fn written_len(&self) -> u64 {
+        self.figures.1.bytes
+    }
+
     /// Takes the size of the file that was written.
     pub(super) fn set_written(&mut self, len: u64) {
         self.figures.1.bytes = len;

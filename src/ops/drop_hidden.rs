@@ -45,6 +45,12 @@ impl Transform for DropHidden {
         let history = graph.window_start().min(kept);
         if history > 0 {
             drop_history(session, history, |i| shown[i], &mut plan);
+            if !plan.is_empty() {
+                plan.warnings.push(
+                    "the result has no turns from before the compaction: `uncompact` cannot bring them back"
+                        .to_owned(),
+                );
+            }
         }
         let abandoned = AbandonedCompactions::of(session);
         let kept_line = if (kept as usize) < graph.path().len() {

@@ -4,12 +4,12 @@ use rustc_hash::FxHashSet;
 
 use crate::session::{At, Session, TurnRange};
 use crate::surgery::{ChangeKind, Detail, Excerpt, Plan, Refusal, Transform, Words};
-use crate::transcript::{BlockKind, Kind};
+use crate::transcript::{BlockKind, EntryIx, Kind};
 
 use super::agents::launched;
 use super::drop_tools::SizeSpec;
 use super::removals::{BlockRemovals, Copies, may_hold_copies, remove_copies, thinking_id};
-use super::selector::Selector;
+use super::selector::{Selector, find_entry, messages};
 use super::token_count::TokenCount;
 use super::trim::newest_from;
 use super::turn_filter::TurnFilter;
@@ -19,7 +19,8 @@ use super::turn_filter::TurnFilter;
 pub struct StripThinking {
     /// Only in these turns.
     pub turns: Option<TurnRange>,
-    /// Only in these messages, by the uuid of a line or the beginning of one.
+    /// Only in these messages, by the uuid of a line or the beginning of one. The line of a thinking block names that block
+    /// alone; any other line names its whole message.
     pub message: Vec<String>,
     /// Only thinking whose text matches this regular expression.
     pub matching: Option<String>,
@@ -34,11 +35,33 @@ pub struct StripThinking {
 impl StripThinking {
     /// Returns the subagents that the chosen turns launched; `None` for all.
     pub fn agents(&self, session: &Session) -> Result<Option<Vec<String>>, Refusal> {
-        if self.turns.is_none() && self.keep_last.is_none() && self.keep_tokens.is_none() {
+        if *self == Self::default() {
             return Ok(None);
         }
         let scope = self.scope(session)?;
-        Ok(Some(launched(session, |i| scope.holds(session, i))))
+        let named = self.named(session)?;
+        let is_named = |i: EntryIx| named.as_ref().is_none_or(|named| named.contains(&i));
+        let holds = |i: EntryIx| scope.holds(session, i) && is_named(i);
+        Ok(Some(launched(session, holds)))
+    }
+
+    /// Returns the entries that are named; `None` for all.
+    fn named(&self, session: &Session) -> Result<Option<FxHashSet<EntryIx>>, Refusal> {
+        if self.message.is_empty() {
+            return Ok(None);
+        }
+        let mut named = FxHashSet::default();
+        let mut whole = Vec::new();
+        for name in &self.message {
+            let found = find_entry(session, name)?;
+            if session.heads()[found].flags.thinking() {
+                named.insert(found);
+            } else {
+                whole.push(name.clone());
+            }
+        }
+        named.extend(messages(session, &whole)?);
+        Ok(Some(named))
     }
 
     fn scope(&self, session: &Session) -> Result<TurnFilter, Refusal> {
@@ -50,10 +73,9 @@ impl StripThinking {
         Ok(scope.up_to(newest))
     }
 
-    /// Returns the blocks in the chosen messages that have the chosen text and size; `None` for all blocks.
+    /// Returns the blocks that have the chosen text and size; `None` for all blocks.
     fn selected(&self, session: &Session) -> Result<Option<FxHashSet<At>>, Refusal> {
         let selector = Selector {
-            message: self.message.clone(),
             matching: self.matching.clone(),
             larger_than: self.larger_than,
             ..Selector::default()
@@ -72,6 +94,8 @@ impl Transform for StripThinking {
 
     fn plan(&self, session: &Session, say: Detail) -> Result<Plan, Refusal> {
         let scope = self.scope(session)?;
+        let named = self.named(session)?;
+        let is_named = |i: &EntryIx| named.as_ref().is_none_or(|named| named.contains(i));
         let among = self.selected(session)?;
         let unfinished = session.unfinished_turn();
         let mut plan = Plan::with_detail(say);
@@ -80,7 +104,10 @@ impl Transform for StripThinking {
         let copied = may_hold_copies(session);
         let mut spared = 0;
         for (i, tag) in session.numbers().zip(session.heads()) {
-            if tag.kind != Kind::Assistant || !tag.flags.thinking() || !scope.holds(session, i) {
+            if tag.kind != Kind::Assistant || !tag.flags.thinking() {
+                continue;
+            }
+            if !scope.holds(session, i) || !is_named(&i) {
                 continue;
             }
             let awaited =

@@ -1,6 +1,8 @@
 //! The only judge of a result: it shows the conversation that was promised, and has no fault that the original lacked.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use crate::doctor::{CHECKS, Finding, Gate, Severity, Versions, examine};
 use crate::session::Session;
@@ -128,12 +130,20 @@ fn is_damage(finding: &Finding) -> bool {
 ///
 /// [`Operated::verify`] is the only constructor.
 #[derive(Debug)]
-pub struct Verified(Operated);
+pub struct Verified {
+    operated: Operated,
+    written: Arc<AtomicU64>,
+}
 
 impl Verified {
     /// The session that will be written.
     pub fn session(&self) -> &Session {
-        self.0.session()
+        self.operated.session()
+    }
+
+    /// How many bytes of the transcript are written so far, for those who watch from another thread.
+    pub fn written(&self) -> &Arc<AtomicU64> {
+        &self.written
     }
 
     /// The bytes of the transcript, as a rewrite in place has them.
@@ -143,7 +153,7 @@ impl Verified {
 
     /// The operation that made it.
     pub fn operated(&self) -> &Operated {
-        &self.0
+        &self.operated
     }
 }
 
@@ -163,7 +173,10 @@ impl Operated {
                 return Err(self.excused(fault));
             }
         }
-        Ok(Verified(self))
+        Ok(Verified {
+            operated: self,
+            written: Arc::default(),
+        })
     }
 
     /// Returns the fault to report. A damaged session has to be repaired before anything else is promised about it; only a

@@ -27,6 +27,12 @@ impl App {
                     table.content = Some((key, columns, lines));
                 }
             }
+            Event::Unfolded(key, Ok(conversation)) => {
+                let table = self.table.as_deref_mut();
+                if table.is_some_and(|t| t.take_aside(key, conversation) == 0) {
+                    self.say("there is nothing to read in it");
+                }
+            }
             Event::Forecast(version, tried) => {
                 if let Some(table) = self.table.as_deref_mut() {
                     table.take_forecast(version, tried);
@@ -63,6 +69,7 @@ impl App {
             Event::Trimmed(Err(why))
             | Event::DigestEdited(Err(why))
             | Event::Edited(_, Err(why))
+            | Event::Unfolded(_, Err(why))
             | Event::Parsed(Err(why))
             | Event::Saved(Err(why)) => self.fail(&why),
             _ => {}

@@ -8,7 +8,7 @@ use ratatui::text::Line;
 
 use crate::ops::Trimmed;
 use crate::transcript::EntryIx;
-use crate::view::SessionRow;
+use crate::view::{Conversation, SessionRow};
 
 use super::list::SessionPicker;
 use super::look::Look;
@@ -118,7 +118,7 @@ pub struct Preview {
 impl Default for Preview {
     fn default() -> Self {
         Self {
-            plan: Plan::Steps(Vec::new()),
+            plan: Plan::default(),
             lines: Vec::new(),
             is_idle: false,
             scroll: 0,
@@ -215,6 +215,8 @@ pub enum Event {
     Opened(Result<Arc<Tree>, String>),
     /// The content of a row was laid out for so many columns.
     Content(NodeKey, usize, Vec<Line<'static>>),
+    /// The conversation of a branch or a subagent was read.
+    Unfolded(NodeKey, Result<Conversation, String>),
     /// The plan with this number was tried.
     Forecast(u64, Result<Totals, String>),
     /// The rows were found that fit what was typed.
@@ -252,6 +254,8 @@ pub enum Effect {
     Open(PathBuf),
     /// Lay out the content of a row.
     Read(NodeKey, usize),
+    /// Read the conversation of a branch or a subagent.
+    Unfold(NodeKey),
     /// Try a plan.
     Forecast(u64, Plan),
     /// Find rows.

@@ -29,13 +29,20 @@ pub fn content(
             let uuid = &tree.branches[node.place_in_list()].uuid;
             branch(&tree.session, &tree.id, uuid).map_or_else(Vec::new, |c| c.turn_contents)
         }
+        NodeKind::Aside => vec![TurnContent {
+            turn: node.turn,
+            items: vec![tree.asides[node.place_in_list()].clone()],
+            ..TurnContent::default()
+        }],
         NodeKind::Subagent => match agent(&tree.agents[node.place_in_list()].agent_id) {
             Ok(conversation) => conversation.turn_contents,
             Err(why) => return vec![Line::from(look.presenter.line(&why))],
         },
         _ => vec![of_node(tree, node)],
     };
-    let is_part = node.block != NO_BLOCK || node.is_message() && node.kind != NodeKind::Answer;
+    let is_part = node.block != NO_BLOCK
+        || node.kind == NodeKind::Aside
+        || node.is_message() && node.kind != NodeKind::Answer;
     lay_out(contents, columns, look, is_part)
 }
 
@@ -75,7 +82,8 @@ fn lay_out(
     out
 }
 
-fn branch(session: &Session, id: &str, uuid: &str) -> Option<Conversation> {
+/// Returns the conversation of an abandoned branch, which the uuid of an entry names.
+pub(super) fn branch(session: &Session, id: &str, uuid: &str) -> Option<Conversation> {
     let uuid = crate::transcript::Id::of(uuid.as_bytes());
     Conversation::of_branch(session, id, session.find(uuid)?)
 }

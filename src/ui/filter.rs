@@ -88,7 +88,11 @@ impl Filter {
 /// Whether a row is content itself, rather than a heading of others.
 fn is_leaf(node: &Node) -> bool {
     match node.kind {
-        NodeKind::Turn | NodeKind::Compaction | NodeKind::Branch | NodeKind::Subagent => false,
+        NodeKind::Turn
+        | NodeKind::Compaction
+        | NodeKind::Branch
+        | NodeKind::Subagent
+        | NodeKind::Aside => false,
         _ => node.block != NO_BLOCK || node.is_message(),
     }
 }

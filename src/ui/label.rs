@@ -5,10 +5,10 @@ use crate::json::{decode, lookup};
 use crate::render::Presenter;
 use crate::session::Session;
 use crate::transcript::{Block, Entry, Kind};
-use crate::view::CallSummary;
+use crate::view::{CallSummary, ItemContent, MediaItem, SessionText};
 use crate::window::Picture;
 
-use super::tree::{NO_BLOCK, Node, NodeKind, Tree};
+use super::tree::{NO_BLOCK, Node, NodeKind, PROMPT, Tree};
 
 /// How many bytes of a text are read for a row.
 const START: usize = 4 << 10;
@@ -47,6 +47,7 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
             };
             (what, agent.description.raw().to_owned())
         }
+        NodeKind::Aside => of_aside(&tree.asides[node.entry as usize].content),
         NodeKind::Compaction => ("compacted".to_owned(), String::new()),
         _ => of_entry(tree, session, node),
     };
@@ -54,6 +55,28 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
         what: presenter.line(&what),
         gist: presenter.line(&gist),
     }
+}
+
+/// Returns the words of something that happened on a branch or in a subagent.
+fn of_aside(item: &ItemContent) -> (String, String) {
+    let start = |text: &SessionText| text.raw().chars().take(PROMPT).collect::<String>();
+    let media = |m: &MediaItem| format!("{} {}", m.format.raw(), bytes(m.bytes));
+    let (what, gist) = match item {
+        ItemContent::Prompt { text } => ("prompt", start(text)),
+        ItemContent::Answer { text } => ("model", start(text)),
+        ItemContent::Thinking { text } => ("thinking", start(text)),
+        ItemContent::Call(call) => (call.tool.raw(), start(&call.gist)),
+        ItemContent::Result {
+            text, error: true, ..
+        } => ("failed", start(text)),
+        ItemContent::Result { text, .. } => ("output", start(text)),
+        ItemContent::Image(image) => ("image", media(image)),
+        ItemContent::Document(document) => ("document", media(document)),
+        ItemContent::Compaction { .. } => ("compacted", String::new()),
+        ItemContent::Summary { text } => ("summary", start(text)),
+        ItemContent::Note { text, .. } => ("client", start(text)),
+    };
+    (what.to_owned(), gist)
 }
 
 fn of_entry(tree: &Tree, session: &Session, node: &Node) -> (String, String) {
@@ -170,7 +193,9 @@ fn result_start(block: &Block, line: &[u8]) -> String {
     let parts = crate::json::elements(content).unwrap_or_default();
     let mut parts = parts.into_iter().map(|s| s.of(content));
     let text = parts.find_map(|part| Some(start_of(lookup(part, &["text"])?.of(part))));
-    text.unwrap_or_else(|| "(image)".to_owned())
+    let has_image = memchr::memmem::find(content, b"\"image\"").is_some();
+    let other = if has_image { "(image)" } else { "(no text)" };
+    text.unwrap_or_else(|| other.to_owned())
 }
 
 /// Returns the beginning of a JSON string.

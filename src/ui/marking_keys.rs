@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::app::{App, Dialog, Effect};
-use super::marks::{Fate, Marks, Stub};
-use super::step::Plan;
+use super::marks::{Fate, Marks, Stub, thinking_in};
 use super::table::Table;
 use super::tree::{NO_BLOCK, NodeKind, Tree};
 use crate::transcript::BlockIx;
@@ -25,8 +24,8 @@ pub(super) fn marking_key(app: &mut App, c: char) -> Vec<Effect> {
         ' ' => mark_naturally(table),
         'd' => delete(table),
         'o' => stub(table),
-        't' => by_turn(table, NodeKind::Thinking, |marks| &mut marks.thinking),
-        'i' => by_turn(table, NodeKind::Media, |marks| &mut marks.images),
+        't' => thinking(table),
+        'i' => images(table),
         'T' => all_thinking(table),
         'O' => large_outputs(table),
         'x' => return cut(app),
@@ -110,47 +109,63 @@ fn stub(table: &mut Table) -> Marked {
     }))
 }
 
-/// Marks the blocks of a kind in the turns of the chosen rows.
-fn by_turn(
-    table: &mut Table,
-    kind: NodeKind,
-    of: impl Fn(&mut Marks) -> &mut BTreeSet<u32>,
-) -> Marked {
-    let chosen = table.chosen();
-    let turns: BTreeSet<u32> = chosen
-        .iter()
-        .map(|row| table.tree.nodes[*row].turn)
-        .filter(|turn| *turn > 0)
-        .collect();
-    let holds = |turn: &u32| {
-        let mut nodes = table.tree.nodes.iter();
-        // Images may be inside results, which have no rows for them.
-        nodes.any(|n| n.turn == *turn && n.kind == kind) || kind == NodeKind::Media
+/// Marks the thinking in the chosen rows. For a row without any, that of its message is meant, else that of its turn.
+fn thinking(table: &mut Table) -> Marked {
+    let tree = &table.tree;
+    let mut entries = BTreeSet::new();
+    let is_own = |row: &usize| {
+        let node = &tree.nodes[*row];
+        !node.is_aside_heading() && node.kind != NodeKind::Aside
     };
-    let turns: Vec<u32> = turns.into_iter().filter(holds).collect();
-    if turns.is_empty() {
-        return Err("there is no thinking in this turn".to_owned());
+    for row in table.chosen().into_iter().filter(is_own) {
+        let below = |row: usize| {
+            let end = (tree.nodes[row].end as usize).max(row + 1);
+            thinking_in(&tree.nodes[row..end], |_| true)
+        };
+        let mut at = Some(row);
+        let mut found = BTreeSet::new();
+        while let Some(row) = at.filter(|_| found.is_empty()) {
+            found = below(row);
+            at = tree.parent(row);
+        }
+        entries.extend(found);
+    }
+    if entries.is_empty() {
+        return Err("there is no thinking here".to_owned());
     }
     Ok(table.mark(|marks, _| {
-        let set = of(marks);
-        let on = !turns.iter().all(|turn| set.contains(turn));
-        for turn in turns {
-            if on {
-                set.insert(turn);
-            } else {
-                set.remove(&turn);
-            }
+        if entries.is_subset(&marks.thinking) {
+            marks.thinking.retain(|entry| !entries.contains(entry));
+        } else {
+            marks.thinking.extend(entries);
+        }
+    }))
+}
+
+/// Marks the images and documents in the turns of the chosen rows. They may be inside results, which have no rows for them.
+fn images(table: &mut Table) -> Marked {
+    let chosen = table.chosen();
+    let turns = chosen.iter().map(|row| table.tree.nodes[*row].turn);
+    let turns: BTreeSet<u32> = turns.filter(|turn| *turn > 0).collect();
+    if turns.is_empty() {
+        return Err("put the cursor on a turn".to_owned());
+    }
+    Ok(table.mark(|marks, _| {
+        if turns.is_subset(&marks.images) {
+            marks.images.retain(|turn| !turns.contains(turn));
+        } else {
+            marks.images.extend(turns);
         }
     }))
 }
 
 fn all_thinking(table: &mut Table) -> Marked {
-    let all = 1..=table.tree.turns();
+    let all = thinking_in(&table.tree.nodes, |_| true);
     Ok(table.mark(|marks, _| {
-        if all.clone().all(|turn| marks.thinking.contains(&turn)) {
+        if all.is_subset(&marks.thinking) {
             marks.thinking.clear();
         } else {
-            marks.thinking.extend(all);
+            marks.thinking = all;
         }
     }))
 }
@@ -238,12 +253,14 @@ fn edit(app: &mut App) -> Vec<Effect> {
     vec![Effect::Edit(node.entry())]
 }
 
-/// Shows what would be redacted. That is a change of its own, because it is about all files of the session.
-fn redact(app: &mut App) -> Vec<Effect> {
-    let has_marks = app.table.as_ref().is_some_and(|t| !t.marks.is_empty());
-    if has_marks {
-        app.say("redacting is a change of its own: apply the marks first, or remove them with U");
+/// Marks the session for replacing its secrets, or takes that back.
+pub(super) fn redact(app: &mut App) -> Vec<Effect> {
+    let Some(table) = app.table.as_deref_mut() else {
         return Vec::new();
+    };
+    let effects = table.mark(|marks, _| marks.redact = !marks.redact);
+    if table.marks.redact {
+        app.say("secrets will be replaced, in all files of the session; Enter shows which");
     }
-    app.show_preview(Plan::Redact)
+    effects
 }

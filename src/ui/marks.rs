@@ -91,8 +91,8 @@ pub struct Marks {
     pub calls: BTreeSet<BlockIx>,
     /// Calls whose outputs are replaced by notes, by their blocks.
     pub stubs: BTreeMap<BlockIx, Stub>,
-    /// Turns that lose their thinking.
-    pub thinking: BTreeSet<u32>,
+    /// Entries that lose their thinking.
+    pub thinking: BTreeSet<EntryIx>,
     /// Turns that lose their images and documents.
     pub images: BTreeSet<u32>,
     /// Entries whose texts are replaced.
@@ -101,6 +101,8 @@ pub struct Marks {
     pub cut: Option<u32>,
     /// A compaction.
     pub compaction: Option<Compaction>,
+    /// Whether secrets are replaced, in all files of the session.
+    pub redact: bool,
     /// Steps that were typed, which come last.
     pub more: Vec<Step>,
 }
@@ -124,17 +126,17 @@ impl Marks {
     pub fn delete(&mut self, node: &Node, on: bool) -> Result<(), &'static str> {
         match node.kind {
             NodeKind::Turn if node.turn == 0 => {
-                return Err("what comes before the first prompt is no turn; mark its messages");
+                return Err("what comes before the first prompt is not a turn: mark its messages");
             }
             NodeKind::Turn => set(&mut self.turns, node.turn, on),
             NodeKind::Call | NodeKind::Result if node.call != NO_BLOCK => {
                 set(&mut self.calls, node.call, on);
                 self.stubs.remove(&node.call);
             }
-            NodeKind::Thinking => set(&mut self.thinking, node.turn, on),
+            NodeKind::Thinking => set(&mut self.thinking, node.entry, on),
             NodeKind::Media => set(&mut self.images, node.turn, on),
             NodeKind::Compaction => return Err("a compaction is undone with :uncompact"),
-            NodeKind::Branch | NodeKind::Subagent => {
+            NodeKind::Branch | NodeKind::Subagent | NodeKind::Aside => {
                 return Err("branches and subagents can only be read here");
             }
             NodeKind::Summary => return Err("a summary can be edited (e), but not deleted"),
@@ -179,7 +181,11 @@ impl Marks {
                     }
                 }
                 Images(span) => self.images.extend(span.first..=span.last),
-                Thinking(span) => self.thinking.extend(span.first..=span.last),
+                Thinking(span) => {
+                    let turns = span.first..=span.last;
+                    self.thinking
+                        .extend(thinking_in(&tree.nodes, |n| turns.contains(&n.turn)));
+                }
                 Calls { ids } => {
                     for call in numbers(ids) {
                         self.stubs.remove(&call);
@@ -252,7 +258,7 @@ impl Marks {
             return Fate::Edited;
         }
         match node.kind {
-            NodeKind::Thinking if self.thinking.contains(&node.turn) => Fate::Stripped,
+            NodeKind::Thinking if self.thinking.contains(&node.entry()) => Fate::Stripped,
             NodeKind::Media if self.images.contains(&node.turn) => Fate::Dropped,
             _ if node.call != NO_BLOCK && self.calls.contains(&node.call) => Fate::Deleted,
             NodeKind::Result if self.stubs.contains_key(&node.call) => Fate::Stubbed,
@@ -260,6 +266,12 @@ impl Marks {
             _ => Fate::Kept,
         }
     }
+}
+
+/// Returns the entries of the thinking among some rows.
+pub(super) fn thinking_in(nodes: &[Node], is_meant: impl Fn(&Node) -> bool) -> BTreeSet<u32> {
+    let thinking = nodes.iter().filter(|n| n.kind == NodeKind::Thinking);
+    thinking.filter(|n| is_meant(n)).map(|n| n.entry).collect()
 }
 
 /// Whether a row shows the text of its entry that an edit replaces.

@@ -11,12 +11,13 @@ use crate::session::Session;
 use crate::store::Stamp;
 use crate::transcript::{BlockIx, EntryIx};
 use crate::view::{
-    Branch, Branches, Overview, SessionText, Status, Subagent, TurnStats, window_limit,
+    Branch, Branches, Conversation, ItemContent, Overview, SessionText, Status, Subagent, TurnItem,
+    TurnStats, window_limit,
 };
 use crate::window::{Calibration, EntryWeights, Weight};
 
 /// How many characters of a prompt are kept for its row.
-const PROMPT: usize = 400;
+pub(super) const PROMPT: usize = 400;
 
 /// How many characters of a uuid name an entry.
 const SHORT: usize = 8;
@@ -48,6 +49,8 @@ pub enum NodeKind {
     Branch,
     /// A subagent that a call started.
     Subagent,
+    /// Something that happened on a branch or in a subagent: it can be read, and nothing else.
+    Aside,
 }
 
 /// A row of the tree. The rows below it follow it directly.
@@ -65,7 +68,7 @@ pub struct Node {
     pub failed: bool,
     /// Its turn; 0 is what comes before the first prompt.
     pub turn: u32,
-    /// The number of its first entry; of a branch or a subagent, its place in their list.
+    /// The number of its first entry. For branches, subagents and what happened in them, its place in their list.
     number: u32,
     /// Its block.
     pub block: BlockIx,
@@ -90,6 +93,7 @@ enum NodeKindGroup {
     Block,
     Branch,
     Subagent,
+    Aside,
 }
 
 impl Node {
@@ -99,6 +103,7 @@ impl Node {
             NodeKind::Turn => NodeKey(NodeKindGroup::Turn, self.turn),
             NodeKind::Branch => NodeKey(NodeKindGroup::Branch, self.number),
             NodeKind::Subagent => NodeKey(NodeKindGroup::Subagent, self.number),
+            NodeKind::Aside => NodeKey(NodeKindGroup::Aside, self.number),
             _ if self.block == NO_BLOCK => NodeKey(NodeKindGroup::Entry, self.number),
             _ => NodeKey(NodeKindGroup::Block, self.block.number()),
         }
@@ -109,9 +114,14 @@ impl Node {
         EntryIx::new(self.number as usize)
     }
 
-    /// Returns its place in the list of branches or subagents, if it is one of them.
+    /// Returns its place in the list of branches, of subagents or of what happened in them, if it is one of these.
     pub fn place_in_list(&self) -> usize {
         self.number as usize
+    }
+
+    /// Whether it has a conversation of its own, which is read when it is unfolded.
+    pub fn is_aside_heading(&self) -> bool {
+        matches!(self.kind, NodeKind::Branch | NodeKind::Subagent)
     }
 
     /// Whether it is a whole message.
@@ -148,6 +158,8 @@ pub struct Tree {
     pub branches: Vec<Branch>,
     /// The subagents.
     pub agents: Vec<Subagent>,
+    /// What happened on branches and in subagents that were unfolded.
+    pub asides: Vec<TurnItem>,
     /// Tokens in the context window.
     pub window: u64,
     /// Tokens that fit into it.
@@ -185,6 +197,7 @@ impl Tree {
             lines: FxHashMap::default(),
             branches: Branches::of(&session, &id).branches,
             agents,
+            asides: Vec::new(),
             window: calibration.window(),
             limit: window_limit(model.as_ref().map(SessionText::raw), most),
             bytes: session.document().len(),
@@ -238,6 +251,39 @@ impl Tree {
         let depth = self.nodes[row].depth;
         let above = self.nodes[..row].iter().rposition(|n| n.depth < depth);
         above.filter(|_| depth > 0)
+    }
+
+    /// Adds the conversation of a branch or a subagent below its row. Returns how many rows that are.
+    pub fn insert_aside(&mut self, row: usize, conversation: Conversation) -> usize {
+        let heading = self.nodes[row];
+        let items = conversation.turn_contents.into_iter();
+        let items: Vec<TurnItem> = items.flat_map(|turn| turn.items).collect();
+        let first = self.asides.len();
+        let nodes: Vec<Node> = (0..items.len())
+            .map(|n| Node {
+                kind: NodeKind::Aside,
+                depth: heading.depth + 1,
+                shown: false,
+                counts: false,
+                failed: matches!(items[n].content, ItemContent::Result { error: true, .. }),
+                entry: (first + n) as u32,
+                block: NONE,
+                call: NONE,
+                end: (row + 2 + n) as u32,
+                tokens: 0.0,
+                bytes: 0,
+                ..heading
+            })
+            .collect();
+        let added = nodes.len();
+        for node in &mut self.nodes {
+            if node.end as usize > row {
+                node.end += added as u32;
+            }
+        }
+        self.nodes.splice(row + 1..row + 1, nodes);
+        self.asides.extend(items);
+        added
     }
 
     /// Returns the row with this key.

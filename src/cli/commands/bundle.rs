@@ -27,8 +27,8 @@ use report::Report;
 /// Pack sessions into one file, to take them to another machine
 ///
 /// The bundle holds everything that a session needs: transcript, subagents, large outputs, rewind data, tasks and plans.
-/// `ccsurgery import` unpacks it there and leads all paths to the right place. Keys, tokens and passwords are replaced by
-/// placeholders, in every file; the original session keeps them. Logs and scripts of the environment stay out.
+/// `ccsurgery import` unpacks it there, and adjusts all paths. Keys, tokens and passwords are replaced by placeholders in
+/// every file; the original session keeps them. Logs and environment scripts are left out.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery bundle                            the newest session, into this folder\n  ccsurgery bundle 5e55 -o talk.ccbundle\n  ccsurgery bundle --older-than 0d -o all.ccbundle --memory --encrypt    the whole project\n  ccsurgery bundle @ -o - | ssh host ccsurgery import - --to-project app"

@@ -81,10 +81,14 @@ fn inspect(found: &Located, session: &Session) -> Inspection {
     let on_largest = || advisor.on_largest(&window);
     let compact = || advisor.on_old_turns(calibration.window());
     let largest = || largest(session, &calibration, &ledger, &tools, LARGEST);
-    let (largest_tool, (compact, largest)) =
-        rayon::join(on_largest, || rayon::join(compact, largest));
+    let on_hidden = || advisor.on_hidden();
+    let ((largest_tool, hidden), (compact, largest)) = rayon::join(
+        || rayon::join(on_largest, on_hidden),
+        || rayon::join(compact, largest),
+    );
     // Ordered by how much of the conversation is lost.
     let tried = bulk.into_iter().chain(largest_tool).chain(compact);
+    let tried = tried.chain(hidden);
     let advice = tried.filter_map(|t| t.advice(&calibration));
     let place = |i: EntryIx| session.graph().place(i);
     let bytes = session.document().len();

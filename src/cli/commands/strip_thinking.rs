@@ -18,7 +18,7 @@ use super::super::plan_file::{PlanStep, StepOptions};
 /// unfinished last turn stays, because the API needs it to continue that turn.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery strip-thinking -n                 preview on the newest session of this project\n  ccsurgery strip-thinking 3d73 --keep-last 3\n  ccsurgery strip-thinking --subagents --in-place"
+    after_help = "Examples:\n  ccsurgery strip-thinking -n                 preview on the newest session of this project\n  ccsurgery strip-thinking 3d73 --keep-last 3\n  ccsurgery strip-thinking --message 1f2e3d4c    one message or one block\n  ccsurgery strip-thinking --subagents --in-place"
 )]
 pub(crate) struct StripThinkingArgs {
     #[command(flatten)]
@@ -37,7 +37,8 @@ pub(crate) struct StripThinkingOptions {
     /// Only in these turns: 7, 3..7, ..7, 7.., -3..
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     turns: Option<TurnRange>,
-    /// Only in this answer, by its id or the beginning of it [repeatable]
+    /// Only in this message, by its id or the beginning of it; the id of a thinking block names it alone
+    /// [repeatable]
     #[arg(long, value_name = "ID")]
     message: Vec<String>,
     /// Only thinking whose text matches this regular expression

@@ -55,7 +55,10 @@ pub fn list(found: Vec<Located>, depth: Depth) -> Vec<Listed> {
         .into_iter()
         .map(|f| {
             let whole = depth == Depth::Prompts || f.len <= left;
-            left = left.saturating_sub(f.len);
+            // A session that is not read completely leaves the budget to those after it.
+            if whole {
+                left = left.saturating_sub(f.len);
+            }
             (f, whole)
         })
         .collect();

@@ -37,9 +37,16 @@ impl Marks {
             }
         };
         let thinking = holding(tree, NodeKind::Thinking);
-        by_turns("strip-thinking", &self.thinking, &thinking);
+        let (whole_turns, single) = self.thinking_by_turn(tree);
+        by_turns("strip-thinking", &whole_turns, &thinking);
         // Images may be inside results, which have no rows for them.
         by_turns("drop-images", &self.images, &all);
+        let single = single.into_iter().filter(|e| entry_stays(*e));
+        let single: Vec<String> = single.map(|e| tree.short_uuid(e)).collect();
+        if !single.is_empty() {
+            let step = Step::new("strip-thinking");
+            steps.push(step.with("message", OptionValue::List(single)));
+        }
         let deleted = deleted_calls(tree, self);
         self.push_stubs(tree, &deleted, &entry_stays, &mut steps);
         let turns: BTreeSet<u32> = self.turns.iter().copied().filter(|t| *t <= last).collect();
@@ -59,7 +66,27 @@ impl Marks {
         }
         steps.extend(self.compaction_step(tree, &stays));
         steps.extend(self.more.iter().cloned());
-        Plan::Steps(steps)
+        if self.redact {
+            steps.push(Step::new("redact"));
+        }
+        Plan { steps }
+    }
+
+    /// Divides the marked thinking into turns that lose all of theirs, and single entries.
+    fn thinking_by_turn(&self, tree: &Tree) -> (BTreeSet<u32>, BTreeSet<u32>) {
+        let mut turns: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for node in tree.nodes.iter().filter(|n| n.kind == NodeKind::Thinking) {
+            turns.entry(node.turn).or_default().insert(node.entry);
+        }
+        let (mut whole, mut single) = (BTreeSet::new(), BTreeSet::new());
+        for (turn, entries) in turns {
+            if turn > 0 && entries.is_subset(&self.thinking) {
+                whole.insert(turn);
+            } else {
+                single.extend(entries.intersection(&self.thinking));
+            }
+        }
+        (whole, single)
     }
 
     fn push_stubs(

@@ -1,6 +1,6 @@
 //! Makes the rows of a tree.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::session::{At, Session};
 use crate::transcript::{Block, BlockIx, BlockKind, Entry, EntryIx, Id, Kind, PromptKind, Subtype};
@@ -53,6 +53,7 @@ impl Builder<'_> {
             self.branches_after(Some(stat.number));
         }
         self.branches_after(None);
+        self.other_agents();
         for at in 0..self.tree.nodes.len() {
             let node = &self.tree.nodes[at];
             let (tokens, is_turn) = (node.tokens, node.kind == NodeKind::Turn);
@@ -257,10 +258,26 @@ impl Builder<'_> {
         else {
             return;
         };
-        let bytes = self.tree.agents[at].bytes.unwrap_or(0);
+        self.agent(at, turn, 3, call);
+    }
+
+    /// Adds the subagents that no call in the tree started.
+    fn other_agents(&mut self) {
+        let nodes = self.tree.nodes.iter();
+        let placed = nodes.filter(|n| n.kind == NodeKind::Subagent);
+        let placed: FxHashSet<u32> = placed.map(|n| n.entry).collect();
+        for at in 0..self.tree.agents.len() {
+            if !placed.contains(&(at as u32)) {
+                let turn = self.tree.agents[at].turn;
+                self.agent(at, turn.unwrap_or(self.tree.turns()), 0, NONE);
+            }
+        }
+    }
+
+    fn agent(&mut self, at: usize, turn: u32, depth: u8, call: u32) {
         self.tree.nodes.push(Node {
             kind: NodeKind::Subagent,
-            depth: 3,
+            depth,
             shown: false,
             counts: false,
             failed: false,
@@ -270,7 +287,7 @@ impl Builder<'_> {
             call,
             end: self.tree.nodes.len() as u32 + 1,
             tokens: 0.0,
-            bytes,
+            bytes: self.tree.agents[at].bytes.unwrap_or(0),
         });
     }
 

@@ -122,7 +122,12 @@ impl Hit {
         hits.collect()
     }
 
-    fn of(session: &Session, number: EntryIx, found: Match, agent: Option<&str>) -> Self {
+    pub(super) fn of(
+        session: &Session,
+        number: EntryIx,
+        found: Match,
+        agent: Option<&str>,
+    ) -> Self {
         let entry = session.entry(number);
         let block = found.block.map(|b| &session.blocks(entry)[b]);
         let block = block.filter(|b| b.kind.is_call() || b.kind.is_result());

@@ -70,9 +70,19 @@ fn inspect_at_three_widths() {
     How to free some of it
       ccsurgery strip-thinking 5e551011
         context −1 (0%), file −527 B: remove all thinking
+      ccsurgery drop-images 5e551011
+        context −384 (3%), file −1.8 KB: replace images and
+        documents by notes
       ccsurgery drop-tools 5e551011 --errors
         context −562 (4%), file −3.8 KB: remove calls that
         failed
+      ccsurgery drop-hidden 5e551011
+        file −3.0 KB: remove what the model is not shown, for
+        good
+      The sizes are those with --in-place. A new session has
+      about 2.4 KB more, because each entry gets a note of its
+      origin. `ccsurgery trim --to 50%` combines these steps,
+      the least harmful first.
     "#);
     insta::assert_snapshot!(home.run_on(100, &["inspect"]).page(), @r#"
     exit 0
@@ -126,8 +136,14 @@ fn inspect_at_three_widths() {
     How to free some of it
       ccsurgery strip-thinking 5e551011
         context −1 (0%), file −527 B: remove all thinking
+      ccsurgery drop-images 5e551011
+        context −384 (3%), file −1.8 KB: replace images and documents by notes
       ccsurgery drop-tools 5e551011 --errors
         context −562 (4%), file −3.8 KB: remove calls that failed
+      ccsurgery drop-hidden 5e551011
+        file −3.0 KB: remove what the model is not shown, for good
+      The sizes are those with --in-place. A new session has about 2.4 KB more, because each entry gets
+      a note of its origin. `ccsurgery trim --to 50%` combines these steps, the least harmful first.
     "#);
     insta::assert_snapshot!(home.run_on(160, &["inspect"]).page(), @r#"
     exit 0
@@ -180,8 +196,14 @@ fn inspect_at_three_widths() {
     How to free some of it
       ccsurgery strip-thinking 5e551011
         context −1 (0%), file −527 B: remove all thinking
+      ccsurgery drop-images 5e551011
+        context −384 (3%), file −1.8 KB: replace images and documents by notes
       ccsurgery drop-tools 5e551011 --errors
         context −562 (4%), file −3.8 KB: remove calls that failed
+      ccsurgery drop-hidden 5e551011
+        file −3.0 KB: remove what the model is not shown, for good
+      The sizes are those with --in-place. A new session has about 2.4 KB more, because each entry gets a note of its origin. `ccsurgery trim --to 50%` combines
+      these steps, the least harmful first.
     "#);
 }
 

@@ -10,3 +10,4 @@ mod ls;
 mod payload;
 mod recorded;
 mod show;
+mod widths;

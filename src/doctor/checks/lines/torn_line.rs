@@ -11,7 +11,7 @@ use super::recover::Piece;
 pub(crate) static CHECK: Check = Check {
     name: "torn-line",
     family: "lines",
-    finds: "lines of which a part is missing",
+    finds: "lines that are cut off",
     severity: Severity::LosesHistory,
     symptom: "messages are missing after resume, with everything before them",
     suffers: Versions::All,
