@@ -86,7 +86,7 @@ const ROWS: [Row; 26] = [
     ),
     row(
         "title",
-        &["title", "-q", "{f}", "A title"],
+        &["title", "-q", "A title", "{f}"],
         Against::Copy,
         2.0,
     ),
@@ -143,7 +143,7 @@ const ROWS: [Row; 26] = [
     row("uncompact", &["uncompact", "-q", "{f}"], Against::Copy, 2.0),
     row(
         "restore-branch",
-        &["restore-branch", "-q", "{f}", "1"],
+        &["restore-branch", "-q", "1", "{f}"],
         Against::Copy,
         2.0,
     ),
@@ -247,6 +247,19 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// Flushes all files below a folder.
+fn flush(folder: &Path) -> io::Result<()> {
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            flush(&path)?;
+        } else {
+            File::open(&path)?.sync_all()?;
+        }
+    }
+    Ok(())
 }
 
 fn unknown(name: &str) -> io::Error {
@@ -360,7 +373,7 @@ impl World {
             .arg(self.path("kept/."))
             .arg(self.path("out"));
         quiet(command).status()?;
-        File::open(self.path("out").join(format!("{ID}.jsonl")))?.sync_all()?;
+        flush(&self.path("out"))?;
         Ok(start.elapsed())
     }
 

@@ -225,8 +225,16 @@ impl Context {
 
     /// Prints the one JSON document of this run.
     pub(super) fn print_json(&mut self, document: &impl serde::Serialize) -> io::Result<()> {
-        let text = serde_json::to_string(document).map_err(io::Error::other)?;
-        writeln!(self.out, "{}", json_text(&text))
+        let mut text = serde_json::to_string(document).map_err(io::Error::other)?;
+        text.push('\n');
+        self.print_plain(json_text(&text).as_bytes())
+    }
+
+    /// Prints text without any codes for a terminal. `out` would look at each byte for codes to remove, which takes as
+    /// long as masking the text does.
+    pub(super) fn print_plain(&mut self, text: &[u8]) -> io::Result<()> {
+        self.out.flush()?;
+        io::stdout().lock().write_all(text)
     }
 }
 
