@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::human::{bytes, tokens};
 use crate::ui::{
-    Compaction, Effect, Event, Host, Look, Marks, NodeKind, Stub, Table, Tree, carry_out, content,
+    Compaction, Effect, Event, Host, Look, Marks, Node, NodeKind, Stub, Table, Tree, carry_out,
+    content,
 };
 use crate::view::SessionRow;
 
@@ -305,7 +306,7 @@ fn mark_turns(marks: &mut Marks, tree: &Tree, word: &str, turns: &[u32]) -> Resu
             let nodes = tree.nodes.iter();
             let thinking = nodes.filter(|n| n.kind == NodeKind::Thinking);
             let meant = thinking.filter(|n| turns.contains(&n.turn));
-            marks.thinking.extend(meant.map(|n| n.entry));
+            marks.thinking.extend(meant.map(Node::entry));
         }
         "images" => marks.images.extend(turns),
         "stub" => {

@@ -2,7 +2,6 @@
 
 use crate::session::Session;
 use crate::surgery::{Plan, Refusal};
-use crate::transcript::EntryIx;
 
 /// Refuses to delete all that a compaction preserves, or all that follows it.
 pub(super) fn keep_preserved(session: &Session, plan: &Plan) -> Result<(), Refusal> {

@@ -300,7 +300,7 @@ pub(crate) fn find_entry(session: &Session, name: &str) -> Result<EntryIx, Refus
 }
 
 /// Returns all entries of the messages that are named: an answer has a line for each block.
-pub(crate) fn messages(session: &Session, names: &[String]) -> Result<FxHashSet<usize>, Refusal> {
+pub(crate) fn messages(session: &Session, names: &[String]) -> Result<FxHashSet<EntryIx>, Refusal> {
     let mut out = FxHashSet::default();
     let mut ids: FxHashSet<Id> = FxHashSet::default();
     for name in names {

@@ -241,14 +241,14 @@ impl<'a> PathFinder<'a> {
     ///
     /// A client that is started after the compaction continues from the last preserved message instead of the summary
     /// (seen in 2.1.97, 2.1.156 and 2.1.325), and shows the preserved messages between the two.
-    fn anchored(&self, child: usize, parent: usize) -> usize {
+    fn anchored(&self, child: EntryIx, parent: EntryIx) -> EntryIx {
         if self.hints.preserved.is_empty() {
             return parent;
         }
         let anchors = self
             .anchors
             .get_or_init(|| Anchors::of(self.graph, self.entries, &self.hints.preserved));
-        anchors.above(child as u32, parent as u32).unwrap_or(parent)
+        anchors.above(child, parent).unwrap_or(parent)
     }
 
     /// Continues the path above an entry that has no parent in the file.

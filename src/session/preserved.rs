@@ -154,7 +154,7 @@ impl PreservedEntries {
 #[derive(Debug, Default)]
 pub(crate) struct Anchors {
     /// By message, the boundaries that preserve it and their summaries, in the order of the file.
-    of_message: FxHashMap<u32, Vec<(u32, u32)>>,
+    of_message: FxHashMap<EntryIx, Vec<(EntryIx, EntryIx)>>,
 }
 
 impl Anchors {
@@ -164,7 +164,7 @@ impl Anchors {
         let mut steps = entries.len() * 4;
         for preserved in all {
             let anchor = graph.find(entries, preserved.anchor);
-            let anchor = anchor.map_or(preserved.boundary, |a| a as u32);
+            let anchor = anchor.unwrap_or(preserved.boundary);
             let messages = resolve(graph, entries, &preserved.messages, &mut steps);
             for message in messages.into_iter().flatten() {
                 let boundaries = out.of_message.entry(message).or_default();
@@ -175,13 +175,13 @@ impl Anchors {
     }
 
     /// The summary that comes before a preserved message, for a child that was written after the boundary.
-    pub(crate) fn above(&self, child: u32, parent: u32) -> Option<usize> {
+    pub(crate) fn above(&self, child: EntryIx, parent: EntryIx) -> Option<EntryIx> {
         let boundaries = self.of_message.get(&parent)?;
-        let is_between = |(boundary, anchor): &&(u32, u32)| {
+        let is_between = |(boundary, anchor): &&(EntryIx, EntryIx)| {
             parent < *boundary && *boundary < child && child != *anchor
         };
         let (_, anchor) = boundaries.iter().rev().find(is_between)?;
-        Some(*anchor as usize)
+        Some(*anchor)
     }
 }
 

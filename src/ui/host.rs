@@ -100,9 +100,9 @@ fn unfold(tree: &Tree, key: NodeKey, host: &dyn Host) -> Result<Conversation, St
     let row = tree.find(key).ok_or("the row is gone")?;
     let node = &tree.nodes[row];
     if node.kind == NodeKind::Subagent {
-        return host.agent(tree, &tree.agents[node.entry as usize].agent_id);
+        return host.agent(tree, &tree.agents[node.place_in_list()].agent_id);
     }
-    let uuid = &tree.branches[node.entry as usize].uuid;
+    let uuid = &tree.branches[node.place_in_list()].uuid;
     let read = branch(&tree.session, &tree.id, uuid);
     read.ok_or_else(|| "the branch cannot be read".to_owned())
 }

@@ -47,7 +47,7 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
             };
             (what, agent.description.raw().to_owned())
         }
-        NodeKind::Aside => of_aside(&tree.asides[node.entry as usize].content),
+        NodeKind::Aside => of_aside(&tree.asides[node.place_in_list()].content),
         NodeKind::Compaction => ("compacted".to_owned(), String::new()),
         _ => of_entry(tree, session, node),
     };

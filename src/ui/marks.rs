@@ -29,7 +29,7 @@ pub struct Compaction {
     /// The last turn that is summarised.
     pub at: u32,
     /// The entry of the first message of that turn that is kept, if only the turn's first part is summarised.
-    pub before: Option<u32>,
+    pub before: Option<EntryIx>,
     /// The summary, where a person wrote or changed it.
     pub summary: Option<String>,
     /// The size of the digest.
@@ -133,7 +133,7 @@ impl Marks {
                 set(&mut self.calls, node.call, on);
                 self.stubs.remove(&node.call);
             }
-            NodeKind::Thinking => set(&mut self.thinking, node.entry, on),
+            NodeKind::Thinking => set(&mut self.thinking, node.entry(), on),
             NodeKind::Media => set(&mut self.images, node.turn, on),
             NodeKind::Compaction => return Err("a compaction is undone with :uncompact"),
             NodeKind::Branch | NodeKind::Subagent | NodeKind::Aside => {
@@ -202,7 +202,7 @@ impl Marks {
                     let kept = kept.and_then(|id| tree.session.find(id));
                     self.compaction = Some(Compaction {
                         at: *at,
-                        before: kept.map(|entry| entry as u32),
+                        before: kept,
                         summary: None,
                         max_tokens: Some(*max_tokens),
                     });
@@ -242,11 +242,11 @@ impl Marks {
         };
         match compaction.before {
             Some(kept) if node.turn == compaction.at => {
-                let position = |entry: u32| match tree.session.graph().place(entry as usize) {
+                let position = |entry: EntryIx| match tree.session.graph().place(entry) {
                     Standing::Path(p) | Standing::Beside(p) => Some(p),
                     _ => None,
                 };
-                node.kind != NodeKind::Turn && position(node.entry) < position(kept)
+                node.kind != NodeKind::Turn && position(node.entry()) < position(kept)
             }
             _ => node.turn <= compaction.at,
         }
@@ -269,9 +269,9 @@ impl Marks {
 }
 
 /// Returns the entries of the thinking among some rows.
-pub(super) fn thinking_in(nodes: &[Node], is_meant: impl Fn(&Node) -> bool) -> BTreeSet<u32> {
+pub(super) fn thinking_in(nodes: &[Node], is_meant: impl Fn(&Node) -> bool) -> BTreeSet<EntryIx> {
     let thinking = nodes.iter().filter(|n| n.kind == NodeKind::Thinking);
-    thinking.filter(|n| is_meant(n)).map(|n| n.entry).collect()
+    thinking.filter(|n| is_meant(n)).map(Node::entry).collect()
 }
 
 /// Whether a row shows the text of its entry that an edit replaces.

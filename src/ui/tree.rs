@@ -266,9 +266,9 @@ impl Tree {
                 shown: false,
                 counts: false,
                 failed: matches!(items[n].content, ItemContent::Result { error: true, .. }),
-                entry: (first + n) as u32,
-                block: NONE,
-                call: NONE,
+                number: (first + n) as u32,
+                block: NO_BLOCK,
+                call: NO_BLOCK,
                 end: (row + 2 + n) as u32,
                 tokens: 0.0,
                 bytes: 0,
@@ -281,7 +281,8 @@ impl Tree {
                 node.end += added as u32;
             }
         }
-        self.nodes.splice(row + 1..row + 1, nodes);
+        let below = row + 1;
+        self.nodes.splice(below..below, nodes);
         self.asides.extend(items);
         added
     }

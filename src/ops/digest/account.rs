@@ -152,7 +152,7 @@ impl Account {
     }
 
     /// Adds the prompt of a turn that is not over, if it stands before an earlier summary: what it asks for is still to be done.
-    fn add_running_prompt(&mut self, session: &Session, turn: u32, members: &[(u32, u32)]) {
+    fn add_running_prompt(&mut self, session: &Session, turn: u32, members: &[(u32, EntryIx)]) {
         let Some(turn) = session.turns().get(turn).filter(|_| self.running) else {
             return;
         };

@@ -73,10 +73,10 @@ impl Marks {
     }
 
     /// Divides the marked thinking into turns that lose all of theirs, and single entries.
-    fn thinking_by_turn(&self, tree: &Tree) -> (BTreeSet<u32>, BTreeSet<u32>) {
-        let mut turns: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    fn thinking_by_turn(&self, tree: &Tree) -> (BTreeSet<u32>, BTreeSet<EntryIx>) {
+        let mut turns: BTreeMap<u32, BTreeSet<EntryIx>> = BTreeMap::new();
         for node in tree.nodes.iter().filter(|n| n.kind == NodeKind::Thinking) {
-            turns.entry(node.turn).or_default().insert(node.entry);
+            turns.entry(node.turn).or_default().insert(node.entry());
         }
         let (mut whole, mut single) = (BTreeSet::new(), BTreeSet::new());
         for (turn, entries) in turns {

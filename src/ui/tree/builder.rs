@@ -265,16 +265,16 @@ impl Builder<'_> {
     fn other_agents(&mut self) {
         let nodes = self.tree.nodes.iter();
         let placed = nodes.filter(|n| n.kind == NodeKind::Subagent);
-        let placed: FxHashSet<u32> = placed.map(|n| n.entry).collect();
+        let placed: FxHashSet<u32> = placed.map(|n| n.number).collect();
         for at in 0..self.tree.agents.len() {
             if !placed.contains(&(at as u32)) {
                 let turn = self.tree.agents[at].turn;
-                self.agent(at, turn.unwrap_or(self.tree.turns()), 0, NONE);
+                self.agent(at, turn.unwrap_or(self.tree.turns()), 0, NO_BLOCK);
             }
         }
     }
 
-    fn agent(&mut self, at: usize, turn: u32, depth: u8, call: u32) {
+    fn agent(&mut self, at: usize, turn: u32, depth: u8, call: BlockIx) {
         self.tree.nodes.push(Node {
             kind: NodeKind::Subagent,
             depth,

@@ -86,11 +86,11 @@ impl Search {
             else {
                 return Vec::new();
             };
-            let entry = &session.entries()[number as usize];
+            let entry = session.entry(number);
             let (text, blocks) = (session.text(entry), session.blocks(entry));
             let mut found = Vec::new();
             self.entry(text, entry, blocks, line.start, &mut found);
-            let hit = |found| Hit::of(session, number as usize, found, agent);
+            let hit = |found| Hit::of(session, number, found, agent);
             found.into_iter().map(hit).collect()
         });
         found.collect::<Vec<Vec<Hit>>>().concat()
