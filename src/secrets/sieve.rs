@@ -20,8 +20,15 @@ const BITS: usize = 1 << 16;
 pub(super) struct Sieve {
     /// A bit for the hash of every three bytes by which a keyword is found.
     bits: Box<[u32; BITS / 32]>,
-    /// The keywords by these three bytes, and where in the keyword they are.
-    words: FxHashMap<u32, Vec<(usize, Box<[u8]>)>>,
+    /// The keywords by these three bytes.
+    words: FxHashMap<u32, Vec<Word>>,
+}
+
+/// A keyword, and the place in it of the bytes by which it is found.
+#[derive(Debug)]
+struct Word {
+    at: usize,
+    text: Box<[u8]>,
 }
 
 impl Sieve {
@@ -49,8 +56,9 @@ impl Sieve {
     fn add(&mut self, at: usize, bytes: [u8; GRAM], word: &[u8]) {
         let gram = gram([bytes[0], bytes[1], bytes[2], 0]);
         let words = self.words.entry(gram).or_default();
-        if !words.iter().any(|(_, known)| **known == *word) {
-            words.push((at, word.into()));
+        if !words.iter().any(|known| *known.text == *word) {
+            let text = word.into();
+            words.push(Word { at, text });
         }
         let hash = hash(gram);
         self.bits[hash / 32] |= 1 << (hash % 32);
@@ -77,10 +85,10 @@ impl Sieve {
     /// Returns whether a word with these three bytes at a place of the text is there.
     fn has_word(&self, text: &[u8], at: usize, gram: u32) -> bool {
         let words = self.words.get(&gram).into_iter().flatten();
-        words.into_iter().any(|(offset, word)| {
-            let start = at.checked_sub(*offset);
-            let here = start.and_then(|start| text.get(start..start + word.len()));
-            here.is_some_and(|here| here.eq_ignore_ascii_case(word))
+        words.into_iter().any(|word| {
+            let start = at.checked_sub(word.at);
+            let here = start.and_then(|start| text.get(start..start + word.text.len()));
+            here.is_some_and(|here| here.eq_ignore_ascii_case(&word.text))
         })
     }
 }

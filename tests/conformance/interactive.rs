@@ -64,7 +64,7 @@ pub(crate) fn judge(version: &str) -> Verdict {
     Verdict::Passed
 }
 
-/// Rewinds a session whose project was renamed, after it was continued there.
+/// Rewinds a session whose project was renamed, and continues it there.
 fn rewind_moved(version: &str) -> Result<()> {
     let desk = Desk::new(version, "moved")?;
     desk.lay_out()?;
@@ -84,13 +84,14 @@ fn rewind_moved(version: &str) -> Result<()> {
         &text_of(&other.work()),
         "--yes",
     ])?;
+    let screen = other.drive("rewind", "write the")?;
+    ensure_rewound(&other, &screen)?;
     let continued = other.drive("continue", MEMORY)?;
     ensure!(
         continued.contains("MEMORY.md is told") || !knows_memory(version),
         "the memory of the project is lost:\n{continued}"
     );
-    let screen = other.drive("rewind", "write the")?;
-    ensure_rewound(&other, &screen)
+    Ok(())
 }
 
 /// Whether a client tells the model what is in the project's memory.

@@ -54,7 +54,7 @@ record)
     ;;
 continue)
     start --continue
-    see "Rewritten."
+    see "ritten."
     settle
     say "what now?"
     see "Noted."

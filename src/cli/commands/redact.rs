@@ -64,9 +64,9 @@ pub(crate) struct RedactArgs {
     #[command(flatten)]
     options: RedactOptions,
     /// Keep the old bytes, secrets included, so that `ccsurgery undo` can restore them
-    #[arg(long)]
+    #[arg(long, help_heading = None::<&str>)]
     keep_undo: bool,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = None::<&str>)]
     write: WriteArgs,
     #[command(flatten)]
     in_place: InPlaceArgs,

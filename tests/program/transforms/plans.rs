@@ -147,7 +147,7 @@ fn refused(plan: &str) -> String {
 #[test]
 fn an_operation_that_is_not_there() {
     assert_snapshot!(refused("# mine\n\n[[step]]\nop = \"strip-thinking\"\n\n[[step]]\nop = \"strip\"\n"), @r#"
-    Error: `plan.toml`, line 7: there is no operation `strip`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title, graft
+    Error: `plan.toml`, line 7: there is no operation `strip`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title, graft, redact
     Hint: see: ccsurgery run --help
     "#);
 }
@@ -175,7 +175,7 @@ fn a_value_that_is_none() {
 #[test]
 fn a_step_without_an_operation() {
     assert_snapshot!(refused("[[step]]\nkeep-last = 3\n"), @r#"
-    Error: `plan.toml`, line 1: the step has no `op`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title, graft
+    Error: `plan.toml`, line 1: the step has no `op`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title, graft, redact
     Hint: see: ccsurgery run --help
     "#);
 }
