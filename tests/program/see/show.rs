@@ -44,7 +44,7 @@ fn show_lays_out_markdown_and_edits_at_three_widths() {
     for columns in [40, 60, 100, 160, 300] {
         let run = home.run_on(columns, &["show", "@", "--turns", "1"]);
         let widest = run.stdout.lines().map(ccsurgery::render::width).max();
-        assert!(widest <= Some(columns as usize), "{}", run.page());
+        assert!(widest <= Some(columns), "{}", run.page());
     }
     insta::assert_snapshot!(home.run_on(60, &["show", "@", "--turns", "1"]).page(), @r#"
     exit 0
