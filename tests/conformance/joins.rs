@@ -172,7 +172,7 @@ pub(crate) fn compact_in_turn(case: &Case) -> Option<Vec<String>> {
             .iter()
             .any(|key| !first[*key].is_null() && first[*key] == block[*key])
     };
-    let entries = entries(case)?;
+    let entries = entries(&case.recording)?;
     let mut lines = entries.iter().rev().filter(|e| e["type"] == "assistant");
     let found = lines.find(|e| {
         let content = e["message"]["content"].as_array();
