@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::home::{Home, eventful};
+use crate::harness::Home;
+use crate::harness::script::eventful;
 
 const ID: &str = "5e551011-aaaa-4bbb-8ccc-dddddddddddd";
 const OTHER: &str = "5e551022-aaaa-4bbb-8ccc-dddddddddddd";
@@ -90,18 +91,18 @@ fn home() -> Home {
     home.put(ID, eventful().text(), 120);
     let other = eventful().text().replace(ID, OTHER);
     home.put(OTHER, &other, 300);
-    let renamed = home.run(100, &["title", "Another parser", OTHER, "-q"]);
+    let renamed = home.run_on(100, &["title", "Another parser", OTHER, "-q"]);
     assert_eq!(renamed.code, 0, "{}", renamed.seen());
     home
 }
 
 /// Returns all screens at a width, one after the other.
-fn screens(columns: u32) -> String {
+fn screens(columns: usize) -> String {
     let home = home();
     let mut out = String::new();
     for screen in SCREENS {
         let arguments: Vec<&str> = screen.split(' ').collect();
-        let run = home.run(columns, &arguments);
+        let run = home.run_on(columns, &arguments);
         let _ = writeln!(out, "$ ccsurgery {screen}");
         out += &steady(&run.seen());
         out.push('\n');
@@ -117,8 +118,8 @@ fn screens_fit_the_terminal() {
             let arguments: Vec<&str> = screen.split(' ').collect();
             // Paths and commands to copy are never cut. `redact` lists paths and long names of rules.
             let is_whole = |line: &&str| line.contains("ccsurgery ") || screen == "redact -n";
-            let out = home.run(columns, &arguments).out;
-            let wide = |line: &&str| ccsurgery::render::width(line) > columns as usize;
+            let out = home.run_on(columns, &arguments).stdout;
+            let wide = |line: &&str| ccsurgery::render::width(line) > columns;
             let wide: Vec<&str> = out.lines().filter(wide).filter(|l| !is_whole(l)).collect();
             assert!(
                 wide.is_empty(),

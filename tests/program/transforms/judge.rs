@@ -554,7 +554,7 @@ pub(crate) fn truncate(before: &Session, at: u32) -> Verdict {
 /// The model is shown the summary and the kept turns, once each, and nothing else of the past.
 pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
     let upto = match options.cut(before) {
-        Ok(cut) => cut.map_or(0, |cut| cut.turn()),
+        Ok(cut) => cut.map_or(0, ccsurgery::ops::Cut::turn),
         Err(refusal) if refusal.kind == "unfinished-turn" => unfinished(before).unwrap_or(0),
         Err(_) => return Err("no such turn".to_owned()),
     };
