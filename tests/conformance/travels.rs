@@ -89,10 +89,15 @@ fn copy_from_windows(recording: &Recording) -> Result<()> {
     let projects = config.join("projects");
     let (old, new) = (slug(&recording.work()), slug(Path::new(WINDOWS_WORK)));
     for file in folders::files(&config)? {
-        let Ok(bytes) = String::from_utf8(fs_err::read(&file)?) else {
+        let Ok(mut text) = String::from_utf8(fs_err::read(&file)?) else {
             continue;
         };
-        fs_err::write(&file, bytes.replace(&old, &new))?;
+        // Outputs in the folder for temporary files are named like the project, too; they stay where they were.
+        for separator in [r"\\", r"\"] {
+            let inside = |name: &str| format!("projects{separator}{name}");
+            text = text.replace(&inside(&old), &inside(&new));
+        }
+        fs_err::write(&file, text)?;
     }
     Ok(fs_err::rename(projects.join(old), projects.join(new))?)
 }
