@@ -203,7 +203,7 @@ fn values(named: Named, words: &[OsString], current: &OsStr) -> Vec<CompletionCa
     };
     let mut found = found.unwrap_or_default();
     if named == Named::Session {
-        if text.contains(['/', '.']) {
+        if text.contains(['/', '.', std::path::MAIN_SEPARATOR]) {
             found.extend(files(current, "jsonl"));
         }
         return found;

@@ -148,7 +148,9 @@ impl Mistake {
 
 /// Returns the steps of a plan: the one with this name in the settings, else that of a file.
 pub(super) fn find(settings: &Settings, plan: &Path) -> Result<Vec<PlanStep>, CliError> {
-    let name = plan.to_str().filter(|name| !name.contains(['/', '.']));
+    let name = plan
+        .to_str()
+        .filter(|name| !name.contains(['/', '.', std::path::MAIN_SEPARATOR]));
     let Some(name) = name.filter(|name| *name != "-" && !plan.exists()) else {
         return read(plan);
     };

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::json::{decode, lookup};
 use crate::session::{At, Call, Session};
 use crate::surgery::{Refusal, RefusalKind, Remedy};
+use crate::transcript::project_path::with_slashes;
 use crate::transcript::{Block, Entry, Id};
 
 use super::selector::Selector;
@@ -47,7 +48,8 @@ pub(super) fn selected_calls(
                 .as_ref()
                 .is_none_or(|g| g.is_match(&*session.tool_name(entry, block)))
             && paths.as_ref().is_none_or(|g| {
-                file_of(session, entry, block).is_some_and(|path| g.is_match(&*path))
+                let path = file_of(session, entry, block);
+                path.is_some_and(|path| g.is_match(&*with_slashes(&path)))
             })
     };
     let found = session.calls().iter().filter(matches).map(|call| call.id);
@@ -108,7 +110,7 @@ fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
     }
 }
 
-/// Builds globs. Those for files also match below any folder.
+/// Builds globs. Those for files also match below any folder, and may be written as paths of Windows.
 fn globs(patterns: &[String], is_path: bool, advice: &str) -> Result<Option<GlobSet>, Refusal> {
     if patterns.is_empty() {
         return Ok(None);
@@ -119,9 +121,14 @@ fn globs(patterns: &[String], is_path: bool, advice: &str) -> Result<Option<Glob
             let message = format!("`{pattern}`: {}", e.kind());
             Refusal::usage(RefusalKind::BadGlob, message, advice)
         };
-        builder.add(Glob::new(pattern).map_err(bad)?);
-        if is_path && !pattern.starts_with('/') {
-            builder.add(Glob::new(&format!("**/{pattern}")).map_err(bad)?);
+        let glob = if is_path {
+            with_slashes(pattern)
+        } else {
+            Cow::Borrowed(&**pattern)
+        };
+        builder.add(Glob::new(&glob).map_err(bad)?);
+        if is_path && !glob.starts_with('/') {
+            builder.add(Glob::new(&format!("**/{glob}")).map_err(bad)?);
         }
     }
     let built = builder.build();

@@ -1,5 +1,7 @@
 //! Paths that clients record in a transcript: fields that hold one, and texts that name one.
 
+use std::ops::Range;
+
 use memchr::memmem::Finder;
 
 use crate::json::{Edit, Span, decode, encode, lookup};
@@ -80,7 +82,9 @@ fn environment_edits(text: &[u8], folders: &[NamedFolder], edits: &mut Vec<Edit>
 
 /// A folder, as it is named inside a JSON string, and what it becomes.
 pub(super) struct NamedFolder {
+    /// Finds the folder, but for the letter of a drive, which may be a capital or not.
     finder: Finder<'static>,
+    drive: Option<u8>,
     new: String,
     /// The separators of paths below it, before and after.
     separators: (&'static str, &'static str),
@@ -89,11 +93,29 @@ pub(super) struct NamedFolder {
 impl NamedFolder {
     pub(super) fn new((old, new): &(String, String)) -> Self {
         let separator = |path: &str| if is_windows(path) { r"\\" } else { "/" };
+        let name = inner(old);
+        let drive = name.as_bytes().first().copied();
+        let drive = drive.filter(|_| is_windows(old) && name[1..].starts_with(':'));
         Self {
-            finder: Finder::new(inner(old).as_bytes()).into_owned(),
+            finder: Finder::new(&name[usize::from(drive.is_some())..]).into_owned(),
+            drive,
             new: inner(new),
             separators: (separator(old), separator(new)),
         }
+    }
+
+    /// Returns where the folder is named in a text.
+    fn find_in(&self, text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+        self.finder.find_iter(text).filter_map(move |at| {
+            let end = at + self.finder.needle().len();
+            let Some(drive) = self.drive else {
+                return Some(at..end);
+            };
+            let letter = at.checked_sub(1)?;
+            text[letter]
+                .eq_ignore_ascii_case(&drive)
+                .then_some(letter..end)
+        })
     }
 
     /// Returns where the path ends that goes on at `from`, and what this rest of it becomes.
@@ -125,8 +147,7 @@ pub(super) fn named_edits(text: &[u8], span: Span, folders: &[NamedFolder], edit
     let part = span.of(text);
     let first = edits.len();
     for folder in folders {
-        for at in folder.finder.find_iter(part) {
-            let end = at + folder.finder.needle().len();
+        for Range { start: at, end } in folder.find_in(part) {
             let after = &part[end..];
             let is_whole = !after.first().is_some_and(|&b| goes_on(b)) || ends_in_name(after);
             let starts = begins_path(&part[..at]);
@@ -205,6 +226,15 @@ mod tests {
         assert_eq!(named(text, &rules), expected);
         let rules = [("/h/bob/.claude/s1", r"C:\Users\ada\.claude\s1")];
         assert_eq!(named(expected, &rules), text);
+    }
+
+    #[test]
+    fn recorded_paths_of_windows_have_drives_in_any_case() {
+        let rules = [(r"E:\ws\app", "/srv/app")];
+        let text = r#""e:\\ws\\app\\src and E:\\ws\\app, not xe:\\ws\\app or :\\ws\\app""#;
+        let expected = r#""/srv/app/src and /srv/app, not xe:\\ws\\app or :\\ws\\app""#;
+        assert_eq!(named(text, &rules), expected);
+        assert_eq!(named(r":\\ws\\app", &rules), r":\\ws\\app");
     }
 
     #[test]

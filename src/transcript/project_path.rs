@@ -3,6 +3,8 @@
 //! A path of Windows begins with a drive or with two backslashes. In such paths capital letters do not count, and both
 //! separators mean the same; `\\?\` at the beginning means nothing. All other paths are compared byte by byte.
 
+use std::borrow::Cow;
+
 /// What stands before a path of Windows that is taken literally.
 const LITERAL: &str = r"\\?\";
 const LITERAL_SHARE: &str = r"\\?\UNC\";
@@ -12,6 +14,22 @@ pub(crate) fn is_windows(path: &str) -> bool {
     let drive = matches!(path.as_bytes(), [letter, b':', rest @ ..]
         if letter.is_ascii_alphabetic() && rest.first().is_none_or(|b| is_separator(*b)));
     drive || path.starts_with(r"\\")
+}
+
+/// Returns a path of Windows with slashes and a capital drive letter, so that patterns for paths fit it on any system;
+/// another path as it is.
+pub(crate) fn with_slashes(path: &str) -> Cow<'_, str> {
+    if !is_windows(path) {
+        return Cow::Borrowed(path);
+    }
+    let mut path = path[literal(path)..].replace('\\', "/");
+    if path.as_bytes().get(1) == Some(&b':') {
+        path[..1].make_ascii_uppercase();
+    } else {
+        // Of the two slashes before a server, one was left.
+        path.insert(0, '/');
+    }
+    Cow::Owned(path)
 }
 
 /// Returns whether two paths name the same folder.
@@ -128,6 +146,20 @@ mod tests {
         assert_eq!(back.as_deref(), Some(r"E:\ws\project\src"));
         let share = moved("/mnt/e/ws/src", "/mnt/e/ws", r"\\wsl.localhost\Debian\ws");
         assert_eq!(share.as_deref(), Some(r"\\wsl.localhost\Debian\ws\src"));
+    }
+
+    #[test]
+    fn project_path_of_windows_has_one_form_for_patterns() {
+        for (path, form) in [
+            (r"e:\ws\src\a.rs", "E:/ws/src/a.rs"),
+            (r"\\?\E:\ws", "E:/ws"),
+            (r"\\server\share\a", "//server/share/a"),
+            (r"\\?\UNC\server\share\a", "//server/share/a"),
+            (r"/home/me/a\b", r"/home/me/a\b"),
+            ("src/a.rs", "src/a.rs"),
+        ] {
+            assert_eq!(with_slashes(path), form, "{path}");
+        }
     }
 
     #[test]

@@ -310,23 +310,44 @@ impl<'a> Side<'a> {
 
 /// Blanks a session's id, and the path that leads to it: a copy is elsewhere.
 fn replaced(line: &[u8], name: &Finder<'_>) -> Vec<u8> {
-    let of_path = |b: &u8| b.is_ascii_alphanumeric() || b"/._-~+@%".contains(b);
     let mut out = Vec::with_capacity(line.len());
     let mut from = 0;
     for at in name.find_iter(line) {
         let before = &line[from..at];
-        let path = before.iter().rev().take_while(|b| of_path(b)).count();
-        let path = if before[before.len() - path..].contains(&b'/') {
-            path
-        } else {
-            0
-        };
-        out.extend_from_slice(&before[..before.len() - path]);
+        out.extend_from_slice(&before[..before.len() - path_length(before)]);
         out.extend_from_slice(ANY);
         from = at + name.needle().len();
     }
     out.extend_from_slice(&line[from..]);
     out
+}
+
+/// Returns how many bytes at the end of a text are the path of a folder, of Unix or of Windows, inside a JSON string.
+fn path_length(text: &[u8]) -> usize {
+    let of_name = |b: u8| b.is_ascii_alphanumeric() || b"._-~+@%".contains(&b);
+    let (mut start, mut has_folder) = (text.len(), false);
+    loop {
+        match text[..start] {
+            [.., b'\\', b'\\'] => (start, has_folder) = (start - 2, true),
+            // A drive, which nothing precedes.
+            [.., drive, b':'] if has_folder && drive.is_ascii_alphabetic() => {
+                start -= 2;
+                break;
+            }
+            [.., b'/'] => (start, has_folder) = (start - 1, true),
+            [.., b] if of_name(b) && !ends_in_escape(&text[..start]) => start -= 1,
+            _ => break,
+        }
+    }
+    if has_folder { text.len() - start } else { 0 }
+}
+
+/// Returns whether a JSON string ends with an escape such as that of a line break.
+fn ends_in_escape(text: &[u8]) -> bool {
+    let Some((b'n' | b'r' | b't' | b'b' | b'f', head)) = text.split_last() else {
+        return false;
+    };
+    head.iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
 }
 
 fn is_uuid(text: &[u8]) -> bool {
@@ -423,6 +444,30 @@ mod tests {
         ] {
             assert_eq!(blanked(text), expected);
         }
+    }
+
+    #[test]
+    fn comparison_ignores_where_the_session_is_on_any_system() {
+        let line = |id: &str, path: &str| {
+            let line = r#"{"type":"user","message":{"content":"saved\nPATH\ntool-results"},"uuid":"u1","sessionId":"ID"}"#;
+            line.replace("PATH", path).replace("ID", id)
+        };
+        let places = [
+            "/home/me/.claude/projects/-p/ID",
+            r"C:\\Users\\me\\.claude\\projects\\C--p\\ID",
+            r"d:\\new\\.claude\\projects\\C--p\\ID",
+            r"\\\\server\\share\\ID",
+            "e:/claude/ID",
+        ];
+        let a = line("session-a", places[0]);
+        for place in places {
+            let b = line("session-b", place);
+            let compared = Comparison::of(&session(&[&a]), &session(&[&b]));
+            assert!(compared.is_empty(), "{place}");
+        }
+        let other = line("session-b", places[1]).replace("saved", "lost");
+        let compared = Comparison::of(&session(&[&a]), &session(&[&other]));
+        assert!(!compared.is_empty());
     }
 
     #[test]

@@ -170,3 +170,50 @@ pub(crate) fn more(home: &Home) -> String {
     let new = all[all.len() - 2..].iter();
     new.flat_map(|l| [l.to_string(), "\n".to_owned()]).collect()
 }
+
+pub(crate) fn called(name: &str) -> &'static Case {
+    CASES.iter().find(|c| c.name == name).expect("a case")
+}
+
+/// Makes a test of each case, which calls a function with it.
+macro_rules! for_each_case {
+    ($check:path) => {
+        $crate::cases::for_each_case! { $check =>
+            in_place => "in place",
+            in_place_with_subagents => "in place, with subagents",
+            repair_in_place => "repair in place",
+            clone => "clone",
+            repair_to_a_new_session => "repair to a new session",
+            undo_in_place => "undo in place",
+            undo_with_subagents => "undo with subagents",
+            undo_a_clone => "undo a clone",
+            redo_in_place => "redo in place",
+            redo_with_subagents => "redo with subagents",
+            redo_a_clone => "redo a clone",
+            remove => "remove",
+            undo_a_removal => "undo a removal",
+            redo_a_removal => "redo a removal",
+            move_project => "move",
+            undo_a_move => "undo a move",
+            redo_a_move => "redo a move",
+            import => "import",
+            import_with_fresh_ids => "import with fresh ids",
+            redo_an_import => "redo an import",
+            archive => "archive",
+            restore => "restore",
+            undo_onto_what_was_added => "undo onto what was added",
+            forget => "forget",
+            to_a_file => "to a file",
+        }
+    };
+    ($check:path => $($name:ident => $case:literal),* $(,)?) => {
+        $(#[test] fn $name() { $check($crate::cases::called($case)); })*
+
+        #[test]
+        fn every_case_is_here() {
+            let all = $crate::cases::CASES.iter().map(|c| c.name);
+            assert_eq!([$($case),*], *all.collect::<Vec<_>>());
+        }
+    };
+}
+pub(crate) use for_each_case;

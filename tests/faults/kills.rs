@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::cases::{CASES, Case};
+use super::cases::{Case, for_each_case};
 use super::world::World;
 
 /// A number from a seed, the next seed with it.
@@ -85,46 +85,9 @@ fn at_random(case: &'static Case) {
 }
 
 /// Each case is a test of its own, so that they run beside one another.
-macro_rules! kills {
-    ($($name:ident => $case:literal),* $(,)?) => {
-        mod step { $(#[test] fn $name() { super::at_every_step(super::called($case)); })* }
-        mod random { $(#[test] fn $name() { super::at_random(super::called($case)); })* }
-
-        #[test]
-        fn every_case_is_here() {
-            assert_eq!([$($case),*], *CASES.iter().map(|c| c.name).collect::<Vec<_>>());
-        }
-    };
+mod step {
+    super::for_each_case!(super::at_every_step);
 }
-
-fn called(name: &str) -> &'static Case {
-    CASES.iter().find(|c| c.name == name).expect("a case")
-}
-
-kills! {
-    in_place => "in place",
-    in_place_with_subagents => "in place, with subagents",
-    repair_in_place => "repair in place",
-    clone => "clone",
-    repair_to_a_new_session => "repair to a new session",
-    undo_in_place => "undo in place",
-    undo_with_subagents => "undo with subagents",
-    undo_a_clone => "undo a clone",
-    redo_in_place => "redo in place",
-    redo_with_subagents => "redo with subagents",
-    redo_a_clone => "redo a clone",
-    remove => "remove",
-    undo_a_removal => "undo a removal",
-    redo_a_removal => "redo a removal",
-    move_project => "move",
-    undo_a_move => "undo a move",
-    redo_a_move => "redo a move",
-    import => "import",
-    import_with_fresh_ids => "import with fresh ids",
-    redo_an_import => "redo an import",
-    archive => "archive",
-    restore => "restore",
-    undo_onto_what_was_added => "undo onto what was added",
-    forget => "forget",
-    to_a_file => "to a file",
+mod random {
+    super::for_each_case!(super::at_random);
 }

@@ -6,6 +6,8 @@ use serde_json::json;
 
 use crate::harness::{Home, SESSION, skipped};
 
+const SETTINGS: &str = ".config/ccsurgery/config.toml";
+
 fn home() -> Home {
     let home = Home::new();
     let session = home
@@ -18,19 +20,21 @@ fn home() -> Home {
         .answer("Done.")
         .title("Haystack");
     home.add(&session);
-    home.write(
-        ".config/ccsurgery/config.toml",
-        "[[plan.tidy]]\nop = 'strip-thinking'\n",
-    );
+    home.write(SETTINGS, "[[plan.tidy]]\nop = 'strip-thinking'\n");
     home.write("work/spring.toml", "");
     home
 }
 
 /// Returns what is offered for the last word.
 fn offered(home: &Home, words: &[&str]) -> Vec<String> {
+    offered_in(home, "fish", words)
+}
+
+fn offered_in(home: &Home, shell: &str, words: &[&str]) -> Vec<String> {
     let arguments = [&["--", "ccsurgery"], words].concat();
-    let command = home.command(&arguments).env("CCSURGERY_COMPLETE", "fish");
-    let run = command.run();
+    let command = home.command(&arguments).env("CCSURGERY_COMPLETE", shell);
+    // Systems differ in where the settings are.
+    let run = command.env("CCSURGERY_CONFIG", home.path(SETTINGS)).run();
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{words:?}");
     run.stdout.lines().map(str::to_owned).collect()
 }
@@ -55,6 +59,23 @@ fn completions_offer_what_can_be_typed() {
     let plans = offered(&home, &["run", ""]);
     assert!(plans[0].starts_with("tidy\t") && plans.contains(&"spring.toml".to_owned()));
     assert!(offered(&home, &["strip"])[0].starts_with("strip-thinking\t"));
+}
+
+#[test]
+fn completions_are_registered_with_powershell() {
+    let home = home();
+    let script = home.run(&["completions", "powershell"]).stdout;
+    for part in [
+        "Register-ArgumentCompleter -Native -CommandName ccsurgery ",
+        "$env:CCSURGERY_COMPLETE = \"powershell\"",
+        "& ccsurgery -- $args",
+    ] {
+        assert!(script.contains(part), "{script}");
+    }
+    assert_eq!(
+        offered_in(&home, "powershell", &["show", "hayst"]),
+        ["5e551000\tHaystack, 1h"]
+    );
 }
 
 #[test]

@@ -46,3 +46,4 @@ mod transforms;
 mod trim;
 mod trim_protection;
 mod ui;
+mod windows_transcript;

@@ -16,7 +16,7 @@ use super::super::error::CliError;
 /// Save it where your shell looks for completions, and start a new shell.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  bash        ccsurgery completions bash > ~/.local/share/bash-completion/completions/ccsurgery\n  zsh         ccsurgery completions zsh > ~/.zfunc/_ccsurgery    with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc\n  fish        ccsurgery completions fish > ~/.config/fish/completions/ccsurgery.fish\n  elvish      ccsurgery completions elvish >> ~/.config/elvish/rc.elv\n  powershell  ccsurgery completions powershell >> $PROFILE"
+    after_help = "Examples:\n  bash        ccsurgery completions bash > ~/.local/share/bash-completion/completions/ccsurgery\n  zsh         ccsurgery completions zsh > ~/.zfunc/_ccsurgery    with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc\n  fish        ccsurgery completions fish > ~/.config/fish/completions/ccsurgery.fish\n  elvish      ccsurgery completions elvish >> ~/.config/elvish/rc.elv\n  powershell  ccsurgery completions powershell | Out-File -Append -Encoding utf8 $PROFILE"
 )]
 pub(crate) struct CompletionsArgs {
     /// The shell
@@ -78,7 +78,9 @@ fn install(shell: Shell) -> &'static str {
         }
         Shell::Fish => "ccsurgery completions fish > ~/.config/fish/completions/ccsurgery.fish",
         Shell::Elvish => "ccsurgery completions elvish >> ~/.config/elvish/rc.elv",
-        Shell::PowerShell => "ccsurgery completions powershell >> $PROFILE",
+        Shell::PowerShell => {
+            "ccsurgery completions powershell | Out-File -Append -Encoding utf8 $PROFILE"
+        }
         _ => {
             "ccsurgery completions bash > ~/.local/share/bash-completion/completions/ccsurgery, or add to ~/.bashrc: source <(ccsurgery completions bash)"
         }

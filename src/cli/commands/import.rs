@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::render::{BOLD, YELLOW, bytes, clean, clean_lines, fit, paint, short_path};
 use crate::store::{
     Arrivals, BundleError, BundledSession, Limits, Locator, Manifest, Operation, Passphrase,
-    Retention, Sessions, Staging, Travel, kept_time, running, unpack,
+    Retention, Sessions, Staging, Travel, kept_time, real_path, running, unpack,
 };
 use crate::surgery::PathMap;
 use crate::view::SessionText;
@@ -172,7 +172,7 @@ fn map_of(args: &ImportArgs, context: &Context, manifest: &Manifest) -> Result<P
 
 /// Returns the real path of a folder, which must exist: Claude Code names projects by that.
 fn existing(dir: &Path) -> Result<String, CliError> {
-    match fs_err::canonicalize(dir) {
+    match real_path(dir) {
         Ok(path) if path.is_dir() => Ok(path.to_string_lossy().into_owned()),
         _ => Err(CliError::refused(
             ErrorKind::NoSuchProject,

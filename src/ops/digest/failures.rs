@@ -189,7 +189,7 @@ impl Failures {
 
     pub(super) fn followed_by_edit(&mut self, path: &str, changed: &str) {
         if let Some(last) = self.current().filter(|l| l.edits.len() < EDITS) {
-            let name = path.rsplit('/').next().unwrap_or(path);
+            let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
             last.edits
                 .entry(name.to_owned())
                 .or_insert_with(|| changed.to_owned());

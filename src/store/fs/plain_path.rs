@@ -7,6 +7,7 @@ use super::sys;
 
 /// Returns the path of a file or folder with all links resolved, as Claude Code names projects: on Windows without the `\\?\`
 /// that the system puts before such paths, where that is possible.
+#[expect(clippy::disallowed_methods, reason = "this is the one place for it")]
 pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     fs_err::canonicalize(path).map(sys::usual_path)
 }

@@ -59,6 +59,18 @@ fn rename_over_replaces_a_file_that_is_read_only() {
 }
 
 #[test]
+fn rename_over_and_make_private_take_long_paths() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let deep = folder.path().join("a".repeat(150)).join("b".repeat(150));
+    fs_err::create_dir_all(&deep).expect("folders");
+    let target = deep.join("target");
+    let temp = tempfile::NamedTempFile::new_in(&deep).expect("a temp file");
+    rename_over(temp.into_temp_path(), &target).expect("to be named");
+    make_private(&target).expect("to be private");
+    assert!(target.is_file());
+}
+
+#[test]
 fn path_bytes_are_read_back() {
     let path = std::path::Path::new("a é/b");
     assert_eq!(path_of_bytes(path_bytes(path)).as_deref(), Some(path));

@@ -132,7 +132,7 @@ pub(super) fn user_sid() -> io::Result<String> {
 
 /// Returns who may do what with a file or folder, as text in Windows' own notation.
 pub(super) fn access_of(path: &Path) -> io::Result<String> {
-    let name = wide(path.as_os_str());
+    let name = wide_path(path)?;
     let mut size = 0;
     // SAFETY: the name ends with 0, and the system writes nothing but the size it needs.
     let asked = unsafe {
@@ -180,7 +180,7 @@ pub(super) fn access_of(path: &Path) -> io::Result<String> {
 
 /// Sets who may do what with a file or folder.
 pub(super) fn set_access(path: &Path, access: &str) -> io::Result<()> {
-    let name = wide(path.as_os_str());
+    let name = wide_path(path)?;
     let access = wide(OsStr::new(access));
     let mut descriptor: PSECURITY_DESCRIPTOR = null_mut();
     // SAFETY: the text ends with 0, and `descriptor` is writable.
@@ -202,7 +202,7 @@ pub(super) fn set_access(path: &Path, access: &str) -> io::Result<()> {
 
 /// Sets the attributes of a file.
 pub(super) fn set_attributes(path: &Path, attributes: u32) -> io::Result<()> {
-    let name = wide(path.as_os_str());
+    let name = wide_path(path)?;
     // SAFETY: the name ends with 0.
     checked(unsafe { SetFileAttributesW(name.as_ptr(), attributes) })
 }
@@ -234,6 +234,23 @@ fn join(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
+/// Returns a path as Windows takes it. A long one is only taken literally, as the standard library does it as well.
+fn wide_path(path: &Path) -> io::Result<Vec<u16>> {
+    const LONG: usize = 240;
+    let path = std::path::absolute(path)?;
+    let name = wide(path.as_os_str());
+    let begins = |text: &str| name.starts_with(&text.encode_utf16().collect::<Vec<_>>());
+    if name.len() < LONG || begins(r"\\?\") || begins(r"\\.\") {
+        return Ok(name);
+    }
+    let (literal, rest) = if begins(r"\\") {
+        (r"\\?\UNC\", &name[2..])
+    } else {
+        (r"\\?\", &name[..])
+    };
+    Ok(literal.encode_utf16().chain(rest.iter().copied()).collect())
+}
+
 /// Returns a text as Windows takes it: in UTF-16, with a 0 at the end.
 fn wide(text: &OsStr) -> Vec<u16> {
     text.encode_wide().chain([0]).collect()
@@ -253,4 +270,26 @@ unsafe fn taken_text(text: *mut u16) -> String {
     // SAFETY: the caller promises that it is to be freed like this; `units` is not used any more.
     unsafe { LocalFree(text.cast()) };
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_path_that_is_long_is_taken_literally() {
+        let taken = |path: &str| {
+            let name = wide_path(Path::new(path)).expect("a path");
+            String::from_utf16(&name[..name.len() - 1]).expect("text")
+        };
+        let long = "a".repeat(250);
+        assert_eq!(taken(r"C:\x\y"), r"C:\x\y");
+        assert_eq!(taken(&format!("C:/x/{long}")), format!(r"\\?\C:\x\{long}"));
+        assert_eq!(
+            taken(&format!(r"\\server\share\{long}")),
+            format!(r"\\?\UNC\server\share\{long}")
+        );
+        let literal = format!(r"\\?\C:\x\{long}");
+        assert_eq!(taken(&literal), literal);
+    }
 }
