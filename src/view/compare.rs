@@ -468,6 +468,8 @@ mod tests {
         ] {
             assert_eq!(blanked(text), expected);
         }
+<<<<<<< HEAD
+=======
     }
 
     #[test]

@@ -164,7 +164,7 @@ fn live_path_has_preserved_messages_after_the_summary() {
             assert_eq!(session.graph().window_start(), 2);
             assert_eq!(session.graph().preserved_end(), Some(6));
             let is_shown = |i| session.graph().is_shown(EntryIx::new(i));
-            assert!(is_shown(EntryIx::new(2)) && !is_shown(EntryIx::new(1)));
+            assert!(is_shown(2) && !is_shown(1));
             assert_eq!(session.turns().len(), 3);
         }
     }
