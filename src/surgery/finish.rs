@@ -23,7 +23,7 @@ pub struct Finish {
     pub name_leaf: bool,
     /// The leaf of the original; where the result has another, that must be the newest too.
     pub leaf_was: Option<Id>,
-    /// Whether the leaf of the original led in time, see [`leads_in_time`]: then the leaf of the result does too.
+    /// Whether the newest entry of the original was its leaf or followed it: then the result is like that too.
     pub led_in_time: bool,
     /// The last record of the window, where it is of more than is left.
     pub overstated: Option<Overstated>,
