@@ -30,7 +30,7 @@ pub struct Finish {
     pub name_leaf: bool,
     /// The leaf of the original. If the result has another leaf, that one must be the newest entry.
     pub leaf_was: Option<Id>,
-    /// Whether the leaf of the original led in time, see [`leads_in_time`]: then the leaf of the result does too.
+    /// Whether the newest entry of the original was its leaf or followed it: then the result is like that too.
     pub led_in_time: bool,
     /// The last recorded context size, if it is larger than what is left.
     pub overstated: Option<Overstated>,

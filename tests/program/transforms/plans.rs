@@ -101,7 +101,7 @@ fn one_preview_one_write_one_undo() {
 
       turns          3 →      3
       entries       16 →     17  +1
-      size     14.8 KB → 9.7 KB  −5.1 KB
+      size     14.8 KB → 9.7 KB  −5.0 KB
       window     ~2.4k →  ~1.0k  −1.4k tokens
 
       − turn 1    hidden from the model      ±0 B   ~143 tokens  “which sensors are there?”
