@@ -100,7 +100,7 @@ pub struct Message {
 }
 
 /// What a preview shows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Preview {
     /// The plan.
     pub plan: Plan,
@@ -112,18 +112,6 @@ pub struct Preview {
     pub scroll: usize,
     /// Whether it is being made or carried out.
     pub busy: Option<&'static str>,
-}
-
-impl Default for Preview {
-    fn default() -> Self {
-        Self {
-            plan: Plan::default(),
-            lines: Vec::new(),
-            is_idle: false,
-            scroll: 0,
-            busy: None,
-        }
-    }
 }
 
 /// What an operation made.

@@ -180,7 +180,9 @@ impl Table {
             *rows = rows.iter().map(|r| moved(*r)).collect();
         }
         if let Some((_, rows)) = &mut self.search {
-            rows.iter_mut().for_each(|r| *r = moved(*r));
+            for r in rows {
+                *r = moved(*r);
+            }
         }
         self.open.insert(key);
         self.lay_out();

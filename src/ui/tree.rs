@@ -270,7 +270,8 @@ impl Tree {
                 node.end += added as u32;
             }
         }
-        self.nodes.splice(row + 1..row + 1, nodes);
+        let after = row + 1;
+        self.nodes.splice(after..after, nodes);
         self.asides.extend(items);
         added
     }
