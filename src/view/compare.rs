@@ -468,8 +468,6 @@ mod tests {
         ] {
             assert_eq!(blanked(text), expected);
         }
-<<<<<<< HEAD
-=======
     }
 
     #[test]
