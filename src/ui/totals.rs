@@ -88,6 +88,10 @@ struct Gone {
 impl Gone {
     /// Takes a row away; returns whether the rows below it are gone with it.
     fn take(&mut self, tree: &Tree, node: &Node, fate: Fate) -> bool {
+        // What a subagent wrote is in files of its own.
+        if matches!(node.kind, NodeKind::Subagent | NodeKind::Aside) {
+            return false;
+        }
         let tokens = if node.counts {
             f64::from(node.tokens)
         } else {

@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::cells::ccsurgery;
 use crate::expect;
 use crate::operations::SUMMARY;
+use crate::record::Recording;
 use crate::view::PayloadBlock;
 
 /// The text that the suite gives to `edit`.
@@ -32,7 +33,8 @@ pub(crate) fn prepare(
     };
     let extracted = |range: String| made(&["extract", "--turns", &range]);
     match (operation, turns(case)) {
-        ("graft", Some((first, last))) => {
+        ("graft", Some((_, last))) => {
+            let first = insertion(case).context("too few turns")?;
             let target = extracted(format!("{first}..{}", last - 1))?;
             args.extend(["--from".to_owned(), extracted(last.to_string())?]);
             Ok((args, target))
@@ -51,7 +53,7 @@ pub(crate) fn prepare(
 
 /// The first turns after a compaction and the last one, joined again.
 pub(crate) fn joined(case: &Case) -> Result<Vec<PayloadBlock>> {
-    let (first, _) = turns(case).context("too few turns")?;
+    let first = insertion(case).context("too few turns")?;
     let shown = &case.untouched.shown;
     let from = case
         .turn_at(shown, first)
@@ -73,11 +75,18 @@ pub(crate) fn repeated(case: &Case) -> Result<Vec<PayloadBlock>> {
     Ok([&shown[..at], &last_turn(case)?, &shown[at..]].concat())
 }
 
-/// The last turn a second time, after the first one.
+/// The turn after which a turn is inserted: the first one that is not before a compaction, nor kept by it.
+pub(crate) fn insertion(case: &Case) -> Option<usize> {
+    let (first, last) = turns(case)?;
+    let turn = first.max(case.summarized + 1);
+    (turn < last).then_some(turn)
+}
+
+/// The last turn a second time, after an earlier one.
 pub(crate) fn inserted(case: &Case) -> Result<Vec<PayloadBlock>> {
-    let (first, _) = turns(case).context("too few turns")?;
+    let turn = insertion(case).context("too few turns")?;
     let shown = &case.untouched.shown;
-    let at = case.turn_at(shown, first + 1);
+    let at = case.turn_at(shown, turn + 1);
     let at = at.context("the turn is not shown")?;
     Ok([&shown[..at], &last_turn(case)?, &shown[at..]].concat())
 }
@@ -126,13 +135,22 @@ pub(crate) fn unify(case: &Case, shown: &mut [PayloadBlock]) -> Result<()> {
 }
 
 /// The entries of the recorded transcript.
-fn entries(case: &Case) -> Option<Vec<Value>> {
-    let home = case.recording.pristine().join("home");
-    let path = case.recording.transcript();
-    let path = home.join(path.strip_prefix(case.recording.home()).ok()?);
+fn entries(recording: &Recording) -> Option<Vec<Value>> {
+    let home = recording.pristine().join("home");
+    let path = recording.transcript();
+    let path = home.join(path.strip_prefix(recording.home()).ok()?);
     let text = fs_err::read_to_string(path).ok()?;
     let entries = text.lines().filter_map(|l| serde_json::from_str(l).ok());
     Some(entries.collect())
+}
+
+/// Whether an entry of the conversation has this prompt, typed at rest or while the model worked.
+pub(crate) fn mentions(recording: &Recording, prompt: &str) -> bool {
+    let has = |e: &Value| {
+        let content = &e["message"]["content"];
+        e["attachment"]["prompt"] == prompt || content == prompt || content[0]["text"] == prompt
+    };
+    entries(recording).is_some_and(|entries| entries.iter().any(has))
 }
 
 /// The uuid of the last entry of a kind with this text.
@@ -141,7 +159,7 @@ fn id_of(case: &Case, kind: &str, text: &str) -> Option<String> {
         let content = &e["message"]["content"];
         e["type"] == kind && (content == text || content[0]["text"] == text)
     };
-    let entries = entries(case)?;
+    let entries = entries(&case.recording)?;
     let found = entries.iter().rev().find(has)?;
     Some(found["uuid"].as_str()?.to_owned())
 }
@@ -154,7 +172,7 @@ pub(crate) fn compact_in_turn(case: &Case) -> Option<Vec<String>> {
             .iter()
             .any(|key| !first[*key].is_null() && first[*key] == block[*key])
     };
-    let entries = entries(case)?;
+    let entries = entries(&case.recording)?;
     let mut lines = entries.iter().rev().filter(|e| e["type"] == "assistant");
     let found = lines.find(|e| {
         let content = e["message"]["content"].as_array();

@@ -5,13 +5,13 @@
     reason = "what is unwrapped here is made by the tests themselves"
 )]
 
-use crate::see::home;
+use crate::harness::Home;
+use crate::harness::script::{Script, call, words};
 
 use ccsurgery::ops::{Step, TokenCount, Trim, Trimmed};
 use ccsurgery::session::Session;
 use ccsurgery::surgery::{Refusal, Remedy, Surgery};
 use ccsurgery::window::{Calibration, payload};
-use home::{Home, Script, call, words};
 use serde_json::{Value, json};
 
 const ID: &str = "5e551011-aaaa-4bbb-8ccc-dddddddddddd";
@@ -231,25 +231,25 @@ fn trim_keep_tokens_is_an_option_and_the_reserve_is_reported() {
     }
     turn.script.answer(0, &[words("Done.")]);
     home.put(ID, turn.script.text(), 60);
-    let run = home.run(
+    let run = home.run_on(
         100,
         &["trim", ID, "--to", "6k", "--keep-tokens", "2k", "-n"],
     );
-    assert_eq!(run.code, 0, "{}", run.seen());
-    assert!(run.seen().contains("kept in reserve"), "{}", run.seen());
+    assert_eq!(run.code, 0, "{}", run.page());
+    assert!(run.page().contains("kept in reserve"), "{}", run.page());
     assert!(
-        run.seen().contains("the newest 2.0k tokens stay"),
+        run.page().contains("the newest 2.0k tokens stay"),
         "{}",
-        run.seen()
+        run.page()
     );
-    let run = home.run(
+    let run = home.run_on(
         100,
         &["trim", ID, "--to", "6k", "--keep-tokens", "100k", "-n"],
     );
-    assert_eq!(run.code, 3, "{}", run.seen());
+    assert_eq!(run.code, 3, "{}", run.page());
     assert!(
-        run.seen().contains("--keep-tokens 0 gets it to about"),
+        run.page().contains("--keep-tokens 0 gets it to about"),
         "{}",
-        run.seen()
+        run.page()
     );
 }

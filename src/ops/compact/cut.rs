@@ -125,7 +125,7 @@ fn before_message(session: &Session, name: &str) -> Result<Cut, Refusal> {
     // An answer has a line for each block; any of them names it.
     let message = entries[entry].message_id;
     let is_same = |&p: &u32| {
-        let e = &entries[graph.path()[p as usize] as usize];
+        let e = &entries[graph.path()[p as usize]];
         e.kind == Kind::Assistant && message.is_some() && e.message_id == message
     };
     let first = (0..found).rev().take_while(is_same).last().unwrap_or(found);
@@ -136,7 +136,7 @@ fn before_message(session: &Session, name: &str) -> Result<Cut, Refusal> {
     {
         return Ok(cut);
     }
-    let uuid = |&p: &u32| session.uuid(&entries[graph.path()[p as usize] as usize]);
+    let uuid = |&p: &u32| session.uuid(&entries[graph.path()[p as usize]]);
     let next = steps.iter().find(|&&step| step > first).and_then(uuid);
     Err(Refusal::new(
         "not-between-steps",

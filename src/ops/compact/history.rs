@@ -1,14 +1,15 @@
 //! What becomes of the entries that are summarised: the model is no longer shown them, or they are removed from the file.
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing};
 use crate::surgery::{Action, ChangeKind, InsertAt, Plan};
-use crate::transcript::Kind;
+use crate::transcript::{EntryIx, Kind};
 use crate::view::prompt_text;
 
 /// States that the model is no longer shown what stands before a position of the live path.
 pub(super) fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
     let graph = session.graph();
-    for (i, entry) in session.entries().iter().enumerate() {
+    for (i, entry) in session.numbered() {
         if matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p < position) {
             plan.hide_line(entry.line);
         }
@@ -16,16 +17,16 @@ pub(super) fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
 }
 
 /// Returns the first line of the file that belongs to the kept turns.
-pub(crate) fn first_line(session: &Session, position: u32) -> u32 {
-    let kept = session.entries().iter().enumerate().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
-    kept.map(|(_, e)| e.line).min().unwrap_or(0)
+pub(crate) fn first_line(session: &Session, position: u32) -> LineIx {
+    let kept = session.numbered().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
+    kept.map(|(_, e)| e.line).min().unwrap_or_default()
 }
 
 /// Records what the model is no longer shown, turn by turn.
 pub(super) fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     let (graph, turns) = (session.graph(), session.turns());
     let mut hidden = vec![0; turns.len() + 1];
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if let Standing::Path(p) | Standing::Beside(p) = graph.place(i)
             && p < position
             && e.is_message()
@@ -42,7 +43,7 @@ pub(super) fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
             ChangeKind::PartHiddenFromModel
         };
         let hidden = hidden[turn.number as usize];
-        let e = &session.entries()[turn.prompt as usize];
+        let e = session.entry(turn.prompt);
         let gist = prompt_text(session, e).unwrap_or_default();
         plan.note(session, e, Action::Drop, what, 0, -hidden, gist);
     }
@@ -52,15 +53,15 @@ pub(super) fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
 pub(crate) fn drop_history(
     session: &Session,
     position: u32,
-    keeps: impl Fn(usize) -> bool,
+    keeps: impl Fn(EntryIx) -> bool,
     plan: &mut Plan,
 ) {
     let first_line = if (position as usize) < session.graph().path().len() {
         first_line(session, position)
     } else {
-        u32::MAX
+        LineIx::MAX
     };
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         let goes = match session.graph().place(i) {
             Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => p < position && !keeps(i),
             Standing::Apart => e.line < first_line && !keeps(i),
@@ -122,12 +123,17 @@ pub(super) fn drop_leaf_records(session: &Session, position: u32, spot: InsertAt
     }
 }
 
-/// Separates a prompt that is kept from the results that it arrived before: they hang on the prompt, and are hidden.
-pub(super) fn separate_midstream(session: &Session, position: u32, plan: &mut Plan) {
+/// Separates a prompt at a position from the results that it arrived before, which hang on the prompt. Returns whether
+/// there are any.
+pub(in crate::ops) fn separate_midstream(
+    session: &Session,
+    position: u32,
+    plan: &mut Plan,
+) -> bool {
     let graph = session.graph();
     let inside = |stretch: &&(u32, u32)| stretch.0 < position && position < stretch.1;
     let Some(&(from, to)) = graph.midstream().iter().find(inside) else {
-        return;
+        return false;
     };
     for pair in from.max(1)..=to {
         let path = graph.path();
@@ -135,9 +141,10 @@ pub(super) fn separate_midstream(session: &Session, position: u32, plan: &mut Pl
         else {
             continue;
         };
-        if pair != position && graph.parent(at as usize) != Some(before as usize) {
-            let uuid = session.uuid(&session.entries()[before as usize]);
-            plan.set_parent(at as usize, uuid.as_deref());
+        if pair != position && graph.parent(at) != Some(before) {
+            let uuid = session.uuid(session.entry(before));
+            plan.set_parent(at, uuid.as_deref());
         }
     }
+    true
 }

@@ -11,13 +11,16 @@ use serde::Deserialize;
 
 use crate::session::{Session, TurnSpec};
 use crate::surgery::{ChangeKind, Detail, InsertAt, Plan, Refusal, RefusalKind, Remedy, Transform};
+use crate::transcript::EntryIx;
 use crate::view::prompt_text;
 use crate::window::{Calibration, shown_entries};
 
 use super::agents::agents_gone;
 use super::digest::digest;
 use super::token_count::TokenCount;
-use history::{drop_leaf_records, hide_before, note_hidden, separate_midstream};
+use history::{drop_leaf_records, hide_before, note_hidden};
+
+pub(super) use history::separate_midstream;
 use lines::{Compaction, CompactionLines};
 use refusals::{refuse_compacted, refuse_split_message};
 
@@ -87,7 +90,7 @@ impl Compact {
         let Some(&first) = graph.path().get(position as usize) else {
             return false;
         };
-        if window == 0 && !entries[graph.path()[0] as usize].is_boundary()
+        if window == 0 && !entries[graph.path()[0]].is_boundary()
             || window >= position
             || self.drop_history && window > 0
         {
@@ -97,7 +100,7 @@ impl Compact {
         let mut before = shown.iter().take_while(|&&i| i != first);
         let mut summary = None;
         let only_summary = before.all(|&i| {
-            let e = &entries[i as usize];
+            let e = &entries[i];
             if e.flags.compact_summary() {
                 summary = prompt_text(session, e);
             }
@@ -117,12 +120,12 @@ impl Compact {
         // Messages that the last compaction preserved, and that are kept, stay where they are: the new boundary names them.
         let preserved = preserved_from(session, position);
         let after = position + preserved.len() as u32;
-        let first_kept = path.get(after as usize).map(|&i| i as usize);
+        let first_kept = path.get(after as usize).copied();
         let lines = CompactionLines::new(
             session,
             &Compaction {
                 first_kept,
-                before: path[position as usize - 1] as usize,
+                before: path[position as usize - 1],
                 preserved,
                 summary: &summary,
                 window: self
@@ -186,7 +189,7 @@ impl Transform for Compact {
 }
 
 /// Returns the entries from a position on that the last compaction preserved.
-fn preserved_from(session: &Session, position: u32) -> &[u32] {
+fn preserved_from(session: &Session, position: u32) -> &[EntryIx] {
     let graph = session.graph();
     match graph.preserved_end() {
         Some(end) if position < end => &graph.path()[position as usize..end as usize],

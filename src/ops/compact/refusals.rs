@@ -2,7 +2,7 @@
 
 use crate::session::{Session, Standing};
 use crate::surgery::{Refusal, RefusalKind, Remedy};
-use crate::transcript::{Id, Kind};
+use crate::transcript::{EntryIx, Id, Kind};
 
 /// Refuses a boundary before the last one: it would change nothing.
 pub(super) fn refuse_compacted(session: &Session, position: u32) -> Result<(), Refusal> {
@@ -45,8 +45,8 @@ fn ends_with_preserved(session: &Session, position: u32) -> bool {
 /// them again, together with the rest.
 pub(super) fn refuse_split_message(session: &Session, position: u32) -> Result<(), Refusal> {
     let (before, after) = session.graph().path().split_at(position as usize);
-    let is_answer = |i: &&u32| session.heads()[**i as usize].kind == Kind::Assistant;
-    let message = |i: &u32| session.entries()[*i as usize].message_id;
+    let is_answer = |i: &&EntryIx| session.heads()[**i].kind == Kind::Assistant;
+    let message = |i: &EntryIx| session.entry(*i).message_id;
     let last = before.iter().rfind(is_answer).map(message);
     let next = after.iter().find(is_answer).map(message);
     let graph = session.graph();

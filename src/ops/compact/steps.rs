@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::session::{At, Session, Standing};
-use crate::transcript::{Id, Kind};
+use crate::transcript::{EntryIx, Id, Kind};
 
 /// Returns the positions of the live path, in order, at which the model continues a turn after results: everything before
 /// such a position can be summarised. Claude Code compacts there when the context window is full in the middle of a turn.
@@ -20,7 +20,7 @@ pub(crate) fn step_starts(session: &Session) -> Vec<u32> {
     let mut after_results = false;
     let mut out = Vec::new();
     for (position, &i) in path.iter().enumerate() {
-        let head = heads[i as usize];
+        let head = heads[i];
         let flags = head.flags;
         if turns.next_if_eq(&(position as u32)).is_some() {
             (in_turn, after_results) = (true, false);
@@ -46,7 +46,7 @@ impl Joined {
         let graph = session.graph();
         let length = graph.path().len() as u32;
         let mut joined = Self(vec![0; length as usize + 2]);
-        let place = |entry: u32| match graph.place(entry as usize) {
+        let place = |entry: EntryIx| match graph.place(entry) {
             Standing::Path(p) | Standing::Beside(p) => Some(p),
             _ => None,
         };
@@ -65,7 +65,7 @@ impl Joined {
         }
         let mut messages: FxHashMap<Id, (u32, u32)> = FxHashMap::default();
         for (i, e) in session.entries_of(Kind::Assistant) {
-            if let (Some(id), Some(p)) = (e.message_id.some(), place(i as u32)) {
+            if let (Some(id), Some(p)) = (e.message_id.some(), place(i)) {
                 let span = messages.entry(id).or_insert((p, p));
                 *span = (span.0.min(p), span.1.max(p));
             }
@@ -81,7 +81,7 @@ impl Joined {
             joined.join(0, end - 1);
         }
         // Clients continue at the leaf, so it is kept.
-        if let Some(leaf) = graph.leaf().and_then(|leaf| place(leaf as u32)) {
+        if let Some(leaf) = graph.leaf().and_then(place) {
             joined.join(leaf, length);
         }
         joined.sum()

@@ -73,7 +73,7 @@ impl Account {
         let call = session.calls().of(block);
         let result_at = call.and_then(|c| c.results.first());
         let result = result_at.map(|at| {
-            let line = session.text(&session.entries()[at.entry as usize]);
+            let line = session.text(session.entry(at.entry));
             let text = result_words(session.block(at.block).span.of(line));
             if let Some(typed) = typed_meanwhile(&text) {
                 self.say(turn, Words::Queued(typed.to_owned()));
@@ -81,7 +81,7 @@ impl Account {
             without_client_tags(without_colours(text))
         });
         let details = result_at.map_or(&[][..], |at| {
-            let answer = &session.entries()[at.entry as usize];
+            let answer = session.entry(at.entry);
             answer.result.of(session.text(answer))
         });
         let made = Made {

@@ -72,7 +72,7 @@ fn kept_part(session: &Session, cut: Cut) -> FxHashSet<String> {
         .path()
         .get(cut.position() as usize..end as usize);
     let entries = kept.unwrap_or_default().iter();
-    let uuids = entries.filter_map(|&i| session.uuid(&session.entries()[i as usize]));
+    let uuids = entries.filter_map(|&i| session.uuid(session.entry(i)));
     uuids.collect()
 }
 

@@ -161,7 +161,7 @@ impl Search<'_> {
 fn first_kept(session: &Session, cut: Cut) -> Option<String> {
     let first = session.graph().path().get(cut.position() as usize);
     let first = first.filter(|_| cut.is_inside_turn())?;
-    session.uuid(&session.entries()[*first as usize])
+    session.uuid(session.entry(*first))
 }
 
 /// Returns a compaction whose digest takes as much room as it may.

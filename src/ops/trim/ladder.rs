@@ -198,7 +198,7 @@ impl Search<'_> {
             window > 0
                 && rest
                     .iter()
-                    .all(|&i| session.entries()[i as usize].kind != Kind::Assistant)
+                    .all(|&i| session.entry(i).kind != Kind::Assistant)
         });
         let first = (at + u32::from(over)).max(1);
         let last = (session.turns().len() as u32).saturating_sub(self.protection.turns);

@@ -123,6 +123,7 @@ impl Step {
             Step::Thinking(span) => Box::new(StripThinking {
                 turns: Some((span.first, span.last).into()),
                 keep_last: Some(span.keep_last),
+                ..StripThinking::default()
             }),
             Step::Calls { ids } => Box::new(removal(ids)),
             Step::Compact { .. } => Box::new(self.compaction().unwrap_or_default()),

@@ -2,6 +2,7 @@
 //!
 //! Shared by the replay in `cargo test` and by the programs in `fuzz/`.
 
+use std::collections::BTreeSet;
 use std::hint::black_box;
 
 use ccsurgery::doctor::{Judgement, Version, diagnose};
@@ -50,10 +51,9 @@ pub(crate) fn parse(data: &[u8]) {
 pub(crate) fn index(data: &[u8]) {
     let session = session(data);
     let path = session.graph().path();
-    let mut seen = vec![false; session.entries().len()];
+    let mut seen = BTreeSet::new();
     for &entry in path {
-        let was = std::mem::replace(&mut seen[entry as usize], true);
-        assert!(!was, "an entry is on the live path twice");
+        assert!(seen.insert(entry), "an entry is on the live path twice");
     }
     let shown = payload(&session, None);
     for message in &shown {
@@ -101,8 +101,8 @@ pub(crate) fn transform(data: &[u8]) {
     };
     let transform: Box<dyn Transform> = match choice % 10 {
         0 => Box::new(StripThinking {
-            turns: None,
             keep_last,
+            ..StripThinking::default()
         }),
         1 => Box::new(drop_tools),
         2 => Box::new(DropTools {
