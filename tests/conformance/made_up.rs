@@ -41,8 +41,8 @@ fn summarize_up_to(entries: &mut Vec<Value>) -> Result<()> {
     let uuid = |e: &Value| e["uuid"].clone();
     let kept: Vec<Value> = entries[head..].iter().filter(is_link).map(uuid).collect();
     let before = entries[..head].iter().filter(is_link).map(uuid).next_back();
-    let answers = entries.iter().filter(|e| e["type"] == "assistant");
-    let mut common = answers.last().context("no answer")?.clone();
+    let mut answers = entries.iter().filter(|e| e["type"] == "assistant");
+    let mut common = answers.next_back().context("no answer")?.clone();
     for own in ["message", "requestId", "type", "uuid", "parentUuid"] {
         common
             .as_object_mut()
@@ -83,8 +83,8 @@ fn with(common: &Value, own: Value) -> Value {
 /// Writes the first result of the second turn a second time, right after the first.
 fn write_twice(entries: &mut Vec<Value>) -> Result<()> {
     let is_result = |e: &Value| e["message"]["content"][0]["type"] == "tool_result";
-    let results = entries.iter().enumerate().filter(|(_, e)| is_result(e));
-    let (at, entry) = results.last().context("no result")?;
+    let mut results = entries.iter().enumerate().filter(|(_, e)| is_result(e));
+    let (at, entry) = results.next_back().context("no result")?;
     let again = with(entry, json!({"slug": "a-made-up-slug"}));
     entries.insert(at + 1, again);
     Ok(())

@@ -316,8 +316,8 @@ fn rewrite(transcript: &Path, make_up: MakeUp) -> Result<()> {
     let entries: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
     let mut entries = entries?;
     make_up(&mut entries)?;
-    let lines: String = entries.iter().map(|e| format!("{e}\n")).collect();
-    Ok(fs_err::write(transcript, lines)?)
+    let lines: Vec<String> = entries.iter().map(Value::to_string).collect();
+    Ok(fs_err::write(transcript, lines.join("\n") + "\n")?)
 }
 
 /// The last entry of the model's before the prompt that follows this one.
