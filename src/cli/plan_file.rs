@@ -25,6 +25,7 @@ use super::commands::{
     restore_branch, strip_thinking, title, truncate, uncompact,
 };
 
+use super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::commit_flow::Job;
 use super::context::Context;
 use super::error::{CliError, ErrorKind};
@@ -113,6 +114,23 @@ const OPERATIONS: [Operation; 14] = [
     operation::<graft::GraftOptions>("graft"),
     operation::<redact::RedactOptions>("redact"),
 ];
+
+/// Hands over the job that carries out the steps of a plan.
+pub(super) fn with_job<T>(
+    context: &mut Context,
+    session: SessionArg,
+    operation: &'static str,
+    places: (WriteArgs, InPlaceArgs),
+    steps: Vec<PlanStep>,
+    then: impl FnOnce(&mut Context, Job<'_>) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let (write, in_place) = places;
+    let mut job = Job::new(context, &session, operation, write, in_place)?;
+    for step in steps {
+        step.add_to(context, &mut job)?;
+    }
+    then(context, job)
+}
 
 /// A plan's file.
 #[derive(Debug, Deserialize)]
@@ -351,7 +369,11 @@ fn mistake(operation: &str, error: &clap::Error) -> Mistake {
     let invalid = names(ContextKind::InvalidArg);
     let quoted = |names: &[String]| {
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        names.join(" or ")
+        match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
     };
     let first = invalid.first().cloned();
     match error.kind() {

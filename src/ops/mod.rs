@@ -4,8 +4,6 @@ mod advice;
 mod agents;
 mod clone;
 mod compact;
-mod compact_with;
-mod compaction_lines;
 mod delete;
 mod delete_preserved;
 mod deleted_traces;
@@ -46,8 +44,7 @@ mod window_limit;
 
 pub use advice::{Advisor, Saving, Suggestion, Tried};
 pub use clone::{Clone, fresh_slug};
-pub use compact::Compact;
-pub use compact_with::{CompactWith, Summarizer};
+pub use compact::{Compact, CompactWith, Cut, Summarizer};
 pub use delete::Delete;
 pub use digest::{digest, summarised_text};
 pub use drop_hidden::DropHidden;

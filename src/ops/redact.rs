@@ -5,11 +5,12 @@ use std::borrow::Borrow;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
+use crate::document::LineIx;
 use crate::json::{Edit, Span, elements, lookup, remove_elements};
 use crate::secrets::{Finding, Ledger, Scanner};
 use crate::session::{At, Session};
 use crate::surgery::{Action, ChangeKind, Detail, Excerpt, Plan, Refusal, Transform};
-use crate::transcript::{BlockKind, Entry, EntryHead, Id, Kind, LineState};
+use crate::transcript::{BlockKind, Entry, EntryHead, EntryIx, Id, Kind, LineState};
 
 use super::redact_scope::RedactScope;
 use super::removals::{BlockRemovals, content_lists};
@@ -47,17 +48,16 @@ impl<S: Borrow<Scanner> + Sync, L: Borrow<Ledger>> Transform for Redact<S, L> {
                 continue;
             }
             match session.lines()[line] {
-                LineState::Entry(at) => {
-                    let i = at as usize;
+                LineState::Entry(i) => {
                     let rest = doom_thinking(session, i, found, &mut doomed);
-                    let e = &session.entries()[i];
+                    let e = session.entry(i);
                     if e.kind == Kind::Assistant && rest.iter().any(|f| is_in_content(e, f)) {
                         changed_answers.insert(e.message_id);
                     }
                     self.edit_entry(session, i, rest, &mut plan);
                 }
                 LineState::Opaque => {
-                    plan.edit_line(line as u32, self.edits(&found));
+                    plan.edit_line(line, self.edits(&found));
                 }
                 LineState::Blank => {}
             }
@@ -81,14 +81,14 @@ impl<S: Borrow<Scanner> + Sync, L: Borrow<Ledger>> Transform for Redact<S, L> {
                     .to_owned(),
             );
         }
-        let turn = |&i: &usize| session.turns().of(session.graph(), i);
+        let turn = |&i: &EntryIx| session.turns().of(session.graph(), i);
         if let Some(turn) = unfinished.filter(|u| losers.iter().any(|i| turn(i) == Some(*u))) {
             plan.warnings.push(format!("turn {turn} is unfinished and loses thinking: the API accepts a new prompt, but does not continue that turn"));
         }
-        let has_thinking = |(i, head): (usize, &EntryHead)| {
-            head.flags.thinking() && changed_answers.contains(&session.entries()[i].message_id)
+        let has_thinking = |(i, head): (EntryIx, &EntryHead)| {
+            head.flags.thinking() && changed_answers.contains(&session.entry(i).message_id)
         };
-        if session.heads().iter().enumerate().any(has_thinking) {
+        if session.numbers().zip(session.heads()).any(has_thinking) {
             plan.warnings.push(
                 "answers with thinking have changed: the API may leave out that thinking"
                     .to_owned(),
@@ -108,11 +108,11 @@ impl<S, L: Borrow<Ledger>> Redact<S, L> {
     }
 
     /// Replaces the secrets of an entry. Copies of thinking in the client's own records are removed.
-    fn edit_entry(&self, session: &Session, i: usize, found: Vec<Finding>, plan: &mut Plan) {
+    fn edit_entry(&self, session: &Session, i: EntryIx, found: Vec<Finding>, plan: &mut Plan) {
         if found.is_empty() {
             return;
         }
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         let mut removed = Vec::new();
         let mut emptied = false;
         if !matches!(e.kind, Kind::User | Kind::Assistant) {
@@ -150,9 +150,9 @@ impl<S, L: Borrow<Ledger>> Redact<S, L> {
 }
 
 /// Returns the lines that contain secrets beyond doubt, with these.
-fn secrets_by_line(scanner: &Scanner, session: &Session) -> Vec<(usize, Vec<Finding>)> {
+fn secrets_by_line(scanner: &Scanner, session: &Session) -> Vec<(LineIx, Vec<Finding>)> {
     let document = session.document();
-    let lines = (0..document.lines().len()).into_par_iter();
+    let lines = (0..document.lines().len()).into_par_iter().map(LineIx::new);
     let found = lines.filter_map(|line| {
         let text = document.text(line);
         if !scanner.may_hold(text) {
@@ -172,12 +172,12 @@ fn secrets_by_line(scanner: &Scanner, session: &Session) -> Vec<(usize, Vec<Find
 /// Marks the thinking blocks of an entry that contain a secret, and returns the findings outside of them.
 fn doom_thinking(
     session: &Session,
-    i: usize,
+    i: EntryIx,
     found: Vec<Finding>,
     doomed: &mut BlockRemovals,
 ) -> Vec<Finding> {
-    let e = &session.entries()[i];
-    let first = e.blocks.0;
+    let e = session.entry(i);
+    let first = e.blocks.start();
     let blocks = session.blocks(e);
     let mut rest = Vec::new();
     for finding in found {
@@ -186,8 +186,8 @@ fn doom_thinking(
         });
         match within {
             Some(block) => doomed.add(At {
-                entry: i as u32,
-                block: first + block as u32,
+                entry: i,
+                block: first.plus(block),
             }),
             None => rest.push(finding),
         }

@@ -2,10 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::document::LineIx;
 use crate::json::Span;
 use crate::session::Session;
 use crate::surgery::Refusal;
-use crate::transcript::LineState;
+use crate::transcript::{EntryIx, LineState};
 
 use super::selector::Selector;
 use super::turn_filter::TurnFilter;
@@ -19,9 +20,9 @@ pub(crate) enum RedactScope {
     /// What a selector matches.
     Selected {
         /// Entries that are selected as a whole.
-        entries: FxHashSet<usize>,
+        entries: FxHashSet<EntryIx>,
         /// The blocks of other entries.
-        blocks: FxHashMap<usize, Vec<Span>>,
+        blocks: FxHashMap<EntryIx, Vec<Span>>,
     },
 }
 
@@ -35,10 +36,10 @@ impl RedactScope {
             return Ok(Self::Turns(only.turn_filter(session)?));
         }
         let selection = only.select(session)?;
-        let mut blocks: FxHashMap<usize, Vec<Span>> = FxHashMap::default();
+        let mut blocks: FxHashMap<EntryIx, Vec<Span>> = FxHashMap::default();
         for at in selection.blocks {
             let span = session.block(at.block).span;
-            blocks.entry(at.entry as usize).or_default().push(span);
+            blocks.entry(at.entry).or_default().push(span);
         }
         Ok(Self::Selected {
             entries: selection.entries.into_iter().collect(),
@@ -48,19 +49,19 @@ impl RedactScope {
 
     /// Whether a secret that begins at this byte of a line is replaced. The copies that a client keeps beside the content
     /// of a selected block belong to it.
-    pub(crate) fn holds(&self, session: &Session, line: usize, at: usize) -> bool {
+    pub(crate) fn holds(&self, session: &Session, line: LineIx, at: usize) -> bool {
         if matches!(self, Self::Everything) {
             return true;
         }
-        let Some(LineState::Entry(entry)) = session.lines().get(line) else {
+        let Some(LineState::Entry(entry)) = session.lines().get(line.index()) else {
             return false;
         };
-        let entry = *entry as usize;
+        let entry = *entry;
         match self {
             Self::Everything => true,
             Self::Turns(filter) => filter.holds(session, entry),
             Self::Selected { entries, blocks } => {
-                let content = session.entries()[entry].content.range();
+                let content = session.entry(entry).content.range();
                 let in_blocks = blocks.get(&entry).is_some_and(|spans| {
                     let inside = |span: &Span| span.range().contains(&at);
                     !content.contains(&at) || spans.iter().any(inside)

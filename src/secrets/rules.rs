@@ -6,6 +6,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, StartKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
+use super::keywords::{RULES as COUNT, rule_text};
 use super::sieve::Sieve;
 
 /// A pattern that is compiled when a text first contains one of its rule's keywords.
@@ -182,6 +183,18 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::new(built_in()));
 pub(super) fn built_in() -> Vec<Rule> {
     let file: Option<File> = toml::from_str(include_str!("rules.toml")).ok();
     file.map(|f| f.rules).unwrap_or_default()
+}
+
+/// The built-in rules that were needed so far, each read by itself.
+static READ: [OnceLock<Option<Rule>>; COUNT] = [const { OnceLock::new() }; COUNT];
+
+/// Returns one built-in rule by its number. The tests read all of them, so none is ever missing.
+pub(super) fn built_in_rule(number: usize) -> Option<&'static Rule> {
+    let read = || {
+        let file: File = toml::from_str(rule_text(number)).ok()?;
+        file.rules.into_iter().next()
+    };
+    READ.get(number)?.get_or_init(read).as_ref()
 }
 
 /// Returns the built-in table.

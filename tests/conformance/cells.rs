@@ -307,7 +307,9 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         }
         "restore-branch" => seen.shown.truncate(expected.len()),
         "drop-tools-stub" => expect::notes(&mut seen.shown),
-        "compact" | "compact-drop-history" => expect::summaries(&mut seen.shown),
+        "compact" | "compact-drop-history" | "compact-in-turn" => {
+            expect::summaries(&mut seen.shown);
+        }
         "payload" => expected.retain(|s| !case.is_awaited(s) || seen.shown.contains(s)),
         "truncate-early" => forget_untold(case, &expected, &mut seen.shown),
         name if name.starts_with("drop-tools") || name == "run" => {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::cells::ccsurgery;
+use crate::expect;
 use crate::operations::SUMMARY;
 use crate::record::Recording;
 use crate::view::PayloadBlock;
@@ -161,6 +162,25 @@ fn id_of(case: &Case, kind: &str, text: &str) -> Option<String> {
     let entries = entries(&case.recording)?;
     let found = entries.iter().rev().find(has)?;
     Some(found["uuid"].as_str()?.to_owned())
+}
+
+/// The command line that compacts before the answer that follows the last results.
+pub(crate) fn compact_in_turn(case: &Case) -> Option<Vec<String>> {
+    let first = &case.untouched.shown[expect::last_step(&case.untouched.shown)?].block;
+    let is_it = |block: &Value| {
+        ["text", "thinking", "id", "data"]
+            .iter()
+            .any(|key| !first[*key].is_null() && first[*key] == block[*key])
+    };
+    let entries = entries(&case.recording)?;
+    let mut lines = entries.iter().rev().filter(|e| e["type"] == "assistant");
+    let found = lines.find(|e| {
+        let content = e["message"]["content"].as_array();
+        content.is_some_and(|content| content.first().is_some_and(is_it))
+    })?;
+    let id = found["uuid"].as_str()?;
+    let args = ["compact", "--before", id, "--summary", SUMMARY];
+    Some(args.map(str::to_owned).into())
 }
 
 /// The command line that edits the last prompt.

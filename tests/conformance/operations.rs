@@ -295,6 +295,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         in_place: true,
     },
     Operation {
+        name: "compact-in-turn",
+        args: joins::compact_in_turn,
+        expect: expect::compacted_in_turn,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
         name: "run",
         args: |case| {
             cut(case, "truncate")?;

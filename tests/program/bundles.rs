@@ -5,10 +5,10 @@ use crate::hostile_bundles::{forged, parts};
 use crate::places::{home, without_state};
 use crate::terminal::in_conversation;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use harness::{Home, SESSION, Transcript, assert_private, records, skipped};
+use harness::{Home, SESSION, Transcript, assert_private, in_json, records, skipped};
 use serde_json::{Value, json};
 
 /// A key that every scanner knows.
@@ -23,6 +23,10 @@ fn bundle(home: &Home, more: &[&str]) -> String {
     let run = home.run(&[&["bundle", SESSION, "-f", "-o", &path], more].concat());
     assert_eq!(run.code, 0, "{run:?}");
     path
+}
+
+fn path_in_json(path: &Path) -> String {
+    in_json(&path.to_string_lossy())
 }
 
 fn assert_refused(run: &harness::Run, words: &str) {
@@ -74,18 +78,17 @@ fn import_takes_a_session_with_everything_to_another_machine() {
     assert!(own.join("tool-results/t1.txt").is_file());
     assert!(here.folder().join("memory/MEMORY.md").is_file());
     let text = fs_err::read_to_string(here.transcript(SESSION)).unwrap();
-    let (old, new) = (there.path(""), here.path(""));
-    let (old, new) = (old.to_string_lossy(), new.to_string_lossy());
+    let old = path_in_json(&there.path(""));
     // Only what was said names the other machine.
-    assert_eq!(text.matches(&*old).count(), 1, "{text}");
+    assert_eq!(text.matches(&old).count(), 1, "{text}");
     let lines = records(&here.transcript(SESSION));
     assert_eq!(
         lines[0]["message"]["content"],
-        format!("look at {old}work/notes.txt")
+        format!("look at {}", there.path("work/notes.txt").display())
     );
     let output = here.folder().join(SESSION).join("tool-results/t1.txt");
     assert!(
-        text.contains(&format!("saved to: {}", output.display())),
+        text.contains(&format!("saved to: {}", path_in_json(&output))),
         "{text}"
     );
     let tracked = lines
@@ -93,7 +96,7 @@ fn import_takes_a_session_with_everything_to_another_machine() {
         .find(|l| l["type"] == "file-history-snapshot")
         .unwrap();
     let file = &tracked["snapshot"]["trackedFileBackups"]["notes.txt"];
-    assert_eq!(file["realParentDir"], format!("{new}work"));
+    assert_eq!(file["realParentDir"], *here.project().to_string_lossy());
     assert_eq!(here.run(&["undo", "--yes"]).code, 0);
     let mut after = without_state(&here);
     after.retain(|name, _| !name.ends_with('/'));
@@ -116,7 +119,7 @@ fn import_gives_fresh_ids_where_the_id_is_taken() {
     let text = fs_err::read_to_string(home.transcript(&id)).unwrap();
     let output = home.folder().join(&id).join("tool-results/t1.txt");
     assert!(
-        output.is_file() && text.contains(&*output.to_string_lossy()),
+        output.is_file() && text.contains(&path_in_json(&output)),
         "{text}"
     );
     let (old, new) = (
@@ -170,13 +173,15 @@ fn import_changes_between_windows_and_unix() {
     );
     let text = lines[2].to_string();
     let folder = here.folder_of(&project).join(SESSION);
-    let output = folder.join("tool-results/t1.txt");
+    // Separators follow the system that the session is brought to.
+    let output = folder.join("tool-results").join("t1.txt");
     assert!(
-        output.is_file() && text.contains(&format!("saved to: {}\\n", output.display())),
+        output.is_file() && text.contains(&format!("saved to: {}\\n", path_in_json(&output))),
         "{text}"
     );
     let delta = lines.last().unwrap();
-    assert_eq!(delta["trackingPath"], "src/main.rs");
+    let tracked: PathBuf = ["src", "main.rs"].iter().collect();
+    assert_eq!(delta["trackingPath"], *tracked.to_string_lossy());
     assert_eq!(
         delta["backup"]["realParentDir"],
         *project.join("src").to_string_lossy()

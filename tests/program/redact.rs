@@ -2,6 +2,7 @@
 
 mod old_bytes;
 mod parts;
+mod plans;
 mod questions;
 mod recorded;
 

@@ -102,7 +102,7 @@ pub(crate) fn in_conversation(
             && let Some(at) = seen[from..].find(question)
         {
             from += at + question.len();
-            let _ = write!(input, "{answer}\n");
+            let _ = writeln!(input, "{answer}");
             next = answers.next();
         }
     }

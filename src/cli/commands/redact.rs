@@ -103,13 +103,6 @@ impl StepOptions for RedactOptions {
     }
 }
 
-impl RedactArgs {
-    /// Sets where the result is written.
-    pub(crate) fn set_write(&mut self, write: WriteArgs) {
-        self.write = write;
-    }
-}
-
 /// What was found, and where.
 pub(super) struct Hunt {
     pub(super) targets: Vec<RedactTarget>,
@@ -271,41 +264,33 @@ impl Hunt {
     }
 }
 
-/// Searches one session, and hands over the job that writes a new session without the secrets.
-pub(crate) fn with_copy<T>(
-    args: RedactArgs,
-    context: &mut Context,
-    then: impl FnOnce(&mut Context, Job<'_>) -> Result<T, CliError>,
-) -> Result<T, CliError> {
-    let scanner = sources::scanner(context, &args.options)?;
-    let hunt = hunt(context, &args, scanner)?;
-    with_job(context, args, &hunt, then)
-}
-
 /// Writes a new session without the secrets.
 fn copy(context: &mut Context, args: RedactArgs, hunt: Hunt) -> Result<ExitCode, CliError> {
     let Some(session) = &hunt.session else {
         return Err(CliError::usage("usage", "--all needs --in-place", ""));
     };
-    let secrets = hunt.vault.secrets().len() as u64;
     let dry_run = args.write.dry_run;
     let code = with_job(context, args, &hunt, commit_flow::run)?;
-    if secrets > 0 && !dry_run {
-        let (noun, them) = if secrets == 1 {
-            ("secret", "it")
-        } else {
-            ("secrets", "them")
-        };
-        let note = format!(
-            "{} the original session {} still has {} {noun}. To remove {them} there: ccsurgery redact {} --in-place",
-            paint(YELLOW, "warning:"),
-            clean(&session.id),
-            count(secrets),
-            clean(&session.id)
-        );
-        let _ = std::io::Write::write_fmt(&mut context.err, format_args!("{note}\n"));
+    if !dry_run {
+        warn_about_original(context, &session.id, hunt.vault.secrets().len());
     }
     Ok(code)
+}
+
+/// Reports that the session from which a new one was made still has its secrets.
+fn warn_about_original(context: &mut Context, id: &str, secrets: usize) {
+    let (noun, them) = match secrets {
+        0 => return,
+        1 => ("secret", "it"),
+        _ => ("secrets", "them"),
+    };
+    let id = clean(id);
+    let note = format!(
+        "{} the original session {id} still has {} {noun}. To remove {them} there: ccsurgery redact {id} --in-place",
+        paint(YELLOW, "warning:"),
+        count(secrets as u64),
+    );
+    let _ = std::io::Write::write_fmt(&mut context.err, format_args!("{note}\n"));
 }
 
 /// Makes the job that writes a new session without the secrets that were found.

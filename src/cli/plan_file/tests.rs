@@ -23,7 +23,7 @@ fn plan_has_the_rules_of_the_command_line() {
     let message = step("compact", "");
     assert_eq!(
         message,
-        "plan, line 1: compact needs `at` or `keep-last` too"
+        "plan, line 1: compact needs `at`, `keep-last`, `keep-tokens` or `before` too"
     );
     let message = step("truncate", "");
     assert_eq!(message, "plan, line 1: truncate needs `at` too");

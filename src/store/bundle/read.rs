@@ -151,10 +151,11 @@ pub fn unpack(
     let has_room = |manifest: &Manifest| {
         let needed = manifest.total()?;
         // What is unpacked is copied to its place before it is removed here.
-        match staging.free()? {
-            Some(free) if free / 2 < needed => Err(BundleError::NoRoom { needed, free }),
-            _ => Ok(()),
+        let free = staging.free()?;
+        if free / 2 < needed {
+            return Err(BundleError::NoRoom { needed, free });
         }
+        Ok(())
     };
     each(
         opened(input, passphrase, limits)?,

@@ -34,8 +34,8 @@ impl Staging {
         Config::new(self.path())
     }
 
-    /// Returns how many bytes can be written there; `None` if the system does not report it.
-    pub(super) fn free(&self) -> io::Result<Option<u64>> {
+    /// Returns how many bytes can be written there.
+    pub(super) fn free(&self) -> io::Result<u64> {
         disk::free_space(self.path())
     }
 

@@ -38,24 +38,16 @@ pub(crate) fn create_temp_folder(folder: &Path) -> io::Result<tempfile::TempDir>
     let prefix = own_prefix();
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.tempdir_in(folder).map_err(without_path)
+    sys::prepare_temp_folder(&mut builder);
+    let made = builder.tempdir_in(folder).map_err(without_path)?;
+    sys::make_private(made.path())?;
+    Ok(made)
 }
 
-/// Returns how many bytes the user can write in a folder. Only Unix reports it.
+/// Returns how many bytes the user can write in a folder.
 #[cfg(feature = "bundle")]
-pub(crate) fn free_space(folder: &Path) -> io::Result<Option<u64>> {
-    #[cfg(unix)]
-    {
-        let space = rustix::fs::statvfs(folder)?;
-        Ok(Some(space.f_bavail.saturating_mul(space.f_frsize)))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = folder;
-        Ok(None)
-    }
+pub(crate) fn free_space(folder: &Path) -> io::Result<u64> {
+    sys::free_space(folder)
 }
 
 /// Begins the name of every temp file of this process, so that a later run can tell whose it is.
@@ -278,10 +270,7 @@ pub(crate) fn set_time(path: &Path, time: std::time::SystemTime) -> io::Result<b
         return Ok(false);
     }
     point("time")?;
-    // The owner may set the time of a file that is only open for reading; Windows wants it open for writing.
-    #[cfg(not(unix))]
-    let file = File::options().write(true).open(path)?;
-    file.set_modified(time)?;
+    sys::open_to_set_time(file, path)?.set_modified(time)?;
     Ok(true)
 }
 

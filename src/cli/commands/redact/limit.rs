@@ -1,5 +1,6 @@
 //! A search that is limited to a part of one session.
 
+use crate::document::LineIx;
 use crate::ops::{RedactScope, Selector};
 use crate::session::Session;
 use crate::store::{Found, Located};
@@ -27,7 +28,7 @@ impl Limit {
         let start = lines.get(line).and_then(|l| l.start_in_file());
         start.is_some_and(|start| {
             let at = found.finding.range.start - start as usize;
-            self.scope.holds(&self.session, line, at)
+            self.scope.holds(&self.session, LineIx::new(line), at)
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::store::session_targets;
 use super::super::super::commit_flow::Job;
 use super::super::super::context::Context;
 use super::super::super::error::{CliError, ErrorKind};
-use super::{Hunt, RedactOptions, safe_title, sources};
+use super::{Hunt, RedactOptions, safe_title, sources, warn_about_original};
 
 /// Adds the replacement of secrets to a job that writes a new session.
 pub(in crate::cli) fn add_to(
@@ -29,6 +29,9 @@ pub(in crate::cli) fn add_to(
     let targets = session_targets(&context.config, &job.found, &job.session)?;
     let mut hunt = Hunt::new(targets, scanner).limited(&only, &job.found)?;
     hunt.search_all(context);
+    if !job.write.dry_run && !context.quiet {
+        warn_about_original(context, &job.found.id, hunt.vault.secrets().len());
+    }
     let ledger = Arc::new(Ledger::new(hunt.vault));
     let scanner = Arc::new(hunt.scanner);
     if job.write.title.is_none() && job.write.output.is_none() {

@@ -7,6 +7,7 @@
 //! | writers are held off | a lease: they wait | nothing: changes are noticed afterwards | a share mode: they are refused |
 //! | private | mode 0600 or 0700 | mode 0600 or 0700 | an access list for the user and the system |
 //! | when a process started | `/proc` | `proc_pidinfo` | `GetProcessTimes` |
+//! | free space | `statvfs` | `statvfs` | `GetDiskFreeSpaceEx` |
 //! | which file it is, and its names | inode, link count | inode, link count | file index, link count |
 //!
 //! No other file of the store names a system.

@@ -71,6 +71,14 @@ fn rename_over_and_make_private_take_long_paths() {
 }
 
 #[test]
+#[cfg(feature = "bundle")]
+fn free_space_of_a_folder_is_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(free_space(folder.path()).expect("a number") > 0);
+    assert!(free_space(&folder.path().join("nowhere")).is_err());
+}
+
+#[test]
 fn path_bytes_are_read_back() {
     let path = std::path::Path::new("a é/b");
     assert_eq!(path_of_bytes(path_bytes(path)).as_deref(), Some(path));

@@ -49,6 +49,24 @@ pub(crate) fn prepare_temp(builder: &mut tempfile::Builder<'_, '_>) {
     builder.permissions(Permissions::from_mode(0o600));
 }
 
+/// Gives the temp folders of a builder the mode of private ones.
+#[cfg(feature = "bundle")]
+pub(crate) fn prepare_temp_folder(builder: &mut tempfile::Builder<'_, '_>) {
+    builder.permissions(Permissions::from_mode(0o700));
+}
+
+/// Returns how many bytes the user can write in a folder.
+#[cfg(feature = "bundle")]
+pub(crate) fn free_space(folder: &Path) -> io::Result<u64> {
+    let space = rustix::fs::statvfs(folder)?;
+    Ok(space.f_bavail.saturating_mul(space.f_frsize))
+}
+
+/// Returns the file as it is: its owner may set its time, however it was opened.
+pub(crate) fn open_to_set_time(file: File, _: &Path) -> io::Result<File> {
+    Ok(file)
+}
+
 /// Leaves a temp file as it is: it was private from the beginning.
 pub(crate) fn make_private(_: &Path) -> io::Result<()> {
     Ok(())

@@ -44,6 +44,21 @@ pub(crate) fn special_kind(_: FileType) -> Option<&'static str> {
 /// Does nothing: a temp file is made private after it was created.
 pub(crate) fn prepare_temp(_: &mut tempfile::Builder<'_, '_>) {}
 
+/// Does nothing: a temp folder is made private after it was created.
+#[cfg(feature = "bundle")]
+pub(crate) fn prepare_temp_folder(_: &mut tempfile::Builder<'_, '_>) {}
+
+/// Returns how many bytes the user can write in a folder.
+#[cfg(feature = "bundle")]
+pub(crate) fn free_space(folder: &Path) -> io::Result<u64> {
+    super::windows_calls::free_space(folder)
+}
+
+/// Opens a file again, because its time can only be set if it is open for writing.
+pub(crate) fn open_to_set_time(_: File, path: &Path) -> io::Result<File> {
+    File::options().write(true).open(path)
+}
+
 /// Creates a private folder.
 pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
     std::fs::create_dir(path)?;

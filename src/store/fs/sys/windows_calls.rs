@@ -207,6 +207,17 @@ pub(super) fn set_attributes(path: &Path, attributes: u32) -> io::Result<()> {
     checked(unsafe { SetFileAttributesW(name.as_ptr(), attributes) })
 }
 
+/// Returns how many bytes the user can write in a folder.
+#[cfg(feature = "bundle")]
+pub(super) fn free_space(folder: &Path) -> io::Result<u64> {
+    use windows_sys::Win32::Storage::FileSystem::GetDiskFreeSpaceExW;
+    let name = wide_path(folder)?;
+    let mut free = 0;
+    // SAFETY: the name ends with 0, and `free` is writable; what is not wanted is null.
+    checked(unsafe { GetDiskFreeSpaceExW(name.as_ptr(), &raw mut free, null_mut(), null_mut()) })?;
+    Ok(free)
+}
+
 /// Ignores Ctrl-C from now on.
 #[cfg(feature = "cli")]
 pub(crate) fn ignore_interrupts() {
