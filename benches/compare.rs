@@ -35,7 +35,7 @@ struct Contender {
 enum Run {
     /// A copy by `cp`, and a flush of the copy.
     Copy,
-    /// `ccsurgery` with these arguments.
+    /// `ccsurgery` with these arguments; `{out}` is filled in.
     Own(&'static [&'static str]),
     /// Another program, if it is there; `{file}`, `{id}`, `{home}` and `{out}` are filled in.
     Other(&'static str, &'static [&'static str]),
@@ -45,7 +45,7 @@ enum Run {
 
 const FORK: &str = "import('file://' + process.argv[1]).then(sdk => sdk.forkSession(process.argv[2], {dir: process.argv[3]}))";
 
-const CONTENDERS: [Contender; 15] = [
+const CONTENDERS: [Contender; 18] = [
     Contender {
         name: "cp, flushed",
         run: Run::Copy,
@@ -73,6 +73,29 @@ const CONTENDERS: [Contender; 15] = [
     Contender {
         name: "ccsurgery inspect",
         run: Run::Own(&["inspect"]),
+    },
+    Contender {
+        name: "ccsurgery export",
+        run: Run::Own(&["export", "-q", "-f", "-o", "{out}/page.html"]),
+    },
+    Contender {
+        name: "claude-code-log",
+        run: Run::Other(
+            "claude-code-log",
+            &[
+                "{file}",
+                "-o",
+                "{out}/page.html",
+                "--no-individual-sessions",
+            ],
+        ),
+    },
+    Contender {
+        name: "claude-code-transcripts",
+        run: Run::Other(
+            "claude-code-transcripts",
+            &["json", "{file}", "-o", "{out}"],
+        ),
     },
     Contender {
         name: "jq -c .",
@@ -231,7 +254,8 @@ impl World {
             }
             Run::Own(args) => {
                 let mut command = Command::new(env!("CARGO_BIN_EXE_ccsurgery"));
-                command.args(*args).arg(ID).args(["--project", PROJECT]);
+                command.args(args.iter().map(|a| fill(a)));
+                command.arg(ID).args(["--project", PROJECT]);
                 command
             }
             Run::Other(program, args) => {

@@ -86,7 +86,7 @@ const ROWS: [Row; 26] = [
     ),
     row(
         "title",
-        &["title", "-q", "{f}", "A title"],
+        &["title", "-q", "A title", "{f}"],
         Against::Copy,
         2.0,
     ),
@@ -143,7 +143,7 @@ const ROWS: [Row; 26] = [
     row("uncompact", &["uncompact", "-q", "{f}"], Against::Copy, 2.0),
     row(
         "restore-branch",
-        &["restore-branch", "-q", "{f}", "1"],
+        &["restore-branch", "-q", "1", "{f}"],
         Against::Copy,
         2.0,
     ),
@@ -247,6 +247,19 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// Flushes all files below a folder.
+fn flush(folder: &Path) -> io::Result<()> {
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            flush(&path)?;
+        } else {
+            File::open(&path)?.sync_all()?;
+        }
+    }
+    Ok(())
 }
 
 fn unknown(name: &str) -> io::Error {
@@ -360,7 +373,7 @@ impl World {
             .arg(self.path("kept/."))
             .arg(self.path("out"));
         quiet(command).status()?;
-        File::open(self.path("out").join(format!("{ID}.jsonl")))?.sync_all()?;
+        flush(&self.path("out"))?;
         Ok(start.elapsed())
     }
 
@@ -523,6 +536,34 @@ impl Table {
             println!("  {row} on {shape}: {n:.1}, {share:.1} times its goal");
         }
         self.print_memory(options);
+        if !self.is_small() {
+            self.print_summary(options);
+        }
+    }
+
+    /// Shows the table of the README: for each command the median and the worst of all shapes, as multiples of `cp` with a
+    /// flush.
+    fn print_summary(&self, options: &Options) {
+        println!("\n| | median | worst | on | most memory |\n|---|---:|---:|---|---:|");
+        for (number, row) in options.rows.iter().enumerate() {
+            let ratio = |column: &Column| {
+                let time = median(&column.cells[number].times)?.as_secs_f64();
+                Some((time / median(&column.copy)?.as_secs_f64(), column.shape))
+            };
+            let mut ratios: Vec<(f64, Shape)> = self.columns.iter().filter_map(ratio).collect();
+            ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((worst, shape)) = ratios.last() else {
+                continue;
+            };
+            let memory = self.columns.iter().filter_map(|c| c.cells[number].memory);
+            println!(
+                "| `{}` | {:.1} | {worst:.1} | {} | {:.0} MB |",
+                row.name,
+                ratios[ratios.len() / 2].0,
+                shape.name(),
+                memory.max().unwrap_or_default() as f64 / 1e6,
+            );
+        }
     }
 
     fn heading(&self, first: &str) {

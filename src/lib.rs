@@ -69,6 +69,8 @@ pub mod store;
 pub mod surgery;
 mod threads;
 pub mod transcript;
+#[doc(hidden)]
+pub mod typed_index;
 #[cfg(feature = "ui")]
 #[doc(hidden)]
 pub mod ui;

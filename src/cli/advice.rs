@@ -53,6 +53,14 @@ fn words(suggestion: &Suggestion, id: &str) -> (String, String) {
             ),
             "replace large outputs of old turns by notes".to_owned(),
         ),
+        Suggestion::DropImages => (
+            format!("drop-images {id}"),
+            "replace images and documents by notes".to_owned(),
+        ),
+        Suggestion::DropHidden => (
+            format!("drop-hidden {id}"),
+            "remove what the model is not shown, for good".to_owned(),
+        ),
         Suggestion::DropFailedCalls => (
             format!("drop-tools {id} --errors"),
             "remove calls that failed".to_owned(),
@@ -94,6 +102,11 @@ impl<'a> Advisor<'a> {
         self.inner().on_old_turns(window).map(|t| self.named(t))
     }
 
+    /// Tries to remove what the model is not shown.
+    pub(super) fn on_hidden(&self) -> Option<Tried<'a>> {
+        self.inner().on_hidden().map(|t| self.named(t))
+    }
+
     fn inner(&self) -> ops::Advisor<'a> {
         ops::Advisor {
             session: self.session,
@@ -118,6 +131,8 @@ mod tests {
                 larger_than: 10_000,
                 keep_last: 3,
             },
+            Suggestion::DropImages,
+            Suggestion::DropHidden,
             Suggestion::DropFailedCalls,
             Suggestion::DropTool {
                 tool: "Bash".to_owned(),

@@ -11,8 +11,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
 use super::commands;
-use super::context::columns;
-use super::help;
 
 /// Lossless surgery on Claude Code sessions: look into them, copy, shrink and repair them
 ///
@@ -24,12 +22,7 @@ use super::help;
     bin_name = "ccsurgery",
     version,
     max_term_width = 100,
-    propagate_version = false,
-    help_template = help::overview(
-        &Command::augment_subcommands(clap::Command::new("ccsurgery")),
-        &Global::augment_args(clap::Command::new("ccsurgery")),
-        columns().min(100)
-    )
+    propagate_version = false
 )]
 pub(super) struct Cli {
     #[command(flatten)]
@@ -88,7 +81,7 @@ pub(super) struct Global {
         hide_long_help = true
     )]
     pub(super) quiet: bool,
-    /// List every change in the preview on a line of its own
+    /// List every removed or changed item in the preview on a line of its own
     #[arg(
         short,
         long,

@@ -281,7 +281,7 @@ fn turns(words: &[OsString]) -> Option<Vec<CompletionCandidate>> {
 fn messages(words: &[OsString]) -> Option<Vec<CompletionCandidate>> {
     let (context, _, session) = typed_session(words)?;
     let path = session.graph().path().iter().rev();
-    let entries = path.map(|&i| &session.entries()[i as usize]);
+    let entries = path.map(|&i| session.entry(i));
     let messages = entries.filter(|e| e.is_message()).filter_map(|e| {
         let id: String = session.uuid(e)?.chars().take(8).collect();
         let (what, gist) = entry_summary(&session, e);

@@ -16,7 +16,7 @@ use crate::store::{
 use super::args::{Color, Global};
 use super::error::{CliError, ErrorKind};
 use super::settings::Settings;
-use super::{installed, pager};
+use super::{clock, installed, pager};
 
 /// What a command may use of the world around it.
 #[allow(clippy::struct_excessive_bools)]
@@ -88,7 +88,7 @@ impl Context {
             err: AutoStream::new(io::stderr(), err_choice),
             project,
             working_folder,
-            journal: Journal::new(state, &config, SystemTime::now),
+            journal: Journal::new(state, &config, clock::now),
             config,
             home,
             pager: (!global.no_pager).then(|| pager(&settings)),
@@ -100,7 +100,7 @@ impl Context {
             columns: columns(),
             table_columns: table_columns(),
             show_secrets: global.show_secrets,
-            now: SystemTime::now(),
+            now: clock::now(),
             zone: LocalZone::new(jiff::tz::TimeZone::system),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
             on_screen: io::stdout().is_terminal() && !global.json,
@@ -225,8 +225,16 @@ impl Context {
 
     /// Prints the one JSON document of this run.
     pub(super) fn print_json(&mut self, document: &impl serde::Serialize) -> io::Result<()> {
-        let text = serde_json::to_string(document).map_err(io::Error::other)?;
-        writeln!(self.out, "{}", json_text(&text))
+        let mut text = serde_json::to_string(document).map_err(io::Error::other)?;
+        text.push('\n');
+        self.print_plain(json_text(&text).as_bytes())
+    }
+
+    /// Prints text without any codes for a terminal. `out` would look at each byte for codes to remove, which takes as
+    /// long as masking the text does.
+    pub(super) fn print_plain(&mut self, text: &[u8]) -> io::Result<()> {
+        self.out.flush()?;
+        io::stdout().lock().write_all(text)
     }
 }
 

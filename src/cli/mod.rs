@@ -2,6 +2,7 @@
 
 mod advice;
 mod args;
+mod clock;
 mod commands;
 mod commit_flow;
 mod completing;
@@ -13,6 +14,7 @@ mod installed;
 mod names;
 mod operations;
 mod pager;
+mod parsing;
 mod passphrase;
 mod plain_ui;
 mod plan_file;
@@ -24,6 +26,7 @@ mod report;
 mod report_page;
 mod row_format;
 mod selection;
+mod selector_args;
 mod settings;
 mod shell;
 mod summary;
@@ -33,9 +36,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, FromArgMatches as _};
-
-use args::{Cli, Command};
+use args::Command;
 use context::Context;
 use error::{CliError, report};
 use settings::Settings;
@@ -51,8 +52,7 @@ pub fn main() -> ExitCode {
         Err(error) => (Settings::default(), Some(error)),
     };
     let words = with_default_command(std::env::args_os().collect());
-    let parsed = settings.apply(Cli::command()).try_get_matches_from(words);
-    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let cli = match parsing::parse(words, &settings) {
         Ok(cli) => cli,
         Err(error) => {
             let json = std::env::args_os().any(|a| a == "--json");

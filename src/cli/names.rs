@@ -1,5 +1,6 @@
 //! Sessions as people name them, and what to report when they cannot be found.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
@@ -8,7 +9,7 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use crate::document::Source;
-use crate::render::{YELLOW, age, clean, fit, pad, paint, width};
+use crate::render::{Column, Table, YELLOW, age, clean, fit, paint, short_path};
 use crate::session::Session;
 pub(super) use crate::store::project_of;
 use crate::store::{LocateError, Located, Locator, check_readable};
@@ -228,41 +229,38 @@ pub(super) fn require_data(context: &Context) -> Result<(), CliError> {
     .hint("to try ccsurgery on a made-up session: ccsurgery demo"))
 }
 
+/// The columns of the sessions that may have been meant.
+const CANDIDATES: [Column; 4] = [
+    Column::left(""),
+    Column::right("").optional(2),
+    Column::left("").at_most(28).optional(1),
+    Column::left(""),
+];
+
 /// Adds the sessions that may have been meant: id, age, project, title.
 fn with_candidates(
     context: &Context,
     mut error: CliError,
     rows: &[(Located, Overview)],
 ) -> CliError {
-    let project = |(found, overview): &(Located, Overview)| {
+    let columns = context.columns.saturating_sub(2);
+    let mut table = Table::new(&CANDIDATES, (columns * 2 / 5).clamp(20, 60));
+    let ids: Vec<&str> = rows.iter().map(|(found, _)| found.id.as_str()).collect();
+    for ((found, overview), id) in rows.iter().zip(shortened(&ids)) {
         let folder = || found.folder().display().to_string();
-        clean(&overview.cwd.clone().unwrap_or_else(folder))
-    };
-    let projects: Vec<String> = rows.iter().map(project).collect();
-    let ages: Vec<String> = rows
-        .iter()
-        .map(|(f, _)| age(f.modified, context.now))
-        .collect();
-    let ids: Vec<String> = rows.iter().map(|(f, _)| fit(&clean(&f.id), 36)).collect();
-    let widest = |column: &[String]| column.iter().map(|c| width(c)).max().unwrap_or(0);
-    let (id_width, age_width) = (widest(&ids), widest(&ages));
-    let project_width = widest(&projects).min(context.columns / 3);
-    let room = context
-        .columns
-        .saturating_sub(2 + id_width + 2 + age_width + 2 + project_width + 2)
-        .max(12);
-    for (((found, overview), project), (id, age)) in
-        rows.iter().zip(&projects).zip(ids.iter().zip(&ages))
-    {
-        let line = format!(
-            "{}  {}  {}  {}",
-            pad(id, id_width as i32),
-            pad(age, age_width as i32),
-            pad(&fit(project, project_width), project_width as i32),
-            fit(&context.words(overview.name()), room)
-        );
+        let project = overview.cwd.clone().unwrap_or_else(folder);
+        let project = short_path(Path::new(&project), context.home.as_deref(), 28);
+        table.push(vec![
+            clean(&id).into(),
+            age(found.modified, context.now).into(),
+            clean(&project).into(),
+            context.words(overview.name()).into(),
+        ]);
+    }
+    let text = table.render(columns);
+    for ((found, overview), line) in rows.iter().zip(text.lines()) {
         error.candidates.push(Candidate {
-            line,
+            line: line.to_owned(),
             document: json!({
                 "session_id": found.id,
                 "path": found.path.to_string_lossy(),
@@ -273,4 +271,19 @@ fn with_candidates(
         });
     }
     error
+}
+
+/// Returns the shortest beginning of each id, of at least eight characters, that no other id of the list has.
+pub(super) fn shortened(ids: &[&str]) -> Vec<String> {
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    let common = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count();
+    let mut lengths: BTreeMap<&str, usize> = BTreeMap::new();
+    for (i, id) in sorted.iter().enumerate() {
+        let before = if i > 0 { common(sorted[i - 1], id) } else { 0 };
+        let after = sorted.get(i + 1).map_or(0, |next| common(next, id));
+        lengths.insert(id, before.max(after) + 1);
+    }
+    let short = |id: &&str| id.chars().take(lengths[id].max(8)).collect();
+    ids.iter().map(short).collect()
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::human::{bytes, tokens};
 use crate::ui::{
-    Compaction, Effect, Event, Host, Look, Marks, NodeKind, Stub, Table, Tree, carry_out, content,
+    Compaction, Effect, Event, Host, Look, Marks, Node, NodeKind, Stub, Table, Tree, carry_out,
+    content,
 };
 use crate::view::SessionRow;
 
@@ -301,7 +302,12 @@ impl Plain<'_> {
 fn mark_turns(marks: &mut Marks, tree: &Tree, word: &str, turns: &[u32]) -> Result<(), String> {
     match word {
         "delete" => marks.turns.extend(turns),
-        "thinking" => marks.thinking.extend(turns),
+        "thinking" => {
+            let nodes = tree.nodes.iter();
+            let thinking = nodes.filter(|n| n.kind == NodeKind::Thinking);
+            let meant = thinking.filter(|n| turns.contains(&n.turn));
+            marks.thinking.extend(meant.map(Node::entry));
+        }
         "images" => marks.images.extend(turns),
         "stub" => {
             let calls = tree.nodes.iter().filter(|n| n.kind == NodeKind::Call);
@@ -314,6 +320,7 @@ fn mark_turns(marks: &mut Marks, tree: &Tree, word: &str, turns: &[u32]) -> Resu
             let at = turns.last().copied().unwrap_or(0);
             marks.compaction = Some(Compaction {
                 at,
+                before: None,
                 summary: None,
                 max_tokens: None,
             });

@@ -21,11 +21,11 @@ use crate::ops::StripThinking;
 use crate::surgery::Transform;
 
 use super::commands::{
-    compact, delete, drop_hidden, drop_images, drop_tools, edit, extract, graft, restore_branch,
-    strip_thinking, title, truncate, uncompact,
+    compact, delete, drop_hidden, drop_images, drop_tools, edit, extract, graft, redact,
+    restore_branch, strip_thinking, title, truncate, uncompact,
 };
-use crate::store::SubagentWork;
 
+use super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::commit_flow::Job;
 use super::context::Context;
 use super::error::{CliError, ErrorKind};
@@ -50,6 +50,8 @@ pub(super) enum PlanStep {
     },
     /// Turns of another session are inserted, which has to be found and read first.
     Graft(graft::GraftOptions),
+    /// Secrets are replaced, which are searched for in all files of the session first.
+    Redact(Box<redact::RedactOptions>),
 }
 
 impl PlanStep {
@@ -69,19 +71,12 @@ impl PlanStep {
                 subagents,
             } => (transform, subagents),
             Self::Graft(options) => return graft::add_to(options, context, job),
+            Self::Redact(options) => return redact::add_to(*options, context, job),
         };
         if let Some(strip) = subagents {
             let only = strip.agents(&job.session)?;
-            let before = job.for_subagents.take().map(|work| work.only);
-            job.for_subagents = Some(SubagentWork {
-                transform: Box::new(StripThinking::default()),
-                only: match (before, only) {
-                    (None, only) => only,
-                    (Some(Some(before)), Some(only)) => Some([before, only].concat()),
-                    (Some(_), _) => None,
-                },
-                redact: None,
-            });
+            let work = job.for_subagents.get_or_insert_default();
+            work.add(StripThinking::default(), only);
         }
         job.transforms.push(transform);
         Ok(())
@@ -103,7 +98,7 @@ const fn operation<T: StepOptions>(name: &'static str) -> Operation {
     }
 }
 
-const OPERATIONS: [Operation; 13] = [
+const OPERATIONS: [Operation; 14] = [
     operation::<strip_thinking::StripThinkingOptions>("strip-thinking"),
     operation::<drop_tools::DropToolsOptions>("drop-tools"),
     operation::<drop_images::DropImagesOptions>("drop-images"),
@@ -117,7 +112,25 @@ const OPERATIONS: [Operation; 13] = [
     operation::<restore_branch::RestoreBranchOptions>("restore-branch"),
     operation::<title::TitleOptions>("title"),
     operation::<graft::GraftOptions>("graft"),
+    operation::<redact::RedactOptions>("redact"),
 ];
+
+/// Hands over the job that carries out the steps of a plan.
+pub(super) fn with_job<T>(
+    context: &mut Context,
+    session: SessionArg,
+    operation: &'static str,
+    places: (WriteArgs, InPlaceArgs),
+    steps: Vec<PlanStep>,
+    then: impl FnOnce(&mut Context, Job<'_>) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let (write, in_place) = places;
+    let mut job = Job::new(context, &session, operation, write, in_place)?;
+    for step in steps {
+        step.add_to(context, &mut job)?;
+    }
+    then(context, job)
+}
 
 /// A plan's file.
 #[derive(Debug, Deserialize)]
@@ -356,7 +369,11 @@ fn mistake(operation: &str, error: &clap::Error) -> Mistake {
     let invalid = names(ContextKind::InvalidArg);
     let quoted = |names: &[String]| {
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        names.join(" or ")
+        match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
     };
     let first = invalid.first().cloned();
     match error.kind() {

@@ -1,9 +1,8 @@
 //! Shows what is being done on long runs, and nothing on short ones.
 
-use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -18,25 +17,28 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) struct Progress {
     phases: Option<Sender<String>>,
     thread: Option<JoinHandle<()>>,
-    /// How many bytes are done, and of how many.
-    bytes: Arc<(AtomicU64, AtomicU64)>,
+    bytes: Arc<Bytes>,
 }
 
-/// Counts what is done.
-pub(super) struct Counter(Arc<(AtomicU64, AtomicU64)>);
+/// How many bytes are done, and of how many.
+#[derive(Default)]
+struct Bytes(Mutex<(Arc<AtomicU64>, u64)>);
 
-impl Deref for Counter {
-    type Target = AtomicU64;
+impl Bytes {
+    fn watch(&self, done: Arc<AtomicU64>, total: u64) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (done, total);
+    }
 
-    fn deref(&self) -> &AtomicU64 {
-        &self.0.0
+    fn now(&self) -> (u64, u64) {
+        let watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (watched.0.load(Ordering::Relaxed), watched.1)
     }
 }
 
 impl Progress {
     /// Starts with a first phase; shows nothing at all unless `wanted`.
     pub(super) fn start(wanted: bool, phase: impl Into<String>) -> Self {
-        let (phase, bytes) = (phase.into(), Arc::default());
+        let (phase, bytes) = (phase.into(), Arc::<Bytes>::default());
         if !wanted {
             return Self {
                 phases: None,
@@ -62,10 +64,15 @@ impl Progress {
     }
 
     /// Returns a counter of bytes that are done, of `total`; the part is shown.
-    pub(super) fn count_to(&self, total: u64) -> Counter {
-        self.bytes.0.store(0, Ordering::Relaxed);
-        self.bytes.1.store(total, Ordering::Relaxed);
-        Counter(Arc::clone(&self.bytes))
+    pub(super) fn count_to(&self, total: u64) -> Arc<AtomicU64> {
+        let done = Arc::default();
+        self.watch(&done, total);
+        done
+    }
+
+    /// Shows how many bytes somebody else has counted, of `total`.
+    pub(super) fn watch(&self, done: &Arc<AtomicU64>, total: u64) {
+        self.bytes.watch(Arc::clone(done), total);
     }
 
     /// Clears what was shown.
@@ -87,7 +94,7 @@ impl Drop for Progress {
     }
 }
 
-fn show(phases: &Receiver<String>, mut phase: String, counted: &(AtomicU64, AtomicU64)) {
+fn show(phases: &Receiver<String>, mut phase: String, counted: &Bytes) {
     let started = std::time::Instant::now();
     loop {
         match phases.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
@@ -102,7 +109,7 @@ fn show(phases: &Receiver<String>, mut phase: String, counted: &(AtomicU64, Atom
     }
     bar.enable_steady_tick(Duration::from_millis(100));
     loop {
-        bar.set_message(message(&phase, counted, started.elapsed()));
+        bar.set_message(message(&phase, counted.now(), started.elapsed()));
         match phases.recv_timeout(Duration::from_millis(200)) {
             Ok(next) => phase = next,
             Err(RecvTimeoutError::Disconnected) => break,
@@ -114,11 +121,9 @@ fn show(phases: &Receiver<String>, mut phase: String, counted: &(AtomicU64, Atom
 
 /// Returns what is being done, how much of it is, and how long the rest will take, or how long it has taken if that
 /// is not known.
-fn message(phase: &str, counted: &(AtomicU64, AtomicU64), elapsed: Duration) -> String {
-    let done = counted.0.load(Ordering::Relaxed);
-    let total = counted.1.load(Ordering::Relaxed);
+fn message(phase: &str, counted: (u64, u64), elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
-    match (done, total) {
+    match counted {
         (0, _) => format!("{phase} ({seconds} s)"),
         (done, 0) => format!("{phase}: {} ({seconds} s)", bytes(done)),
         (done, total) => {
@@ -136,10 +141,7 @@ mod tests {
 
     #[test]
     fn progress_shows_bytes_and_time_left() {
-        let shown = |done, total| {
-            let counted = (AtomicU64::new(done), AtomicU64::new(total));
-            message("reading", &counted, Duration::from_secs(2))
-        };
+        let shown = |done, total| message("reading", (done, total), Duration::from_secs(2));
         assert_eq!(shown(0, 0), "reading (2 s)");
         assert_eq!(shown(1_000_000, 0), "reading: 1.0 MB (2 s)");
         assert_eq!(

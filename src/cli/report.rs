@@ -1,11 +1,11 @@
 //! What is reported of an operation: the preview before it, what was made after it, and the JSON document.
 
+mod document;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::Path;
-
-use serde::{Serialize, Serializer};
 
 use crate::ops::ChosenStep;
 use crate::render::{
@@ -22,6 +22,9 @@ use super::context::Context;
 use super::destination::Resume;
 use super::error::CliError;
 use super::report_page;
+use document::{OperationDocument, ResumeDocument, TargetDocument, source_document};
+
+pub(super) use document::step_document;
 
 /// The version of the JSON documents. It grows when a key changes its meaning or goes away.
 pub(super) const SCHEMA: u32 = 1;
@@ -73,6 +76,11 @@ impl<'a> Report<'a> {
                 .chain(outcome.warnings())
                 .collect(),
         }
+    }
+
+    /// The size of the transcript that is written.
+    pub(super) fn written_len(&self) -> u64 {
+        self.figures.1.bytes
     }
 
     /// Takes the size of the file that was written.
@@ -325,85 +333,6 @@ pub(super) fn print_idle(
         warnings: [idle].into_iter().chain(reasons).collect(),
         steps: Vec::new(),
     })
-}
-
-/// The JSON document of a command that writes.
-#[derive(Serialize)]
-struct OperationDocument<'a> {
-    schema: u32,
-    operation: &'a str,
-    dry_run: bool,
-    source: SourceDocument,
-    target: Option<TargetDocument>,
-    resume: Option<ResumeDocument>,
-    before: Figures,
-    after: Figures,
-    changes: &'a [Change],
-    #[serde(serialize_with = "files")]
-    files: &'a [FileRow],
-    warnings: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<StepDocument>,
-}
-
-#[derive(Serialize)]
-struct SourceDocument {
-    session_id: String,
-    path: String,
-}
-
-#[derive(Serialize)]
-struct TargetDocument {
-    session_id: String,
-    path: String,
-    in_place: bool,
-    project: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ResumeDocument {
-    command: String,
-    cwd: Option<String>,
-}
-
-/// A step that the program chose.
-#[derive(Serialize)]
-pub(super) struct StepDocument {
-    operation: &'static str,
-    what: String,
-    tokens: i64,
-    bytes: i64,
-    window_tokens: u64,
-}
-
-fn files<S: Serializer>(files: &[FileRow], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct FileDocument<'a> {
-        path: Cow<'a, str>,
-        action: FileAction,
-    }
-    serializer.collect_seq(files.iter().map(|file| FileDocument {
-        path: file.path.to_string_lossy(),
-        action: file.action,
-    }))
-}
-
-fn source_document(task: &Task<'_>) -> SourceDocument {
-    SourceDocument {
-        session_id: task.found.id.clone(),
-        path: lossy(&task.found.path),
-    }
-}
-
-pub(super) fn step_document(taken: &ChosenStep) -> StepDocument {
-    let difference = |(before, after): (u64, u64)| after as i64 - before as i64;
-    StepDocument {
-        operation: taken.step.transform().name(),
-        what: taken.step.words(),
-        tokens: difference(taken.window),
-        bytes: difference(taken.bytes),
-        window_tokens: taken.window.1,
-    }
 }
 
 /// What a step saves, and the context window after it.

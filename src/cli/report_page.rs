@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::export::{OperationPage, OperationSide, Redactor, TurnFill, operation_page};
-use crate::render::{SessionDiff, clean};
+use crate::export::{OperationPage, OperationSide, Redactor, TurnFill, operation_page, text_page};
+use crate::render::{ComparisonText, Screen, SessionDiff, YELLOW, clean, paint};
 use crate::session::Session;
 use crate::store::{Candidate, PublishError};
 use crate::surgery::{Change, Figures, Verified};
-use crate::view::TurnStats;
+use crate::view::{Compared, Comparison, TurnStats};
 use crate::window::{Calibration, EntryWeights};
 
 use super::commit_flow::Task;
@@ -88,6 +88,57 @@ fn turn_fills(session: &Session, calibration: &Calibration) -> Vec<TurnFill> {
         compacted: turn.compacted,
     };
     turns.map(fill).collect()
+}
+
+/// Writes what a command did, as a page of the text that describes it, if one was asked for. If the command has changed
+/// something, a page that cannot be written must not look like a failure of that.
+pub(super) fn write_text(
+    context: &mut Context,
+    path: Option<&Path>,
+    title: &str,
+    text: &str,
+    is_done: bool,
+) -> Result<(), CliError> {
+    let Some(path) = path else {
+        return Ok(());
+    };
+    match write(context, path, &text_page(title, text)) {
+        Err(error) if is_done => {
+            let note = paint(YELLOW, "warning:");
+            context.tell(&format!(
+                "{note} the report was not written: {}",
+                error.message
+            ));
+            Ok(())
+        }
+        written => written,
+    }
+}
+
+/// Returns what differs between a file's session before and after, for a page.
+pub(super) fn differences(
+    context: &Context,
+    path: &Path,
+    before: &Session,
+    after: &Session,
+) -> String {
+    let id = path.file_stem().unwrap_or_default().to_string_lossy();
+    let compared = |session| Compared {
+        session,
+        session_id: &id,
+        path,
+    };
+    let text = ComparisonText {
+        screen: Screen {
+            columns: COLUMNS,
+            table_columns: COLUMNS,
+            ..context.screen()
+        },
+        a: compared(before),
+        b: compared(after),
+        comparison: &Comparison::of(before, after),
+    };
+    text.render()
 }
 
 /// Writes a page, private and only if no file has its name.

@@ -20,7 +20,7 @@ pub(super) struct SelectionArgs {
     /// project (`@2` the one before it)
     #[arg(value_name = "SESSION")]
     pub(super) sessions: Vec<String>,
-    /// All sessions that were not written for this long: 30d, 12h, 8w
+    /// All sessions that were not used for this long: 30d, 12h, 8w
     #[arg(long, value_name = "AGE", conflicts_with = "sessions")]
     pub(super) older_than: Option<Age>,
     /// All sessions with this text in the title or first prompt, ignoring case

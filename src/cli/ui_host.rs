@@ -4,17 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anstream::adapter::strip_str;
-use clap::{CommandFactory as _, FromArgMatches as _};
-
 use crate::render::clean_lines;
 use crate::store::{Depth, Locator, Stamp, list};
 use crate::surgery::{Detail, Surgery};
 use crate::ui::{Host, Made, OptionValue, Plan, Step, Totals, Tree, shell_line};
 use crate::view::{Conversation, SessionRow};
+use anstream::adapter::strip_str;
 
-use super::args::{Cli, Command, DiffForm, Global, InPlaceArgs, SessionArg, WriteArgs};
-use super::commands::{edit, ls, redact, show, undo};
+use super::args::{DiffForm, Global, InPlaceArgs, SessionArg, WriteArgs};
+use super::commands::{edit, ls, show, undo};
 use super::commit_flow::{self, Job};
 use super::context::Context;
 use super::error::CliError;
@@ -83,36 +81,13 @@ impl UiHost {
             }
             then(context, job)
         };
-        let path = tree.path.to_string_lossy().into_owned();
-        if *plan == Plan::Redact {
-            let mut args = redact_args(context, &path)?;
-            args.set_write(write);
-            return redact::with_copy(args, context, then);
-        }
         let session = SessionArg {
-            session: Some(path),
+            session: Some(tree.path.to_string_lossy().into_owned()),
         };
         let known = OPERATIONS.into_iter().find(|o| *o == plan.operation());
         let operation = known.unwrap_or("run");
-        let mut job = Job::new(context, &session, operation, write, in_place)?;
-        for step in plan_file::parse("the plan", &plan.toml())? {
-            step.add_to(context, &mut job)?;
-        }
-        then(context, job)
-    }
-}
-
-/// Returns the options of `redact` for a session, with the person's own settings.
-fn redact_args(context: &Context, path: &str) -> Result<redact::RedactArgs, CliError> {
-    let words = ["ccsurgery", "redact", path];
-    let parsed = context
-        .settings
-        .apply(Cli::command())
-        .try_get_matches_from(words)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    match parsed.map(|cli| cli.command) {
-        Ok(Command::Redact(args)) => Ok(args),
-        _ => Err(CliError::usage("usage", "redact cannot be run", "")),
+        let steps = plan_file::parse("the plan", &plan.toml())?;
+        plan_file::with_job(context, session, operation, (write, in_place), steps, then)
     }
 }
 
@@ -184,10 +159,10 @@ impl Host for UiHost {
 
     fn forecast(&self, tree: &Tree, plan: &Plan) -> Result<Totals, String> {
         let steps = plan_file::parse("the plan", &plan.toml()).map_err(words)?;
-        // A graft needs another session; it cannot be typed here.
+        // A graft needs another session and cannot be typed here. Placeholders are about as long as secrets.
         let transforms = steps.into_iter().filter_map(|step| match step {
             PlanStep::Change { transform, .. } => Some(transform),
-            PlanStep::Graft(_) => None,
+            PlanStep::Graft(_) | PlanStep::Redact(_) => None,
         });
         let session = (*tree.session).clone();
         let operated = Surgery::on(session)

@@ -1,7 +1,8 @@
 //! What a check is, and what checks look at.
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing};
-use crate::transcript::Entry;
+use crate::transcript::{Entry, EntryIx};
 
 use super::finding::{Finding, Severity};
 use super::version::Versions;
@@ -56,7 +57,7 @@ impl<'a> Survey<'a> {
     }
 
     /// Returns the position on the live path at or beside which an entry is shown.
-    pub fn position(&self, entry: usize) -> Option<u32> {
+    pub fn position(&self, entry: EntryIx) -> Option<u32> {
         match self.session.graph().place(entry) {
             Standing::Path(p) | Standing::Beside(p) => Some(p),
             _ => None,
@@ -64,25 +65,23 @@ impl<'a> Survey<'a> {
     }
 
     /// Returns the entries of the conversation with their indices, those that a compaction hides included.
-    pub fn live(&self) -> impl Iterator<Item = (usize, &'a Entry)> + '_ {
+    pub fn live(&self) -> impl Iterator<Item = (EntryIx, &'a Entry)> + '_ {
         let session = self.session;
         session
-            .entries()
-            .iter()
-            .enumerate()
+            .numbered()
             .filter(|&(i, _)| self.position(i).is_some())
     }
 
     /// Returns the number of an entry's line in the file, from 1.
-    pub fn line(&self, entry: usize) -> u32 {
-        let line = self.session.entries()[entry].line as usize;
+    pub fn line(&self, entry: EntryIx) -> u32 {
+        let line = self.session.entry(entry).line;
         let origin = self.session.document().origin(line);
-        origin.unwrap_or(line) as u32 + 1
+        origin.unwrap_or(line).from_one()
     }
 
     /// Makes a finding about an entry. What the API would refuse is harmless while a compaction hides it.
-    pub fn at(&self, check: &'static Check, entry: usize, message: impl Into<String>) -> Finding {
-        let e = &self.session.entries()[entry];
+    pub fn at(&self, check: &'static Check, entry: EntryIx, message: impl Into<String>) -> Finding {
+        let e = self.session.entry(entry);
         let uuid = self.session.uuid(e);
         let hidden = check.severity == Severity::RefusedByTheApi
             && self
@@ -103,14 +102,15 @@ impl<'a> Survey<'a> {
     }
 
     /// Makes a finding about a line.
-    pub fn at_line(&self, check: &'static Check, line: u32, message: impl Into<String>) -> Finding {
-        let line = self
-            .session
-            .document()
-            .origin(line as usize)
-            .unwrap_or(line as usize);
+    pub fn at_line(
+        &self,
+        check: &'static Check,
+        line: LineIx,
+        message: impl Into<String>,
+    ) -> Finding {
+        let origin = self.session.document().origin(line);
         Finding {
-            line: line as u32 + 1,
+            line: origin.unwrap_or(line).from_one(),
             ..whole(check, message)
         }
     }
@@ -132,7 +132,7 @@ pub(super) fn whole(check: &'static Check, message: impl Into<String>) -> Findin
 }
 
 /// Returns whether an entry is part of the conversation, even if a compaction hides it.
-pub(crate) fn is_live(session: &Session, entry: usize) -> bool {
+pub(crate) fn is_live(session: &Session, entry: EntryIx) -> bool {
     matches!(
         session.graph().place(entry),
         Standing::Path(_) | Standing::Beside(_)

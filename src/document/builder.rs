@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::document::{AddedPart, AddedText, Document, NO_ORIGIN};
 use super::line::{Ending, Line};
+use super::line_ix::{LineColumn, LineIx};
 use super::line_map::{LineMap, LineSource};
 use crate::json::{Edits, OverlapError, put_in_order};
 
@@ -15,7 +16,7 @@ use crate::json::{Edits, OverlapError, put_in_order};
 pub struct DocumentBuilder<'a> {
     old: &'a Document,
     new: Document,
-    origins: Vec<u32>,
+    origins: Vec<LineIx>,
     map: LineMap,
     /// The texts added so far, and the number of the first of them.
     added: Vec<AddedText>,
@@ -46,26 +47,26 @@ impl<'a> DocumentBuilder<'a> {
     }
 
     /// Takes over line `index` as it is.
-    pub fn keep(&mut self, index: usize) {
+    pub fn keep(&mut self, index: LineIx) {
         let line = self.old.lines[index];
-        self.push(line, LineSource::Kept(index as u32));
+        self.push(line, LineSource::Kept(index));
     }
 
     /// Takes over line `index` with edits.
-    pub fn edit(&mut self, index: usize, mut edits: Edits) -> Result<(), OverlapError> {
+    pub fn edit(&mut self, index: LineIx, mut edits: Edits) -> Result<(), OverlapError> {
         let from = self.old.lines[index];
         let growth = put_in_order(&mut edits)?;
         let len = (from.len() as i64 + growth) as usize;
         let line = self.add(AddedText::edited(from, edits), len, from.ending());
-        self.push(line, LineSource::Edited(index as u32));
+        self.push(line, LineSource::Edited(index));
         Ok(())
     }
 
     /// Takes over line `index` with another text.
-    pub fn replace(&mut self, index: usize, text: &[u8]) {
+    pub fn replace(&mut self, index: LineIx, text: &[u8]) {
         let ending = self.old.lines[index].ending();
         let line = self.add(AddedText::Whole(text.into()), text.len(), ending);
-        self.push(line, LineSource::Edited(index as u32));
+        self.push(line, LineSource::Edited(index));
     }
 
     /// Inserts a new line.
@@ -83,7 +84,7 @@ impl<'a> DocumentBuilder<'a> {
             if from.ending() == Ending::None {
                 let text = AddedText::edited(from, Edits::new());
                 self.new.lines[i] = self.add(text, from.len(), Ending::Lf);
-                self.map.set_edited(i);
+                self.map.set_edited(LineIx::new(i));
             }
         }
         if !self.added.is_empty() {
@@ -93,14 +94,14 @@ impl<'a> DocumentBuilder<'a> {
                 texts: Arc::new(self.added),
             });
         }
-        self.new.origins = Some(self.origins);
+        self.new.origins = Some(LineColumn::new(self.origins));
         (self.new, self.map)
     }
 
     fn push(&mut self, line: Line, source: LineSource) {
         self.new.lines.push(line);
         let origin = source.old_line().and_then(|old| self.old.origin(old));
-        self.origins.push(origin.map_or(NO_ORIGIN, |l| l as u32));
+        self.origins.push(origin.unwrap_or(NO_ORIGIN));
         self.map.push(source);
     }
 
@@ -134,26 +135,26 @@ mod tests {
     fn builder_shares_the_lines_that_it_keeps() {
         let document = Document::from_bytes(*b"a\r\nb\n\nc");
         let mut next = document.derived();
-        next.keep(0);
+        next.keep(LineIx::new(0));
         next.insert(b"new");
-        next.replace(1, b"B");
-        next.keep(2);
-        next.keep(3);
+        next.replace(LineIx::new(1), b"B");
+        next.keep(LineIx::new(2));
+        next.keep(LineIx::new(3));
         let (next, _) = next.finish();
         assert_eq!(next.to_vec(), b"a\r\nnew\nB\n\nc\n");
         assert_eq!(
-            (0..5).map(|i| next.origin(i)).collect::<Vec<_>>(),
-            [Some(0), None, Some(1), Some(2), Some(3)]
+            next.numbers().map(|i| next.origin(i)).collect::<Vec<_>>(),
+            [Some(0), None, Some(1), Some(2), Some(3)].map(|line| line.map(LineIx::new))
         );
         let mut again = next.derived();
-        (1..5).for_each(|i| again.keep(i));
+        next.numbers().skip(1).for_each(|i| again.keep(i));
         let (again, _) = again.finish();
         assert_eq!(again.to_vec(), b"new\nB\n\nc\n");
         let mut changed = document.derived();
-        (0..3).for_each(|i| changed.keep(i));
-        changed.replace(3, b"C");
+        LineIx::first(3).for_each(|i| changed.keep(i));
+        changed.replace(LineIx::new(3), b"C");
         assert_eq!(changed.finish().0.to_vec(), b"a\r\nb\n\nC\n");
-        assert_eq!(again.origin(1), Some(1));
+        assert_eq!(again.origin(LineIx::new(1)), Some(LineIx::new(1)));
         assert_eq!(again.len(), 9);
     }
 
@@ -162,7 +163,7 @@ mod tests {
         fn builder_that_keeps_every_line_only_ends_the_last(bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 1..200)) {
             let document = Document::from_bytes(bytes.clone());
             let mut next = document.derived();
-            (0..document.lines().len()).for_each(|i| next.keep(i));
+            document.numbers().for_each(|i| next.keep(i));
             let mut expected = bytes;
             if !expected.ends_with(b"\n") {
                 expected.push(b'\n');

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::builder::DocumentBuilder;
 use super::line::{Line, Place};
+use super::line_ix::{LineColumn, LineIx};
 use super::line_map::{LineMap, LineSource};
 use super::source::Source;
 use super::split::{LineChunk, split};
@@ -23,7 +24,7 @@ pub struct Document {
     pub(super) added: Vec<AddedPart>,
     pub(super) lines: Vec<Line>,
     /// For each line, the line of the file that it came from; `None` while each line is its own origin.
-    pub(super) origins: Option<Vec<u32>>,
+    pub(super) origins: Option<LineColumn<LineIx>>,
 }
 
 /// The texts that one derivation added.
@@ -50,7 +51,7 @@ pub(super) enum AddedText {
 }
 
 /// The origin of a line that the file does not have.
-pub(super) const NO_ORIGIN: u32 = u32::MAX;
+pub(super) const NO_ORIGIN: LineIx = LineIx::MAX;
 
 impl Document {
     /// Reads the file at `path`.
@@ -96,10 +97,17 @@ impl Document {
         &self.lines
     }
 
+    /// Returns the numbers of the lines in order.
+    pub fn numbers(
+        &self,
+    ) -> impl ExactSizeIterator<Item = LineIx> + DoubleEndedIterator + Clone + use<> {
+        LineIx::first(self.lines.len())
+    }
+
     /// Returns the text of line `index`, without its ending.
     ///
     /// The text of an edited line is put together once and kept.
-    pub fn text(&self, index: usize) -> &[u8] {
+    pub fn text(&self, index: LineIx) -> &[u8] {
         let line = self.lines[index];
         let number = match line.place() {
             Place::File(start) => return self.text_in_file(start, line.len()),
@@ -117,7 +125,7 @@ impl Document {
 
     /// Returns the text of line `index` for a caller that reads many lines once: an edited line is put together in
     /// `buffer` and not kept.
-    pub fn text_in<'a>(&'a self, index: usize, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+    pub fn text_in<'a>(&'a self, index: LineIx, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         self.text_of(self.lines[index], buffer)
     }
 
@@ -160,33 +168,33 @@ impl Document {
     }
 
     /// Returns the line of the file that line `index` came from.
-    pub fn origin(&self, index: usize) -> Option<usize> {
+    pub fn origin(&self, index: LineIx) -> Option<LineIx> {
         match &self.origins {
             None => Some(index),
-            Some(origins) => (origins[index] != NO_ORIGIN).then_some(origins[index] as usize),
+            Some(origins) => Some(origins[index]).filter(|&origin| origin != NO_ORIGIN),
         }
     }
 
     /// Whether line `index` is in the file as it stands here.
-    pub fn is_original(&self, index: usize) -> bool {
+    pub fn is_original(&self, index: LineIx) -> bool {
         self.lines[index].start_in_file().is_some()
     }
 
     /// Maps the lines of this document to those of the file, which has `file_lines` lines.
     pub fn map_from_file(&self, file_lines: usize) -> LineMap {
         let mut map = LineMap::with_old_lines(file_lines);
-        for index in 0..self.lines.len() {
+        for index in self.numbers() {
             map.push(match self.origin(index) {
                 None => LineSource::Inserted,
-                Some(line) if self.is_original(index) => LineSource::Kept(line as u32),
-                Some(line) => LineSource::Edited(line as u32),
+                Some(line) if self.is_original(index) => LineSource::Kept(line),
+                Some(line) => LineSource::Edited(line),
             });
         }
         map
     }
 
     /// Returns the edits by which line `index` was made from another, sorted; `None` if it was not made by edits.
-    pub fn edits(&self, index: usize) -> Option<&[Edit]> {
+    pub fn edits(&self, index: LineIx) -> Option<&[Edit]> {
         match self.lines[index].place() {
             Place::File(_) => None,
             Place::Added(number) => match self.added_text(number) {
@@ -212,38 +220,36 @@ impl Document {
     }
 
     /// Divides the lines into ranges of about `size` bytes, to be worked on in parallel.
-    pub fn pieces(&self, size: usize) -> Vec<Range<usize>> {
+    pub fn pieces(&self, size: usize) -> Vec<Range<LineIx>> {
         let mut out = Vec::new();
-        let (mut from, mut held) = (0, 0);
-        for (i, line) in self.lines.iter().enumerate() {
+        let (mut from, mut held) = (LineIx::default(), 0);
+        for (i, line) in self.numbers().zip(&self.lines) {
             held += line.len();
             if held >= size {
-                out.push(from..i + 1);
-                (from, held) = (i + 1, 0);
+                out.push(from..i.plus(1));
+                (from, held) = (i.plus(1), 0);
             }
         }
-        if from < self.lines.len() {
-            out.push(from..self.lines.len());
+        let end = LineIx::new(self.lines.len());
+        if from < end {
+            out.push(from..end);
         }
         out
     }
 
-    /// Writes lines `from..to` with their endings; neighbours in the file are written at once.
-    pub fn write(&self, from: usize, to: usize, out: &mut impl Write) -> io::Result<()> {
+    /// Writes all lines with their endings; neighbours in the file are written at once.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let mut buffer = Vec::new();
-        let mut at = from;
-        while at < to {
-            let first = self.lines[at];
-            at += 1;
+        let mut lines = self.lines.iter().peekable();
+        while let Some(first) = lines.next() {
             let Some(start) = first.start_in_file() else {
-                out.write_all(self.text_of(first, &mut buffer))?;
+                out.write_all(self.text_of(*first, &mut buffer))?;
                 out.write_all(first.ending().bytes())?;
                 continue;
             };
             let mut end = start + first.raw_len();
-            while at < to && self.lines[at].start_in_file() == Some(end) {
-                end += self.lines[at].raw_len();
-                at += 1;
+            while let Some(next) = lines.next_if(|next| next.start_in_file() == Some(end)) {
+                end += next.raw_len();
             }
             out.write_all(&self.source.bytes()[start as usize..end as usize])?;
         }
@@ -253,8 +259,7 @@ impl Document {
     /// Returns all bytes; for tests and small documents.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.len() as usize);
-        self.write(0, self.lines.len(), &mut out)
-            .expect("writing to memory cannot fail");
+        self.write(&mut out).expect("writing to memory cannot fail");
         out
     }
 }
@@ -268,7 +273,8 @@ mod tests {
     #[test]
     fn document_tells_line_endings_apart() {
         let document = Document::from_bytes(*b"a\r\n\r\n\nb");
-        let seen: Vec<_> = (0..4)
+        let lines = document.numbers();
+        let seen: Vec<_> = lines
             .map(|i| (document.text(i), document.lines()[i].ending()))
             .collect();
         assert_eq!(
@@ -291,13 +297,13 @@ mod tests {
     fn document_maps_its_lines_to_the_file() {
         let file = Document::from_bytes(*b"a\nb\nc\n");
         let mut next = file.derived();
-        next.replace(0, b"A");
-        next.keep(2);
+        next.replace(LineIx::new(0), b"A");
+        next.keep(LineIx::new(2));
         let (next, first) = next.finish();
         let mut last = next.derived();
         last.insert(b"new");
-        last.keep(0);
-        last.keep(1);
+        last.keep(LineIx::new(0));
+        last.keep(LineIx::new(1));
         let (last, second) = last.finish();
         assert_eq!(last.map_from_file(3), first.then(&second));
     }

@@ -1,28 +1,30 @@
 //! Which line of a new document came from which line of the old one.
 
+use super::line_ix::{LineColumn, LineIx};
+
 /// Where a line of a new document came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineSource {
     /// This line of the old document, unchanged.
-    Kept(u32),
+    Kept(LineIx),
     /// This line of the old document, with another text or another ending.
-    Edited(u32),
+    Edited(LineIx),
     /// Nowhere: the line is new.
     Inserted,
 }
 
 impl LineSource {
     /// Returns the line of the old document, unless the line is new.
-    pub fn old_line(self) -> Option<usize> {
+    pub fn old_line(self) -> Option<LineIx> {
         match self {
-            LineSource::Kept(line) | LineSource::Edited(line) => Some(line as usize),
+            LineSource::Kept(line) | LineSource::Edited(line) => Some(line),
             LineSource::Inserted => None,
         }
     }
 }
 
 /// Marks an old line that the new document does not have.
-const REMOVED: u32 = u32::MAX;
+const REMOVED: LineIx = LineIx::MAX;
 
 /// Maps the lines of a new document to those of the document it was built from, and back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +32,9 @@ pub struct LineMap {
     /// For each new line, where it came from.
     sources: Vec<LineSource>,
     /// For each old line, the new line it became, or [`REMOVED`].
-    new_lines: Vec<u32>,
+    new_lines: LineColumn<LineIx>,
     /// One past the last old line that was used.
-    next_old: usize,
+    next_old: LineIx,
     in_order: bool,
 }
 
@@ -41,8 +43,8 @@ impl LineMap {
     pub(super) fn with_old_lines(old: usize) -> Self {
         Self {
             sources: Vec::with_capacity(old),
-            new_lines: vec![REMOVED; old],
-            next_old: 0,
+            new_lines: LineColumn::filled(REMOVED, old),
+            next_old: LineIx::default(),
             in_order: true,
         }
     }
@@ -51,16 +53,16 @@ impl LineMap {
     pub(super) fn push(&mut self, source: LineSource) {
         if let Some(old) = source.old_line() {
             self.in_order &= self.next_old <= old;
-            self.next_old = old + 1;
-            self.new_lines[old] = self.sources.len() as u32;
+            self.next_old = old.plus(1);
+            self.new_lines[old] = LineIx::new(self.sources.len());
         }
         self.sources.push(source);
     }
 
     /// Records that a line which was kept has another ending now.
-    pub(super) fn set_edited(&mut self, line: usize) {
+    pub(super) fn set_edited(&mut self, line: LineIx) {
         if let LineSource::Kept(old) = self.sources[line] {
-            self.sources[line] = LineSource::Edited(old);
+            self.sources[line.index()] = LineSource::Edited(old);
         }
     }
 
@@ -70,13 +72,13 @@ impl LineMap {
     }
 
     /// Returns the line that line `old` of the old document became, unless it was removed.
-    pub fn new_line(&self, old: usize) -> Option<usize> {
-        (self.new_lines[old] != REMOVED).then_some(self.new_lines[old] as usize)
+    pub fn new_line(&self, old: LineIx) -> Option<LineIx> {
+        Some(self.new_lines[old]).filter(|&line| line != REMOVED)
     }
 
     /// Returns how many lines the old document had.
     pub fn old_len(&self) -> usize {
-        self.new_lines.len()
+        self.new_lines.values().len()
     }
 
     /// Whether every line of the old document occurs at most once, and in the same order.
@@ -104,22 +106,29 @@ impl LineMap {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Document;
+    use super::super::{Document, LineIx};
     use super::LineSource::{Edited, Inserted, Kept};
+
+    fn line(number: usize) -> LineIx {
+        LineIx::new(number)
+    }
 
     #[test]
     fn line_map_leads_both_ways() {
         let document = Document::from_bytes(*b"a\nb\nc\nd");
         let mut next = document.derived();
-        next.keep(0);
+        next.keep(line(0));
         next.insert(b"new");
-        next.replace(2, b"C");
-        next.keep(3);
+        next.replace(line(2), b"C");
+        next.keep(line(3));
         let (_, map) = next.finish();
         // The last line had no ending and got one.
-        assert_eq!(map.sources(), [Kept(0), Inserted, Edited(2), Edited(3)]);
-        let back: Vec<_> = (0..4).map(|old| map.new_line(old)).collect();
-        assert_eq!(back, [Some(0), None, Some(2), Some(3)]);
+        assert_eq!(
+            map.sources(),
+            [Kept(line(0)), Inserted, Edited(line(2)), Edited(line(3))]
+        );
+        let back: Vec<_> = document.numbers().map(|old| map.new_line(old)).collect();
+        assert_eq!(back, [Some(line(0)), None, Some(line(2)), Some(line(3))]);
         assert!(map.is_in_order());
     }
 
@@ -128,18 +137,21 @@ mod tests {
         let document = Document::from_bytes(*b"a\nb\nc\n");
         let mut first = document.derived();
         first.insert(b"new");
-        first.replace(0, b"A");
-        first.keep(1);
-        first.keep(2);
+        first.replace(line(0), b"A");
+        first.keep(line(1));
+        first.keep(line(2));
         let (middle, first) = first.finish();
         let mut second = middle.derived();
-        second.keep(0);
-        second.keep(1);
-        second.replace(3, b"C");
+        second.keep(line(0));
+        second.keep(line(1));
+        second.replace(line(3), b"C");
         let (_, second) = second.finish();
         let both = first.then(&second);
-        assert_eq!(both.sources(), [Inserted, Edited(0), Edited(2)]);
-        assert_eq!((both.new_line(0), both.new_line(1)), (Some(1), None));
+        assert_eq!(both.sources(), [Inserted, Edited(line(0)), Edited(line(2))]);
+        assert_eq!(
+            (both.new_line(line(0)), both.new_line(line(1))),
+            (Some(line(1)), None)
+        );
     }
 
     #[test]
@@ -147,8 +159,8 @@ mod tests {
         let document = Document::from_bytes(*b"a\nb\n");
         for order in [[0, 0], [1, 0]] {
             let mut next = document.derived();
-            for line in order {
-                next.keep(line);
+            for number in order {
+                next.keep(line(number));
             }
             assert!(!next.finish().1.is_in_order(), "{order:?}");
         }

@@ -5,6 +5,7 @@
 mod builder;
 mod document;
 mod line;
+mod line_ix;
 mod line_map;
 mod source;
 mod split;
@@ -12,6 +13,7 @@ mod split;
 pub use builder::DocumentBuilder;
 pub use document::Document;
 pub use line::{Ending, Line};
+pub use line_ix::{LineColumn, LineIx};
 pub use line_map::{LineMap, LineSource};
 pub use source::{FileKind, NotAFile, Source};
 pub use split::LineChunk;

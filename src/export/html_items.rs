@@ -235,7 +235,7 @@ impl ItemWriter<'_> {
             .data
             .filter(|_| media.bytes <= INLINE_IMAGE && FORMATS.contains(&format));
         let data = data.and_then(|(line, span)| {
-            let line = self.session.document().text(line as usize);
+            let line = self.session.document().text(line);
             let data = std::str::from_utf8(span.of(line)).ok()?.trim_matches('"');
             let is_base64 = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
             data.bytes().all(is_base64).then_some(data)

@@ -10,6 +10,7 @@ use crate::view::{CallItem, Conversation, ItemContent, TurnItem};
 use super::ansi::plain_text;
 use super::cut::cut_output;
 use super::html_items::short_time;
+use super::page::beginning;
 use super::redactor::Redactor;
 use super::{ExportDetail, ExportOptions, Exportable};
 
@@ -23,7 +24,7 @@ pub fn markdown_file(
     redactor: &Redactor,
 ) -> String {
     let conversation = &exported.conversation;
-    let title = plain_text(&redactor.text(&conversation.title)).replace('\n', " ");
+    let title = beginning(&plain_text(&redactor.text(&conversation.title)));
     let mut writer = Writer {
         exported,
         options,

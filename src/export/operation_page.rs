@@ -9,7 +9,7 @@ use crate::view::SessionText;
 use super::ansi::{output_html, plain_text};
 use super::chart::{Bar, bar_chart};
 use super::cut::cut_to;
-use super::page::document;
+use super::page::{beginning, document};
 use super::redactor::Redactor;
 
 /// How many bytes of the differences are part of the page.
@@ -60,7 +60,7 @@ pub struct OperationPage<'a> {
 
 /// Returns what an operation did as a page that needs nothing else.
 pub fn operation_page(page: &OperationPage<'_>, redactor: &Redactor) -> String {
-    let title = plain_text(&redactor.text(page.title));
+    let title = beginning(&plain_text(&redactor.text(page.title)));
     let heading = format!("{}: {title}", page.operation);
     let body = html! {
         header {

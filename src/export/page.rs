@@ -28,13 +28,13 @@ const FILTERS: [(&str, &str); 7] = [
     ("note", "Notes"),
 ];
 
-/// The longest text of a prompt in the index.
+/// The longest title, and the longest text of a prompt in the index.
 const INDEX_TEXT: usize = 100;
 
 /// Returns a conversation as a page.
 pub fn html_page(exported: &Exportable<'_>, options: ExportOptions, redactor: &Redactor) -> String {
     let conversation = &exported.conversation;
-    let title = plain_text(&redactor.text(&conversation.title));
+    let title = beginning(&plain_text(&redactor.text(&conversation.title)));
     let writer = ItemWriter {
         exported,
         options,

@@ -5,7 +5,7 @@ use crate::surgery::{Detail, Forecast, Transform};
 use crate::window::{Calibration, Category, EntryWeights};
 
 use super::compact::DIGEST_BYTES;
-use super::{Compact, DropTools, SizeSpec, StripThinking};
+use super::{Compact, DropHidden, DropImages, DropTools, SizeSpec, StripThinking};
 
 /// An operation that is worth trying.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum Suggestion {
         /// How many turns at the end stay as they are.
         keep_last: u32,
     },
+    /// Replace all images and documents by notes.
+    DropImages,
     /// Remove calls that failed.
     DropFailedCalls,
     /// Remove the calls of one tool in old turns.
@@ -35,6 +37,8 @@ pub enum Suggestion {
         /// The tokens in the context window now.
         window: u64,
     },
+    /// Remove what the model is not shown.
+    DropHidden,
 }
 
 impl Suggestion {
@@ -51,6 +55,8 @@ impl Suggestion {
                 keep_last: Some(keep_last),
                 ..DropTools::default()
             }),
+            Self::DropImages => Box::new(DropImages::default()),
+            Self::DropHidden => Box::new(DropHidden::default()),
             Self::DropFailedCalls => Box::new(DropTools {
                 errors: true,
                 ..DropTools::default()
@@ -124,9 +130,17 @@ impl Advisor<'_> {
                 keep_last: KEPT,
             })
         };
+        let images = || self.tried(Suggestion::DropImages);
         let errors = || self.tried(Suggestion::DropFailedCalls);
-        let ((strip, stub), errors) = rayon::join(|| rayon::join(strip, stub), errors);
-        [strip, stub, errors].into_iter().flatten().collect()
+        let ((strip, stub), (images, errors)) =
+            rayon::join(|| rayon::join(strip, stub), || rayon::join(images, errors));
+        let tried = [strip, stub, images, errors].into_iter().flatten();
+        tried.collect()
+    }
+
+    /// Tries to remove what the model is not shown.
+    pub fn on_hidden(&self) -> Option<Tried> {
+        self.tried(Suggestion::DropHidden)
     }
 
     /// Tries to remove the calls of the tool whose results are largest. A tool with an unusual name is

@@ -5,15 +5,13 @@ use rustc_hash::FxHashSet;
 use crate::json::{decode, lookup};
 use crate::session::Session;
 use crate::surgery::Plan;
+use crate::transcript::{EntryIx, Flags};
 
-/// The ids of subagents whose results are in entries that `chosen` names by index.
-pub(crate) fn launched(session: &Session, chosen: impl Fn(usize) -> bool) -> Vec<String> {
-    let some = session.flags_of_any().agent();
-    let entries = if some { session.entries() } else { &[] };
-    entries
-        .iter()
-        .enumerate()
-        .filter(|(i, e)| e.flags.agent() && chosen(*i))
+/// The ids of subagents whose results are in entries that are `chosen`.
+pub(crate) fn launched(session: &Session, chosen: impl Fn(EntryIx) -> bool) -> Vec<String> {
+    session
+        .entries_with(Flags::agent)
+        .filter(|(i, _)| chosen(*i))
         .filter_map(|(_, e)| {
             let result = e.result.of(session.text(e));
             let raw = lookup(result, &["agentId"])?.of(result);
@@ -24,7 +22,7 @@ pub(crate) fn launched(session: &Session, chosen: impl Fn(usize) -> bool) -> Vec
 
 /// Subagents that only entries which go have launched.
 pub(crate) fn agents_gone(session: &Session, plan: &Plan) -> Vec<String> {
-    let goes = |i: usize| plan.drops(session.entries()[i].line);
+    let goes = |i: EntryIx| plan.drops(session.entry(i).line);
     let mut gone = launched(session, goes);
     if gone.is_empty() {
         return gone;

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::session::{At, Session, Standing, turn_end};
 use crate::surgery::{ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Transform, Words};
-use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
+use crate::transcript::{Block, BlockIx, BlockKind, Entry, EntryIx, Id, Kind};
 
 use super::agents::agents_gone;
 use super::delete_preserved::keep_preserved;
@@ -12,7 +12,7 @@ use super::deleted_traces::{Lines, drop_traces, warn_of_written_files};
 use super::drop_tools::{doom_thinking, drop_companions, drop_field};
 use super::placeholder::{prompt_for, replace_prompt};
 use super::queued_prompts::keep_in_place;
-use super::removals::{BlockRemovals, Copies, drop_duplicates, holds_copies, remove_copies};
+use super::removals::{BlockRemovals, Copies, holds_copies, remove_copies};
 use super::selector::{Selection, Selector, block_text};
 use super::truncate::{Truncate, note as note_removed};
 
@@ -48,8 +48,7 @@ impl Transform for Delete {
         } else {
             self.plan_content(session, &mut plan)?;
         }
-        drop_duplicates(session, &mut plan);
-        keep_preserved(session, &mut plan)?;
+        keep_preserved(session, &plan)?;
         plan.dropped_agents = agents_gone(session, &plan);
         plan.takes_files = true;
         Ok(plan)
@@ -87,7 +86,7 @@ impl Delete {
         if let Some(prompt) = placeholder {
             replace_prompt(session, prompt, plan);
         }
-        for (i, e) in session.entries().iter().enumerate() {
+        for (i, e) in session.numbered() {
             let (Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p)) =
                 session.graph().place(i)
             else {
@@ -121,19 +120,19 @@ impl Delete {
         let messages: FxHashSet<Id> = selection
             .blocks
             .iter()
-            .map(|at| &entries[at.entry as usize])
+            .map(|at| &entries[at.entry])
             .filter(|e| e.kind == Kind::Assistant)
             .filter_map(|e| e.message_id.some())
             .collect();
         // Second copies are removed further down, together with those of the thinking.
-        let is_own = |at: &At| !holds_copies(&entries[at.entry as usize]);
+        let is_own = |at: &At| !holds_copies(&entries[at.entry]);
         selection.blocks.retain(is_own);
         let thinking = doom_thinking(session, &messages, &mut selection.blocks);
         refuse_all(session, &selection)?;
         for entry in placeholders(session, &selection) {
             replace_prompt(session, entry, plan);
             selection.entries.retain(|&i| i != entry);
-            selection.blocks.retain(|at| at.entry as usize != entry);
+            selection.blocks.retain(|at| at.entry != entry);
         }
         let mut doomed = BlockRemovals::default();
         selection.blocks.iter().for_each(|&at| doomed.add(at));
@@ -166,9 +165,9 @@ impl Delete {
         selection: &mut Selection,
         plan: &mut Plan,
     ) -> Result<(), Refusal> {
-        let is_spared = |i: usize| is_compaction(&session.entries()[i]);
+        let is_spared = |i: EntryIx| is_compaction(session.entry(i));
         let before = selection.blocks.len() + selection.entries.len();
-        selection.blocks.retain(|at| !is_spared(at.entry as usize));
+        selection.blocks.retain(|at| !is_spared(at.entry));
         selection.entries.retain(|&i| !is_spared(i));
         if before == selection.blocks.len() + selection.entries.len() {
             return Ok(());
@@ -197,7 +196,7 @@ fn cut_before(session: &Session, first: u32, last: u32) -> Result<Option<Plan>, 
     };
     let end = turn_end(session, kept) as usize;
     let mut rest = session.graph().path()[end..].iter();
-    if last != turns.len() as u32 || rest.any(|&i| session.heads()[i as usize].is_boundary()) {
+    if last != turns.len() as u32 || rest.any(|&i| session.heads()[i].is_boundary()) {
         return Ok(None);
     }
     let at = kept.number.into();
@@ -222,8 +221,8 @@ fn refuse_unfinished(session: &Session, selection: &Selection) -> Result<(), Ref
     let Some(turn) = session.unfinished_turn() else {
         return Ok(());
     };
-    let in_turn = |i: usize| session.turns().of(session.graph(), i) == Some(turn);
-    let mut touched = selection.blocks.iter().map(|at| at.entry as usize);
+    let in_turn = |i: EntryIx| session.turns().of(session.graph(), i) == Some(turn);
+    let mut touched = selection.blocks.iter().map(|at| at.entry);
     if !touched.any(in_turn) && !selection.entries.iter().any(|&i| in_turn(i)) {
         return Ok(());
     }
@@ -237,8 +236,8 @@ fn refuse_unfinished(session: &Session, selection: &Selection) -> Result<(), Ref
 /// Refuses to delete every message that the model is shown.
 fn refuse_all(session: &Session, selection: &Selection) -> Result<(), Refusal> {
     let gone = Vanishing::new(session, selection);
-    let mut path = session.graph().path().iter().map(|&i| i as usize);
-    if path.any(|i| session.entries()[i].is_message() && !gone.contains(session, i)) {
+    let mut path = session.graph().path().iter().copied();
+    if path.any(|i| session.entry(i).is_message() && !gone.contains(session, i)) {
         return Ok(());
     }
     Err(Refusal::new(
@@ -250,8 +249,8 @@ fn refuse_all(session: &Session, selection: &Selection) -> Result<(), Refusal> {
 
 /// The entries that a selection removes as a whole.
 struct Vanishing {
-    blocks: FxHashSet<u32>,
-    entries: FxHashSet<usize>,
+    blocks: FxHashSet<BlockIx>,
+    entries: FxHashSet<EntryIx>,
 }
 
 impl Vanishing {
@@ -260,7 +259,7 @@ impl Vanishing {
             selection
                 .entries
                 .iter()
-                .all(|&i| i < session.entries().len())
+                .all(|i| i.index() < session.entries().len())
         );
         Self {
             blocks: selection.blocks.iter().map(|at| at.block).collect(),
@@ -268,15 +267,15 @@ impl Vanishing {
         }
     }
 
-    fn contains(&self, session: &Session, entry: usize) -> bool {
-        let (from, to) = session.entries()[entry].blocks;
+    fn contains(&self, session: &Session, entry: EntryIx) -> bool {
+        let blocks = session.entry(entry).blocks;
         self.entries.contains(&entry)
-            || from < to && (from..to).all(|block| self.blocks.contains(&block))
+            || !blocks.is_empty() && blocks.numbers().all(|block| self.blocks.contains(&block))
     }
 }
 
 /// Returns the deleted prompts after which an answer would come first, or directly follow another answer.
-fn placeholders(session: &Session, selection: &Selection) -> Vec<usize> {
+fn placeholders(session: &Session, selection: &Selection) -> Vec<EntryIx> {
     let gone = Vanishing::new(session, selection);
     // Other lines of an answer can stand beside the path, where the model is shown them too.
     let answers = session.entries_of(Kind::Assistant);
@@ -286,8 +285,8 @@ fn placeholders(session: &Session, selection: &Selection) -> Vec<usize> {
     let beside: FxHashSet<Id> = beside.filter_map(|(_, e)| e.message_id.some()).collect();
     let mut out = Vec::new();
     let (mut before, mut prompt) = (None, None);
-    for i in session.graph().path().iter().map(|&i| i as usize) {
-        let e = &session.entries()[i];
+    for i in session.graph().path().iter().copied() {
+        let e = session.entry(i);
         if e.is_boundary() {
             (before, prompt) = (None, None);
         }
@@ -314,10 +313,7 @@ fn placeholders(session: &Session, selection: &Selection) -> Vec<usize> {
 fn described(session: &Session, entry: &Entry, block: &Block) -> (ChangeKind, Excerpt) {
     let tool = || {
         let made = session.calls().of(block)?.uses.first()?;
-        let (entry, block) = (
-            &session.entries()[made.entry as usize],
-            session.block(made.block),
-        );
+        let (entry, block) = (session.entry(made.entry), session.block(made.block));
         Some(session.tool_name(entry, block).as_ref().into())
     };
     match block.kind {
@@ -353,7 +349,7 @@ fn described(session: &Session, entry: &Entry, block: &Block) -> (ChangeKind, Ex
 
 /// Returns the calls of which a plan drops a line.
 fn calls_of_dropped(session: &Session, plan: &Plan) -> FxHashSet<Id> {
-    let is_gone = |at: &At| plan.drops(session.entries()[at.entry as usize].line);
+    let is_gone = |at: &At| plan.drops(session.entry(at.entry).line);
     let calls = session.calls().iter();
     let gone = calls.filter(|call| call.uses.iter().chain(&call.results).any(is_gone));
     gone.map(|call| call.id).collect()

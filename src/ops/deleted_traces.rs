@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing};
 use crate::surgery::{ChangeKind, Plan};
 use crate::transcript::{Entry, Id, Kind};
@@ -15,16 +16,16 @@ const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
 /// The lines of the file between the first and the last deleted one; empty by default.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Lines(Option<(u32, u32)>);
+pub(super) struct Lines(Option<(LineIx, LineIx)>);
 
 impl Lines {
     /// Makes the range include a line.
-    pub(super) fn extend_to(&mut self, line: u32) {
+    pub(super) fn extend_to(&mut self, line: LineIx) {
         let (first, last) = self.0.unwrap_or((line, line));
         self.0 = Some((first.min(line), last.max(line)));
     }
 
-    fn contains(self, line: u32) -> bool {
+    fn contains(self, line: LineIx) -> bool {
         self.0
             .is_some_and(|(first, last)| (first..=last).contains(&line))
     }
@@ -34,7 +35,7 @@ impl Lines {
 /// between the deleted lines, requests and subagents that are stored in the transcript itself.
 pub(super) fn drop_traces(session: &Session, lines: Lines, plan: &mut Plan) {
     let prompts = deleted_prompts(session, plan);
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if plan.drops(e.line) {
             continue;
         }
@@ -70,7 +71,7 @@ fn is_trace(session: &Session, e: &Entry, lines: Lines, prompts: &[String], plan
     match e.kind {
         Kind::FileHistorySnapshot | Kind::FileHistoryDelta | Kind::Summary => {
             let named = e.refers_to.some().and_then(|id| session.find(id));
-            named.is_some_and(|n| plan.drops(session.entries()[n].line))
+            named.is_some_and(|n| plan.drops(session.entry(n).line))
         }
         Kind::LastPrompt => repeats("lastPrompt"),
         Kind::QueueOperation => lines.contains(e.line) || repeats("content"),
@@ -104,7 +105,7 @@ pub(super) fn warn_of_written_files(session: &Session, calls: &FxHashSet<Id>, pl
         let Some(made) = call.uses.first() else {
             continue;
         };
-        let entry = &session.entries()[made.entry as usize];
+        let entry = session.entry(made.entry);
         let block = session.block(made.block);
         if WRITERS.contains(&&*session.tool_name(entry, block)) && !call.failed(session) {
             files.extend(file_of(session, entry, block));

@@ -2,10 +2,11 @@
 
 use serde::Deserialize;
 
+use crate::document::LineIx;
 use crate::json::lookup;
 use crate::session::{Session, Standing};
 use crate::surgery::{ChangeKind, Detail, Plan, Refusal, Transform};
-use crate::transcript::{Entry, Kind};
+use crate::transcript::{Entry, EntryColumn, EntryIx, Kind};
 use crate::window::shown_entries;
 
 use super::agents::agents_gone;
@@ -37,21 +38,27 @@ impl Transform for DropHidden {
             // In a subagent's transcript, nothing shows what is hidden.
             return Ok(plan);
         }
-        let mut shown = vec![false; session.entries().len()];
+        let mut shown = EntryColumn::filled(false, session.entries().len());
         for entry in shown_entries(session) {
-            shown[entry as usize] = true;
+            shown[entry] = true;
         }
         let history = graph.window_start().min(kept);
         if history > 0 {
             drop_history(session, history, |i| shown[i], &mut plan);
+            if !plan.is_empty() {
+                plan.warnings.push(
+                    "the result has no turns from before the compaction: `uncompact` cannot bring them back"
+                        .to_owned(),
+                );
+            }
         }
         let abandoned = AbandonedCompactions::of(session);
         let kept_line = if (kept as usize) < graph.path().len() {
             first_line(session, kept)
         } else {
-            u32::MAX
+            LineIx::MAX
         };
-        for (i, e) in session.entries().iter().enumerate() {
+        for (i, e) in session.numbered() {
             if plan.drops(e.line) {
                 continue;
             }
@@ -90,13 +97,13 @@ impl Transform for DropHidden {
 /// Compactions that were abandoned by a rewind to before them: they follow an entry of the path, but are not on it.
 struct AbandonedCompactions {
     /// By entry, the position of the path at which its compaction leaves it.
-    positions: Vec<Option<u32>>,
+    positions: EntryColumn<Option<u32>>,
 }
 
 impl AbandonedCompactions {
     fn of(session: &Session) -> Self {
         let (entries, graph) = (session.entries(), session.graph());
-        let mut positions = Vec::new();
+        let mut positions: EntryColumn<Option<u32>> = EntryColumn::default();
         for (i, e) in session.boundaries() {
             let follows = e.refers_to.some().and_then(|id| session.find(id));
             let (Standing::Apart, Some(follows)) = (graph.place(i), follows) else {
@@ -107,7 +114,9 @@ impl AbandonedCompactions {
                 Standing::Apart => positions.get(follows).copied().flatten(),
                 Standing::Metadata => None,
             };
-            positions.resize(entries.len(), None);
+            if positions.values().is_empty() {
+                positions = EntryColumn::filled(None, entries.len());
+            }
             let mut below = vec![i];
             while let Some(at) = below.pop() {
                 if positions[at].is_none() {
@@ -119,7 +128,7 @@ impl AbandonedCompactions {
         Self { positions }
     }
 
-    fn leaves_at(&self, entry: usize) -> Option<u32> {
+    fn leaves_at(&self, entry: EntryIx) -> Option<u32> {
         self.positions.get(entry).copied().flatten()
     }
 }

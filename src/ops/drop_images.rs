@@ -6,7 +6,7 @@ use crate::human::bytes;
 use crate::json::{Edit, Span, elements, encode, lookup};
 use crate::session::{Session, TurnRange};
 use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, Transform};
-use crate::transcript::{Block, BlockKind, Kind};
+use crate::transcript::{Block, BlockKind, EntryIx, Kind};
 
 use super::drop_tools::drop_field;
 use super::turn_filter::TurnFilter;
@@ -33,7 +33,7 @@ impl Transform for DropImages {
         let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
         let unfinished = session.unfinished_turn();
         let mut plan = Plan::default();
-        for (i, e) in session.entries().iter().enumerate() {
+        for (i, e) in session.numbered() {
             // The model has not seen the images of an unfinished turn yet.
             let awaited =
                 unfinished.is_some() && session.turns().of(session.graph(), i) == unfinished;
@@ -71,8 +71,8 @@ impl Transform for DropImages {
 }
 
 /// Replaces what an attachment has: blocks of a prompt that was typed while the model worked, or a mentioned picture.
-fn drop_attached(session: &Session, index: usize, plan: &mut Plan) {
-    let text = session.text(&session.entries()[index]);
+fn drop_attached(session: &Session, index: EntryIx, plan: &mut Plan) {
+    let text = session.text(session.entry(index));
     let lists = [&["attachment", "prompt"][..], &["attachment", "content"]];
     let lists = lists.into_iter().filter_map(|path| lookup(text, path));
     let mut blocks: Vec<Span> = lists.flat_map(|list| media_of(text, list)).collect();
@@ -112,7 +112,7 @@ fn mentioned_picture(text: &[u8]) -> Option<Span> {
 }
 
 /// Replaces an image or document by a note, if that makes it smaller.
-fn replace(session: &Session, index: usize, span: Span, plan: &mut Plan) {
+fn replace(session: &Session, index: EntryIx, span: Span, plan: &mut Plan) {
     replace_by(session, index, span, plan, |words| {
         format!(r#"{{"type":"text","text":{words}}}"#)
     });
@@ -121,12 +121,12 @@ fn replace(session: &Session, index: usize, span: Span, plan: &mut Plan) {
 /// Replaces an image or document by a note that `form` makes of its words, which are JSON already.
 fn replace_by(
     session: &Session,
-    index: usize,
+    index: EntryIx,
     span: Span,
     plan: &mut Plan,
     form: impl Fn(&str) -> String,
 ) {
-    let e = &session.entries()[index];
+    let e = session.entry(index);
     let raw = span.of(session.text(e));
     let image = lookup(raw, &["type"]).is_some_and(|s| s.of(raw) == b"\"image\"");
     let kind = if image {

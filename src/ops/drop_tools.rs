@@ -6,14 +6,13 @@ use std::sync::Arc;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Deserialize;
 
 use crate::json::{Edit, decode, fields_around, lookup_around, remove_field};
 use crate::session::{At, Call, Session, Standing, TurnRange};
 use crate::surgery::{
     Action, ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Remedy, Transform, Words,
 };
-use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
+use crate::transcript::{Block, BlockKind, Entry, EntryColumn, EntryIx, Id, Kind};
 
 use super::agents::agents_gone;
 use super::drop_images::{is_media, media_in};
@@ -22,14 +21,17 @@ use super::queued_prompts::keep_in_place;
 use super::removals::{
     BlockRemovals, Copies, holds_copies, may_hold_copies, remove_copies, thinking_id,
 };
+use super::selector::Selector;
+use super::selector_calls::find_call;
 use super::stub::plan_stubs;
+use super::token_count::TokenCount;
+use super::trim::newest_from;
 use super::turn_filter::TurnFilter;
 
 /// Removes calls together with their results, wherever each half is.
 ///
 /// All criteria that are given must match; with none, every call matches.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DropTools {
     /// Names of tools, as globs.
     pub tool: Vec<String>,
@@ -37,6 +39,12 @@ pub struct DropTools {
     pub id: Vec<String>,
     /// Only in these turns.
     pub turns: Option<TurnRange>,
+    /// Only in these messages, by the uuid of a line or the beginning of one.
+    pub message: Vec<String>,
+    /// Only calls whose input or output matches this regular expression.
+    pub matching: Option<String>,
+    /// Only calls on these files, as globs.
+    pub path: Vec<String>,
     /// Only calls larger than this, input and output together; for stubs, the output alone.
     pub larger_than: Option<SizeSpec>,
     /// Only calls that failed.
@@ -45,6 +53,8 @@ pub struct DropTools {
     pub without_images: bool,
     /// Leaves this many last turns alone, and earlier calls that have results or related entries in them.
     pub keep_last: Option<u32>,
+    /// Leaves the newest content that has this many tokens alone, and earlier calls that have results in it.
+    pub keep_tokens: Option<TokenCount>,
     /// Keeps the pair, and replaces the output by a note.
     pub stub: bool,
     /// Lines of an output that stay before the note.
@@ -102,21 +112,6 @@ impl std::str::FromStr for SizeSpec {
     }
 }
 
-impl<'de> Deserialize<'de> for SizeSpec {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Number(u64),
-            Text(String),
-        }
-        match Written::deserialize(deserializer)? {
-            Written::Number(n) => Ok(Self(n)),
-            Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
-        }
-    }
-}
-
 impl Transform for DropTools {
     fn name(&self) -> &'static str {
         "drop-tools"
@@ -153,27 +148,21 @@ impl DropTools {
 
     /// Returns the calls that match all criteria.
     fn choose<'a>(&self, session: &'a Session, plan: &mut Plan) -> Result<Vec<&'a Call>, Refusal> {
-        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
+        let newest = self
+            .keep_tokens
+            .map(|TokenCount(tokens)| newest_from(session, tokens));
+        let scope = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?
+            .up_to(newest.unwrap_or(u32::MAX));
         let globs = self.globs()?;
-        let ids: FxHashSet<Id> = self.id.iter().map(|i| Id::of(i.as_bytes())).collect();
-        if let Some(unknown) = self.id.iter().find(|i| {
-            session
-                .calls()
-                .find(Id::of(i.as_bytes()))
-                .is_none_or(|c| c.uses.is_empty())
-        }) {
-            return Err(Refusal::with(
-                RefusalKind::NoSuchCall,
-                format!("the session has no call `{unknown}`"),
-                [Remedy::ListCalls],
-            )
-            .as_usage());
-        }
+        let ids = self.id.iter().map(|id| find_call(session, id));
+        let ids = ids.collect::<Result<FxHashSet<Id>, Refusal>>()?;
+        let among = self.selected(session)?;
         let unfinished = session.unfinished_turn();
-        let kept = self
+        let mut kept = self
             .keep_last
             .map(|n| told_of(session, n))
             .unwrap_or_default();
+        kept.extend(newest.iter().flat_map(|&from| calls_from(session, from)));
         let pictured = if self.without_images {
             pictured(session)
         } else {
@@ -181,7 +170,7 @@ impl DropTools {
         };
         let mut fitting: FxHashMap<&[u8], bool> = FxHashMap::default();
         let mut fits = |globs: &GlobSet, made: &At| {
-            let entry = &session.entries()[made.entry as usize];
+            let entry = session.entry(made.entry);
             let block = session.block(made.block);
             let fits = fitting.entry(session.tool_json(entry, block));
             *fits.or_insert_with(|| globs.is_match(&*session.tool_name(entry, block)))
@@ -191,8 +180,9 @@ impl DropTools {
             let Some(made) = call.uses.first() else {
                 return false;
             };
-            let matches = scope.holds(session, made.entry as usize)
+            let matches = scope.holds(session, made.entry)
                 && (ids.is_empty() || ids.contains(&call.id))
+                && among.as_ref().is_none_or(|calls| calls.contains(&call.id))
                 && !kept.contains(&call.id)
                 && !pictured.contains(&call.id)
                 && globs.as_ref().is_none_or(|g| fits(g, made))
@@ -201,7 +191,7 @@ impl DropTools {
                     .is_none_or(|limit| self.size(session, call) > limit.0)
                 && (!self.errors || call.failed(session));
             let awaited = unfinished.is_some()
-                && session.turns().of(session.graph(), made.entry as usize) == unfinished;
+                && session.turns().of(session.graph(), made.entry) == unfinished;
             if matches && awaited && !ids.contains(&call.id) {
                 spared += 1;
                 return false;
@@ -216,6 +206,20 @@ impl DropTools {
             plan.warnings.push(format!("the last turn is unfinished: {spared} of its calls kept (to remove one, name it with --id)"));
         }
         Ok(chosen)
+    }
+
+    /// Returns the calls in the chosen messages, on the chosen files and with the chosen text; `None` for all calls.
+    fn selected(&self, session: &Session) -> Result<Option<FxHashSet<Id>>, Refusal> {
+        let selector = Selector {
+            message: self.message.clone(),
+            matching: self.matching.clone(),
+            path: self.path.clone(),
+            ..Selector::default()
+        };
+        if selector.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(selector.select(session)?.calls.into_iter().collect()))
     }
 
     fn globs(&self) -> Result<Option<GlobSet>, Refusal> {
@@ -260,15 +264,15 @@ fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), 
     let entries = session.entries();
     let message = |call: &Call| {
         let made = call.uses.first()?;
-        entries[made.entry as usize].message_id.some()
+        entries[made.entry].message_id.some()
     };
     let in_turn = |call: &Call| {
-        let made = call.uses.first().map(|u| u.entry as usize);
+        let made = call.uses.first().map(|u| u.entry);
         made.and_then(|i| session.turns().of(session.graph(), i)) == Some(turn)
     };
     for call in chosen.iter().filter(|c| in_turn(c)) {
-        let has_words = |e: u32| {
-            let mut blocks = session.blocks(&entries[e as usize]).iter();
+        let has_words = |e: EntryIx| {
+            let mut blocks = session.blocks(&entries[e]).iter();
             blocks.any(|b| !b.kind.is_result())
         };
         let running = session.calls().iter().any(|other| {
@@ -291,7 +295,7 @@ fn refuse_cut_off(session: &Session, chosen: &[&Call], turn: u32) -> Result<(), 
 /// Returns the name of a call's tool.
 pub(crate) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
     call.uses.first().map_or(Cow::Borrowed(""), |made| {
-        let entry = &session.entries()[made.entry as usize];
+        let entry = session.entry(made.entry);
         session.tool_name(entry, session.block(made.block))
     })
 }
@@ -299,7 +303,7 @@ pub(crate) fn tool_name<'a>(session: &'a Session, call: &Call) -> Cow<'a, str> {
 /// Returns what a call asks for, in a few words.
 pub(crate) fn call_gist(session: &Session, call: &Call) -> Excerpt {
     call.uses.first().map_or(Excerpt::None, |made| {
-        let entry = &session.entries()[made.entry as usize];
+        let entry = session.entry(made.entry);
         Excerpt::of(session, entry, session.block(made.block), Words::Call)
     })
 }
@@ -314,12 +318,12 @@ fn plan_drops(session: &Session, chosen: &[&Call], known: Option<&Known<'_>>, pl
     for call in chosen {
         let both = call.uses.iter().chain(&call.results);
         // Second copies are removed further down, together with those of the thinking.
-        let own = both.filter(|at| !holds_copies(&session.entries()[at.entry as usize]));
+        let own = both.filter(|at| !holds_copies(session.entry(at.entry)));
         own.for_each(|&at| doomed.add(at));
         messages.extend(
             call.uses
                 .iter()
-                .filter_map(|u| session.entries()[u.entry as usize].message_id.some()),
+                .filter_map(|u| session.entry(u.entry).message_id.some()),
         );
     }
     let thinking = doom_thinking(session, &messages, &mut doomed);
@@ -332,7 +336,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], known: Option<&Known<'_>>, pl
         kind if kind.is_result() => {
             let made = session.calls().of(block).and_then(|c| c.uses.first());
             let what = made.map_or(ChangeKind::Result { tool: None }, |made| {
-                let entry = &session.entries()[made.entry as usize];
+                let entry = session.entry(made.entry);
                 halves.of(session, entry, session.block(made.block)).1
             });
             let gist = Excerpt::of(session, entry, block, Words::Content);
@@ -345,7 +349,7 @@ fn plan_drops(session: &Session, chosen: &[&Call], known: Option<&Known<'_>>, pl
     });
     // The client's own copy of a removed result is removed too, also from an entry that stays for its text.
     for i in losers {
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         if e.flags.tool_use_result() && !plan.drops(e.line) {
             drop_field(session, plan, i, "toolUseResult");
         }
@@ -385,11 +389,11 @@ pub(crate) fn doom_thinking(
 ) -> FxHashSet<Id> {
     let mut ids = FxHashSet::default();
     let copied = may_hold_copies(session);
-    for (i, tag) in session.heads().iter().enumerate() {
+    for (i, tag) in session.numbers().zip(session.heads()) {
         if tag.kind != Kind::Assistant || !tag.flags.thinking() {
             continue;
         }
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         if !messages.contains(&e.message_id) {
             continue;
         }
@@ -404,16 +408,16 @@ pub(crate) fn doom_thinking(
 }
 
 /// Removes a field with a second copy from an entry.
-pub(crate) fn drop_field(session: &Session, plan: &mut Plan, index: usize, name: &str) {
+pub(crate) fn drop_field(session: &Session, plan: &mut Plan, index: EntryIx, name: &str) {
     if let Some(edit) = without_field(session, index, name) {
-        let e = &session.entries()[index];
+        let e = session.entry(index);
         plan.edit_entry(session, e, ChangeKind::DuplicateOutput, [edit]);
     }
 }
 
 /// Returns what removes a field from an entry, if the entry has it.
-pub(crate) fn without_field(session: &Session, index: usize, name: &str) -> Option<Edit> {
-    let e = &session.entries()[index];
+pub(crate) fn without_field(session: &Session, index: EntryIx, name: &str) -> Option<Edit> {
+    let e = session.entry(index);
     let text = session.text(e);
     let all = fields_around(text, e.words()).ok()?;
     let at = all.iter().position(|f| f.key.of(text) == name.as_bytes())?;
@@ -455,7 +459,7 @@ fn told_of(session: &Session, keep_last: u32) -> FxHashSet<Id> {
 /// Returns the calls that have a result or a related entry at this position of the live path or after it.
 pub(crate) fn calls_from(session: &Session, from: u32) -> FxHashSet<Id> {
     let mut out = FxHashSet::default();
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         let place = session.graph().place(i);
         if matches!(place, Standing::Path(p) | Standing::Beside(p) if p >= from) {
             let results = session.blocks(e).iter().filter(|b| b.kind.is_result());
@@ -489,16 +493,13 @@ pub(crate) fn drop_companions(
     known: Option<&Known<'_>>,
     plan: &mut Plan,
 ) {
-    let named: Vec<bool> = session
-        .entries()
-        .par_iter()
-        .map(|e| match known {
-            _ if !e.flags.companion() => false,
-            Some(known) => known.is_companion(session, e, |id| ids.contains(id)),
-            None => companion_of(session, e).any(|id| ids.contains(&id)),
-        })
-        .collect();
-    for (i, e) in session.entries().iter().enumerate() {
+    let named = session.entries().par_iter().map(|e| match known {
+        _ if !e.flags.companion() => false,
+        Some(known) => known.is_companion(session, e, |id| ids.contains(id)),
+        None => companion_of(session, e).any(|id| ids.contains(&id)),
+    });
+    let named = EntryColumn::new(named.collect());
+    for (i, e) in session.numbered() {
         if named[i] && !plan.drops(e.line) {
             let shown = if session.graph().is_shown(i) && e.kind != Kind::Progress {
                 -(e.content.len() as i64)

@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::surgery::{
     Action, ChangeKind, Detail, Excerpt, Plan, Refusal, RefusalKind, Transform, Words,
 };
-use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
+use crate::transcript::{Block, BlockKind, Entry, EntryIx, Id, Kind};
 
 use super::drop_tools::{doom_thinking, drop_field};
 use super::removals::{BlockRemovals, Copies, remove_copies};
@@ -57,7 +57,7 @@ impl Transform for EditText {
         }
         let value = target.value(&self.text)?;
         target.refuse_unfinished(session)?;
-        let e = &session.entries()[index];
+        let e = session.entry(index);
         let grown = value.len() as i64 - target.span.len() as i64;
         let shown = if session.graph().is_shown(index) {
             grown
@@ -99,7 +99,7 @@ pub(super) enum Part {
 
 /// The text of a message that can be edited.
 pub(super) struct Target<'s> {
-    index: usize,
+    index: EntryIx,
     pub(super) part: Part,
     block: Option<&'s Block>,
     /// Where its JSON value is in the line.
@@ -107,8 +107,8 @@ pub(super) struct Target<'s> {
 }
 
 impl<'s> Target<'s> {
-    pub(super) fn of(session: &'s Session, index: usize) -> Result<Self, Refusal> {
-        let e = &session.entries()[index];
+    pub(super) fn of(session: &'s Session, index: EntryIx) -> Result<Self, Refusal> {
+        let e = session.entry(index);
         if e.flags.string_content() {
             return Ok(Self {
                 index,
@@ -142,7 +142,7 @@ impl<'s> Target<'s> {
     }
 
     pub(super) fn text(&self, session: &Session) -> String {
-        let raw = self.span.of(session.text(&session.entries()[self.index]));
+        let raw = self.span.of(session.text(session.entry(self.index)));
         match self.part {
             Part::Input => String::from_utf8_lossy(raw).into_owned(),
             Part::Words | Part::Output => decode(raw).into_owned(),
@@ -182,10 +182,10 @@ impl<'s> Target<'s> {
     }
 
     fn kind(&self, session: &Session) -> ChangeKind {
-        let e = &session.entries()[self.index];
+        let e = session.entry(self.index);
         let tool = || {
             let made = session.calls().of(self.block?)?.uses.first()?;
-            let entry = &session.entries()[made.entry as usize];
+            let entry = session.entry(made.entry);
             Some(
                 session
                     .tool_name(entry, session.block(made.block))
@@ -207,7 +207,7 @@ impl<'s> Target<'s> {
     /// Refuses to change an answer of an unfinished last turn that has thinking: the API wants that thinking when the
     /// turn continues.
     fn refuse_unfinished(&self, session: &Session) -> Result<(), Refusal> {
-        let e = &session.entries()[self.index];
+        let e = session.entry(self.index);
         let unfinished = session.unfinished_turn();
         if e.kind != Kind::Assistant
             || unfinished.is_none()

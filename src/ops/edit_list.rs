@@ -1,10 +1,13 @@
-//! Lists the texts of some turns that can be edited.
+//! Lists the texts that can be edited.
 
-use crate::session::{Session, TurnRange};
+use rustc_hash::FxHashSet;
+
+use crate::session::Session;
 use crate::surgery::Refusal;
-use crate::transcript::Kind;
+use crate::transcript::{EntryIx, Kind};
 
 use super::edit::{Part, Target};
+use super::selector::Selector;
 
 /// A text that can be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,15 +23,17 @@ pub struct EditableText {
 }
 
 impl EditableText {
-    /// Returns the texts of these turns that can be edited, in the order of the file. Texts that Claude Code wrote by
-    /// itself are left out.
-    pub fn all_in(session: &Session, turns: &TurnRange) -> Result<Vec<Self>, Refusal> {
-        let (first, last) = turns.resolve(session)?;
+    /// Returns the texts that a selector matches and that can be edited, in the order of the file. Texts that Claude
+    /// Code wrote by itself are left out.
+    pub fn selected(session: &Session, selector: &Selector) -> Result<Vec<Self>, Refusal> {
+        let selection = selector.select(session)?;
+        let mut chosen: FxHashSet<EntryIx> = selection.entries.into_iter().collect();
+        chosen.extend(selection.blocks.iter().map(|at| at.entry));
         let (graph, entries) = (session.graph(), session.entries());
         let mut out = Vec::new();
-        for (i, e) in entries.iter().enumerate() {
+        for (i, e) in session.numbered() {
             let turn = session.turns().of(graph, i);
-            let Some(turn) = turn.filter(|turn| (first..=last).contains(turn)) else {
+            let Some(turn) = turn.filter(|_| chosen.contains(&i)) else {
                 continue;
             };
             if !e.is_message() || e.flags.meta() || graph.known_as(entries, i) != i {

@@ -1,12 +1,12 @@
 //! Keeps only some turns of a session.
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing, TurnRange, turn_end};
 use crate::surgery::{ChangeKind, Detail, Plan, Refusal, RefusalKind, Transform};
-use crate::transcript::{Entry, Kind};
+use crate::transcript::{Entry, EntryIx, Kind};
 
 use super::agents::agents_gone;
 use super::placeholder::{prompt_for, replace_prompt};
-use super::removals::drop_duplicates;
 use super::truncate::{is_name, is_unfinished, note as note_removed};
 
 /// Keeps these turns, and removes everything else from the conversation.
@@ -46,7 +46,7 @@ impl Transform for Extract {
         if let Some(prompt) = placeholder {
             replace_prompt(session, prompt, &mut plan);
         }
-        for (i, e) in session.entries().iter().enumerate() {
+        for (i, e) in session.numbered() {
             if placeholder == Some(i) || kept.contains(session, i, e) {
                 continue;
             }
@@ -57,7 +57,6 @@ impl Transform for Extract {
                 note_removed(session, &mut plan, i, e);
             }
         }
-        drop_duplicates(session, &mut plan);
         plan.dropped_agents = agents_gone(session, &plan);
         plan.takes_files = true;
         Ok(plan)
@@ -69,20 +68,23 @@ struct Kept {
     /// Its first position, and the one after its last.
     positions: (u32, u32),
     /// Its first and last lines.
-    lines: (u32, u32),
+    lines: (LineIx, LineIx),
 }
 
 impl Kept {
     fn new(session: &Session, from: u32, to: u32) -> Self {
         let path = &session.graph().path()[from as usize..to as usize];
-        let lines = || path.iter().map(|&i| session.entries()[i as usize].line);
+        let lines = || path.iter().map(|&i| session.entry(i).line);
         Self {
             positions: (from, to),
-            lines: (lines().min().unwrap_or(0), lines().max().unwrap_or(0)),
+            lines: (
+                lines().min().unwrap_or_default(),
+                lines().max().unwrap_or_default(),
+            ),
         }
     }
 
-    fn contains(&self, session: &Session, index: usize, e: &Entry) -> bool {
+    fn contains(&self, session: &Session, index: EntryIx, e: &Entry) -> bool {
         let in_lines = (self.lines.0..=self.lines.1).contains(&e.line);
         match session.graph().place(index) {
             Standing::Path(p) | Standing::Beside(p) => {
@@ -94,7 +96,7 @@ impl Kept {
             Standing::Metadata => {
                 let named = e.refers_to.some().and_then(|id| session.find(id));
                 match named {
-                    Some(named) => self.contains(session, named, &session.entries()[named]),
+                    Some(named) => self.contains(session, named, session.entry(named)),
                     None => {
                         in_lines
                             || e.kind == Kind::CustomTitle
@@ -110,9 +112,9 @@ impl Kept {
 fn refuse_compaction(session: &Session, kept: &Kept) -> Result<(), Refusal> {
     let (heads, path) = (session.heads(), session.graph().path());
     let (from, to) = (kept.positions.0 as usize, kept.positions.1 as usize);
-    let is_boundary = |i: &&u32| heads[**i as usize].is_boundary();
+    let is_boundary = |i: &&EntryIx| heads[**i].is_boundary();
     let before = path[..from].iter().rfind(is_boundary);
-    let is_preserved = |i: &u32| before.is_some_and(|boundary| i < boundary);
+    let is_preserved = |i: &EntryIx| before.is_some_and(|boundary| i < boundary);
     let inside = &path[from..to];
     if !inside.iter().any(is_preserved) && inside.iter().find(is_boundary).is_none() {
         return Ok(());

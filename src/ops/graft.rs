@@ -6,11 +6,11 @@ use crate::surgery::{
     ChangeKind, Detail, Faults, InsertAt, Plan, Refusal, RefusalKind, Transform, parent_edit,
     session_id,
 };
-use crate::transcript::{Entry, Id, Kind, format_timestamp};
+use crate::transcript::{Entry, EntryColumn, EntryIx, Id, Kind, format_timestamp};
 use crate::view::prompt_text;
 use crate::window::{end_of_conversation, shown_entries};
 
-use super::compact::first_line;
+use super::compact::{first_line, separate_midstream};
 use super::graft_donor::Donor;
 use super::graft_times::Gap;
 use super::truncate::is_unfinished;
@@ -33,22 +33,22 @@ impl Transform for Graft {
     fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal> {
         let mut plan = Plan::with_detail(detail);
         let donor = &self.donor.session;
-        let place = Place::of(session, self.at.as_ref())?;
+        let place = Place::of(session, self.at.as_ref(), &mut plan)?;
         place.refuse_unfinished(donor)?;
         let (Some(root), Some(end)) = (donor.graph().path().first(), end_of_conversation(donor))
         else {
             return Ok(plan);
         };
-        for text in self.lines(*root as usize, &place) {
+        for text in self.lines(*root, &place) {
             plan.insert_line(place.spot, text);
         }
         if let Some(next) = place.next {
-            plan.set_parent(next, donor.uuid(&donor.entries()[end]).as_deref());
+            plan.set_parent(next, donor.uuid(donor.entry(end)).as_deref());
         } else if session.explicit_leaf().is_some() {
             name_leaf(session, donor, &mut plan);
         }
         let shown = shown_entries(donor).into_iter();
-        let uuids = shown.map(|i| donor.entries()[i as usize].uuid);
+        let uuids = shown.map(|i| donor.entry(i).uuid);
         let uuids = uuids.filter(|id| id.is_some());
         plan.expect_shown(place.position, uuids.collect::<Vec<Id>>());
         plan.bring_faults(Faults::of(donor));
@@ -65,26 +65,31 @@ impl Transform for Graft {
 
 impl Graft {
     /// Returns the lines that are inserted, with the parent and the times that fit their place.
-    fn lines(&self, root: usize, place: &Place) -> Vec<Vec<u8>> {
+    fn lines(&self, root: EntryIx, place: &Place) -> Vec<Vec<u8>> {
         let donor = &self.donor.session;
-        let mut edits: Vec<Vec<Edit>> = vec![Vec::new(); donor.entries().len()];
-        let text = donor.text(&donor.entries()[root]);
+        let mut edits: EntryColumn<Vec<Edit>> =
+            EntryColumn::filled(Vec::new(), donor.entries().len());
+        let text = donor.text(donor.entry(root));
         edits[root].push(parent_edit(text, place.parent.as_deref()));
         for (i, parent) in lost_parents(donor) {
-            let text = donor.text(&donor.entries()[i]);
+            let text = donor.text(donor.entry(i));
             edits[i].push(parent_edit(text, donor.uuid(parent).as_deref()));
         }
         for (i, time) in place.gap.times(donor) {
-            let text = donor.text(&donor.entries()[i]);
+            let text = donor.text(donor.entry(i));
             if let Some(span) = lookup(text, &["timestamp"]) {
                 edits[i].push(Edit::new(span, encode(&format_timestamp(time))));
             }
         }
-        let lines = donor.entries().iter().zip(&mut edits).map(|(e, edits)| {
-            edits.sort_by_key(|edit| edit.span.start);
-            let text = donor.text(e);
-            apply_edits(text, edits).unwrap_or_else(|_| text.to_vec())
-        });
+        let lines = donor
+            .entries()
+            .iter()
+            .zip(edits.values_mut())
+            .map(|(e, edits)| {
+                edits.sort_by_key(|edit| edit.span.start);
+                let text = donor.text(e);
+                apply_edits(text, edits).unwrap_or_else(|_| text.to_vec())
+            });
         lines.collect()
     }
 }
@@ -96,14 +101,16 @@ struct Place {
     /// The uuid of the entry that they follow.
     parent: Option<String>,
     /// The entry that follows them, if there is one.
-    next: Option<usize>,
+    next: Option<EntryIx>,
     /// Where their lines are put.
     spot: InsertAt,
     gap: Gap,
 }
 
 impl Place {
-    fn of(session: &Session, at: Option<&TurnSpec>) -> Result<Self, Refusal> {
+    /// Finds the place after a turn. If the prompt that follows it arrived before the turn's last results, they are
+    /// separated.
+    fn of(session: &Session, at: Option<&TurnSpec>, plan: &mut Plan) -> Result<Self, Refusal> {
         let path = session.graph().path();
         let Some(at) = at else {
             return Self::end(session);
@@ -118,14 +125,17 @@ impl Place {
         if is_unfinished(session, number) {
             return Err(unfinished(number));
         }
-        let next = next as usize;
-        let before = position.checked_sub(1).map(|p| path[p as usize] as usize);
-        let parent = session.graph().parent(next).or(before);
-        let time = |&i: &u32| Some(session.entries()[i as usize].time).filter(|t| *t > i64::MIN);
+        let before = position.checked_sub(1).map(|p| path[p as usize]);
+        let parent = if separate_midstream(session, position, plan) {
+            before
+        } else {
+            session.graph().parent(next).or(before)
+        };
+        let time = |&i: &EntryIx| Some(session.entry(i).time).filter(|t| *t > i64::MIN);
         let (earlier, later) = path.split_at(position as usize);
         Ok(Self {
             position,
-            parent: parent.and_then(|i| session.uuid(&session.entries()[i])),
+            parent: parent.and_then(|i| session.uuid(session.entry(i))),
             next: Some(next),
             spot: InsertAt::Before(first_line(session, position)),
             gap: Gap {
@@ -143,7 +153,7 @@ impl Place {
         let chained = session.entries().iter().filter(|e| e.is_chained());
         Ok(Self {
             position: session.graph().path().len() as u32,
-            parent: parent.and_then(|i| session.uuid(&session.entries()[i])),
+            parent: parent.and_then(|i| session.uuid(session.entry(i))),
             next: None,
             spot: InsertAt::End,
             gap: Gap {
@@ -200,10 +210,10 @@ fn refuse_hidden(session: &Session, position: u32, number: u32) -> Result<(), Re
 
 /// Returns the entries of the path whose parent is missing, each with the entry that clients continue with instead. They
 /// find it by its time, and among the entries of another session that may be another.
-fn lost_parents(donor: &Session) -> Vec<(usize, &Entry)> {
-    let entry = |i: u32| &donor.entries()[i as usize];
+fn lost_parents(donor: &Session) -> Vec<(EntryIx, &Entry)> {
+    let entry = |i: EntryIx| donor.entry(i);
     let pairs = donor.graph().path().windows(2);
-    let pairs = pairs.map(|pair| (pair[1] as usize, entry(pair[0])));
+    let pairs = pairs.map(|pair| (pair[1], entry(pair[0])));
     let lost = pairs.filter(|(i, _)| donor.graph().parent(*i).is_none());
     lost.collect()
 }
@@ -211,7 +221,7 @@ fn lost_parents(donor: &Session) -> Vec<(usize, &Entry)> {
 /// Adds a record that names the new leaf, if an earlier one sends clients to the old one.
 fn name_leaf(session: &Session, donor: &Session, plan: &mut Plan) {
     let leaf = donor.graph().leaf();
-    let Some(uuid) = leaf.and_then(|i| donor.uuid(&donor.entries()[i])) else {
+    let Some(uuid) = leaf.and_then(|i| donor.uuid(donor.entry(i))) else {
         return;
     };
     let line = format!(
@@ -231,7 +241,7 @@ fn note_turns(donor: &Session, plan: &mut Plan) {
     let graph = donor.graph();
     let mut turns = vec![(0, 0); donor.turns().len() + 1];
     let mut snapshots = 0;
-    for (i, e) in donor.entries().iter().enumerate() {
+    for (i, e) in donor.numbered() {
         let bytes = donor.text(e).len() + 1;
         if matches!(e.kind, Kind::FileHistorySnapshot | Kind::FileHistoryDelta) {
             snapshots += bytes;
@@ -245,7 +255,7 @@ fn note_turns(donor: &Session, plan: &mut Plan) {
         }
     }
     for turn in donor.turns().iter() {
-        let e = &donor.entries()[turn.prompt as usize];
+        let e = donor.entry(turn.prompt);
         let (bytes, shown) = turns[turn.number as usize];
         let words = prompt_text(donor, e).unwrap_or_default();
         plan.note_insert(ChangeKind::Turn, bytes, shown, words);

@@ -213,7 +213,7 @@ impl Donor {
 /// client replaced.
 fn is_wanted(turns: &Session, named: &Session, e: &Entry) -> bool {
     // Entries that only lead clients to a restored branch are not part of it.
-    if turns.document().origin(e.line as usize).is_none() {
+    if turns.document().origin(e.line).is_none() {
         return false;
     }
     let names_own = || e.refers_to.some().and_then(|id| named.find(id)).is_some();

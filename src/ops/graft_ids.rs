@@ -46,7 +46,7 @@ impl Clashes {
                 continue;
             }
             if let Some(at) = call.uses.first().or(call.results.first()) {
-                let entry = &donor.entries()[at.entry as usize];
+                let entry = donor.entry(at.entry);
                 let text = donor.text(entry);
                 if let Some(span) = id_span(donor.block(at.block), text) {
                     found.insert(call.id, fresh(&decode(span.of(text)), key));

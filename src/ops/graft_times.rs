@@ -4,6 +4,7 @@
 //! what follows them, nor older than what they follow.
 
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
 /// The times between which inserted entries must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +19,10 @@ impl Gap {
     /// Returns a new time for each entry of `donor` that has one, or nothing if all of them fit as they are.
     ///
     /// The distances between them stay as they are if the gap is wide enough.
-    pub(super) fn times(self, donor: &Session) -> Vec<(usize, i64)> {
-        let entries = donor.entries().iter().enumerate();
+    pub(super) fn times(self, donor: &Session) -> Vec<(EntryIx, i64)> {
+        let entries = donor.numbered();
         let dated = entries.filter(|(_, e)| e.is_chained() && e.time > i64::MIN);
-        let dated: Vec<(usize, i64)> = dated.map(|(i, e)| (i, e.time)).collect();
+        let dated: Vec<(EntryIx, i64)> = dated.map(|(i, e)| (i, e.time)).collect();
         let mut sorted: Vec<i64> = dated.iter().map(|(_, time)| *time).collect();
         sorted.sort_unstable();
         sorted.dedup();
@@ -89,7 +90,8 @@ mod tests {
             before: None,
         };
         let times = gap.times(&donor(&[2, 8]));
-        assert_eq!(times, [(0, at(20) + 1), (1, at(26) + 1)]);
+        let expected = [(0, at(20) + 1), (1, at(26) + 1)];
+        assert_eq!(times, expected.map(|(i, time)| (EntryIx::new(i), time)));
     }
 
     #[test]

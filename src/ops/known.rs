@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::session::{At, Call, Session};
-use crate::transcript::{Entry, Id};
+use crate::transcript::{Entry, EntryColumn, EntryIx, Id};
 
 use super::drop_tools::{Stub, companion_of};
 use super::stub::{Note, note_on};
@@ -19,9 +19,9 @@ use super::stub::{Note, note_on};
 pub(crate) struct Known<'a> {
     original: &'a Session,
     /// By the entry and block of a result in the original.
-    notes: Mutex<FxHashMap<(usize, u32, Stub), Option<Note>>>,
+    notes: Mutex<FxHashMap<(EntryIx, u32, Stub), Option<Note>>>,
     /// For each entry of the original, the calls that it belongs to without making or answering them.
-    companions: OnceLock<Vec<SmallVec<[Id; 1]>>>,
+    companions: OnceLock<EntryColumn<SmallVec<[Id; 1]>>>,
 }
 
 impl<'a> Known<'a> {
@@ -35,13 +35,14 @@ impl<'a> Known<'a> {
     }
 
     /// Returns the number of an entry in the original, if its line is unchanged.
-    fn original_entry(&self, session: &Session, entry: &Entry) -> Option<usize> {
+    fn original_entry(&self, session: &Session, entry: &Entry) -> Option<EntryIx> {
         let (own, first) = (session.document(), self.original.document());
-        let line = entry.line as usize;
+        let line = entry.line;
         if !std::ptr::eq(own.source(), first.source()) || !own.is_original(line) {
             return None;
         }
-        self.original.lines().get(own.origin(line)?)?.entry()
+        let states = self.original.lines();
+        states.get(own.origin(line)?.index())?.entry()
     }
 
     /// Returns the note for a result's output, if it is smaller.
@@ -52,7 +53,7 @@ impl<'a> Known<'a> {
         at: At,
         stub: Stub,
     ) -> Option<Note> {
-        let entry = &session.entries()[at.entry as usize];
+        let entry = session.entry(at.entry);
         let make = || note_on(session, call, at, stub);
         let Some(number) = self.original_entry(session, entry) else {
             return make();
@@ -76,9 +77,8 @@ impl<'a> Known<'a> {
     ) -> bool {
         let read = || {
             let entries = self.original.entries().par_iter();
-            entries
-                .map(|e| companion_of(self.original, e).collect())
-                .collect()
+            let companions = entries.map(|e| companion_of(self.original, e).collect());
+            EntryColumn::new(companions.collect())
         };
         match self.original_entry(session, entry) {
             Some(number) => {
@@ -121,7 +121,7 @@ mod tests {
     fn carried_out(session: &Session, plan: Plan) -> (Session, Vec<Vec<u8>>) {
         let mut plan = plan;
         let (document, lines) = plan.apply(session).expect("no overlaps");
-        let texts = (0..document.lines().len()).map(|i| document.text(i).to_vec());
+        let texts = document.numbers().map(|i| document.text(i).to_vec());
         let texts = texts.collect();
         (session.derived(document, &lines), texts)
     }

@@ -3,7 +3,7 @@
 use crate::json::{Edit, encode};
 use crate::session::Session;
 use crate::surgery::{Action, ChangeKind, Plan};
-use crate::transcript::{Entry, Kind, PromptKind};
+use crate::transcript::{Entry, EntryIx, Kind, PromptKind};
 
 /// The note. The API requires that a conversation begins with a user message.
 const PLACEHOLDER: &str = "(this prompt was deleted)";
@@ -14,11 +14,11 @@ pub(super) fn prompt_for(
     session: &Session,
     from: u32,
     stays: impl Fn(u32, &Entry) -> bool,
-) -> Option<usize> {
+) -> Option<EntryIx> {
     let path = session.graph().path().iter().enumerate();
     let mut prompt = None;
     for (position, &i) in path.skip(from as usize) {
-        let e = &session.entries()[i as usize];
+        let e = session.entry(i);
         if !e.is_message() {
             continue;
         }
@@ -27,15 +27,15 @@ pub(super) fn prompt_for(
             return prompt.filter(|_| is_answer);
         }
         if e.kind == Kind::User && e.prompt != PromptKind::None {
-            prompt = Some(i as usize);
+            prompt = Some(i);
         }
     }
     None
 }
 
 /// Puts a note in the place of a prompt.
-pub(super) fn replace_prompt(session: &Session, entry: usize, plan: &mut Plan) {
-    let e = &session.entries()[entry];
+pub(super) fn replace_prompt(session: &Session, entry: EntryIx, plan: &mut Plan) {
+    let e = session.entry(entry);
     let note = encode(PLACEHOLDER);
     let grown = note.len() as i64 - e.content.len() as i64;
     let shown = if session.graph().is_shown(entry) {

@@ -12,7 +12,7 @@ use crate::transcript::{Entry, Kind, PromptKind};
 pub(super) fn keep_in_place(session: &Session, plan: &mut Plan) {
     let (entries, heads) = (session.entries(), session.heads());
     let (mut follows_words, mut lost_work) = (false, false);
-    for i in session.graph().path().iter().map(|&i| i as usize) {
+    for i in session.graph().path().iter().copied() {
         let (e, head) = (&entries[i], heads[i]);
         let stays = !plan.drops(e.line);
         match head.kind {

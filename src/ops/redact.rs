@@ -1,28 +1,35 @@
 //! Replaces secrets by placeholders.
 
+use std::borrow::Borrow;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
+use crate::document::LineIx;
 use crate::json::{Edit, Span, elements, lookup, remove_elements};
 use crate::secrets::{Finding, Ledger, Scanner};
 use crate::session::{At, Session};
 use crate::surgery::{Action, ChangeKind, Detail, Excerpt, Plan, Refusal, Transform};
-use crate::transcript::{BlockKind, Entry, EntryHead, Id, Kind, LineState};
+use crate::transcript::{BlockKind, Entry, EntryHead, EntryIx, Id, Kind, LineState};
 
+use super::redact_scope::RedactScope;
 use super::removals::{BlockRemovals, content_lists};
+use super::selector::Selector;
 
 /// Replaces every secret in a transcript by its placeholder, in whatever line and field it is.
 ///
 /// Thinking is signed, and the API refuses a session in which it was edited: thinking that contains a secret is removed.
-#[derive(Debug, Clone, Copy)]
-pub struct Redact<'a> {
+#[derive(Debug, Clone)]
+pub struct Redact<S, L> {
     /// Finds the secrets.
-    pub scanner: &'a Scanner,
+    pub scanner: S,
     /// Gives each its placeholder.
-    pub ledger: &'a Ledger,
+    pub ledger: L,
+    /// The content to which this is limited; an empty selector means the whole file.
+    pub only: Selector,
 }
 
-impl Transform for Redact<'_> {
+impl<S: Borrow<Scanner> + Sync, L: Borrow<Ledger>> Transform for Redact<S, L> {
     fn name(&self) -> &'static str {
         "redact"
     }
@@ -31,22 +38,38 @@ impl Transform for Redact<'_> {
         let mut plan = Plan::with_detail(detail);
         let mut doomed = BlockRemovals::default();
         let mut changed_answers: FxHashSet<Id> = FxHashSet::default();
-        for (line, found) in secrets_by_line(self.scanner, session) {
+        let scope = RedactScope::new(&self.only, session)?;
+        let mut outside = 0;
+        for (line, mut found) in secrets_by_line(self.scanner.borrow(), session) {
+            let all = found.len();
+            found.retain(|f| scope.holds(session, line, f.range.start));
+            outside += all - found.len();
+            if found.is_empty() {
+                continue;
+            }
             match session.lines()[line] {
-                LineState::Entry(at) => {
-                    let i = at as usize;
+                LineState::Entry(i) => {
                     let rest = doom_thinking(session, i, found, &mut doomed);
-                    let e = &session.entries()[i];
+                    let e = session.entry(i);
                     if e.kind == Kind::Assistant && rest.iter().any(|f| is_in_content(e, f)) {
                         changed_answers.insert(e.message_id);
                     }
                     self.edit_entry(session, i, rest, &mut plan);
                 }
                 LineState::Opaque => {
-                    plan.edit_line(line as u32, self.edits(&found));
+                    plan.edit_line(line, self.edits(&found));
                 }
                 LineState::Blank => {}
             }
+        }
+        if outside > 0 {
+            let stay = if outside == 1 {
+                "1 secret stays in the transcript: it is".to_owned()
+            } else {
+                format!("{outside} secrets stay in the transcript: they are")
+            };
+            plan.warnings
+                .push(format!("{stay} outside of the content that you selected"));
         }
         let unfinished = session.unfinished_turn();
         let losers = doomed.plan(session, &mut plan, |_, _| {
@@ -58,14 +81,14 @@ impl Transform for Redact<'_> {
                     .to_owned(),
             );
         }
-        let turn = |&i: &usize| session.turns().of(session.graph(), i);
+        let turn = |&i: &EntryIx| session.turns().of(session.graph(), i);
         if let Some(turn) = unfinished.filter(|u| losers.iter().any(|i| turn(i) == Some(*u))) {
             plan.warnings.push(format!("turn {turn} is unfinished and loses thinking: the API accepts a new prompt, but does not continue that turn"));
         }
-        let has_thinking = |(i, head): (usize, &EntryHead)| {
-            head.flags.thinking() && changed_answers.contains(&session.entries()[i].message_id)
+        let has_thinking = |(i, head): (EntryIx, &EntryHead)| {
+            head.flags.thinking() && changed_answers.contains(&session.entry(i).message_id)
         };
-        if session.heads().iter().enumerate().any(has_thinking) {
+        if session.numbers().zip(session.heads()).any(has_thinking) {
             plan.warnings.push(
                 "answers with thinking have changed: the API may leave out that thinking"
                     .to_owned(),
@@ -75,21 +98,21 @@ impl Transform for Redact<'_> {
     }
 }
 
-impl Redact<'_> {
+impl<S, L: Borrow<Ledger>> Redact<S, L> {
     fn edits(&self, found: &[Finding]) -> Vec<Edit> {
         let edit = |f: &Finding| {
             let span = Span::new(f.range.start, f.range.end);
-            Edit::new(span, f.replacement(&self.ledger.secret(f)))
+            Edit::new(span, f.replacement(&self.ledger.borrow().secret(f)))
         };
         found.iter().map(edit).collect()
     }
 
     /// Replaces the secrets of an entry. Copies of thinking in the client's own records are removed.
-    fn edit_entry(&self, session: &Session, i: usize, found: Vec<Finding>, plan: &mut Plan) {
+    fn edit_entry(&self, session: &Session, i: EntryIx, found: Vec<Finding>, plan: &mut Plan) {
         if found.is_empty() {
             return;
         }
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         let mut removed = Vec::new();
         let mut emptied = false;
         if !matches!(e.kind, Kind::User | Kind::Assistant) {
@@ -107,7 +130,7 @@ impl Redact<'_> {
         };
         let found: Vec<Finding> = found.into_iter().filter(is_left).collect();
         for finding in &found {
-            let words = finding.replacement(&self.ledger.secret(finding));
+            let words = finding.replacement(&self.ledger.borrow().secret(finding));
             let growth = words.len() as i64 - finding.range.len() as i64;
             let shown = is_in_content(e, finding) && session.graph().is_shown(i);
             let shown = if shown { growth } else { 0 };
@@ -127,9 +150,9 @@ impl Redact<'_> {
 }
 
 /// Returns the lines that contain secrets beyond doubt, with these.
-fn secrets_by_line(scanner: &Scanner, session: &Session) -> Vec<(usize, Vec<Finding>)> {
+fn secrets_by_line(scanner: &Scanner, session: &Session) -> Vec<(LineIx, Vec<Finding>)> {
     let document = session.document();
-    let lines = (0..document.lines().len()).into_par_iter();
+    let lines = (0..document.lines().len()).into_par_iter().map(LineIx::new);
     let found = lines.filter_map(|line| {
         let text = document.text(line);
         if !scanner.may_hold(text) {
@@ -149,12 +172,12 @@ fn secrets_by_line(scanner: &Scanner, session: &Session) -> Vec<(usize, Vec<Find
 /// Marks the thinking blocks of an entry that contain a secret, and returns the findings outside of them.
 fn doom_thinking(
     session: &Session,
-    i: usize,
+    i: EntryIx,
     found: Vec<Finding>,
     doomed: &mut BlockRemovals,
 ) -> Vec<Finding> {
-    let e = &session.entries()[i];
-    let first = e.blocks.0;
+    let e = session.entry(i);
+    let first = e.blocks.start();
     let blocks = session.blocks(e);
     let mut rest = Vec::new();
     for finding in found {
@@ -163,8 +186,8 @@ fn doom_thinking(
         });
         match within {
             Some(block) => doomed.add(At {
-                entry: i as u32,
-                block: first + block as u32,
+                entry: i,
+                block: first.plus(block),
             }),
             None => rest.push(finding),
         }

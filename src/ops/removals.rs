@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::json::{Edit, Span, decode, elements, fields, lookup, remove_elements};
 use crate::session::{At, Session};
 use crate::surgery::{Action, ChangeKind, Excerpt, Plan};
-use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
+use crate::transcript::{Block, BlockKind, Entry, EntryIx, Id, Kind};
 
 /// Blocks to remove.
 #[derive(Debug, Default)]
@@ -25,16 +25,16 @@ impl BlockRemovals {
         session: &Session,
         plan: &mut Plan,
         mut what: impl FnMut(&Entry, &Block) -> (ChangeKind, Excerpt),
-    ) -> Vec<usize> {
+    ) -> Vec<EntryIx> {
         // They come in a few runs that are in order, which are merged.
         self.0.sort();
         self.0.dedup();
         let mut losers = Vec::new();
         let said = !plan.wants_no_changes();
         for gone in self.0.chunk_by(|a, b| a.entry == b.entry) {
-            let i = gone[0].entry as usize;
+            let i = gone[0].entry;
             losers.push(i);
-            let entry = &session.entries()[i];
+            let entry = session.entry(i);
             let blocks = session.blocks(entry);
             let shown = said && session.graph().is_shown(i);
             for at in gone.iter().filter(|_| said) {
@@ -59,7 +59,7 @@ impl BlockRemovals {
                 plan.drop_line(entry.line);
             } else {
                 let spans: Vec<Span> = blocks.iter().map(|b| b.span).collect();
-                let within = |at: &At| (at.block - entry.blocks.0) as usize;
+                let within = |at: &At| at.block.index() - entry.blocks.start().index();
                 let gone: Vec<usize> = gone.iter().map(within).collect();
                 plan.edit_line(entry.line, remove_elements(&spans, &gone));
             }
@@ -71,21 +71,6 @@ impl BlockRemovals {
 impl Extend<At> for BlockRemovals {
     fn extend<I: IntoIterator<Item = At>>(&mut self, blocks: I) {
         self.0.extend(blocks);
-    }
-}
-
-/// Removes the other copies of entries that a plan removes: a line can be in the file twice, and without the one that
-/// clients know, they would show the other.
-pub(crate) fn drop_duplicates(session: &Session, plan: &mut Plan) {
-    let (entries, graph) = (session.entries(), session.graph());
-    if graph.is_distinct() {
-        return;
-    }
-    for (i, e) in entries.iter().enumerate().filter(|(_, e)| e.is_chained()) {
-        let known = graph.known_as(entries, i);
-        if !plan.drops(e.line) && plan.drops(entries[known].line) {
-            plan.drop_entry(session, e, ChangeKind::Related);
-        }
     }
 }
 

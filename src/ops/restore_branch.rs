@@ -8,7 +8,7 @@ use crate::surgery::{
     Action, ChangeKind, Detail, InsertAt, Plan, Reach, Refusal, Transform, leading_entry,
     session_id,
 };
-use crate::transcript::PromptKind;
+use crate::transcript::{EntryIx, PromptKind};
 use crate::view::prompt_text;
 
 use super::selector::find_entry;
@@ -87,7 +87,7 @@ pub(super) fn shared_turns(session: &Session, entry: &str) -> Result<u32, Refusa
 }
 
 /// Returns the last message in the file at or below an entry.
-fn end_of_branch(session: &Session, entry: usize) -> Option<usize> {
+fn end_of_branch(session: &Session, entry: EntryIx) -> Option<EntryIx> {
     let (heads, graph) = (session.heads(), session.graph());
     let mut seen = FxHashSet::default();
     let mut stack = vec![entry];
@@ -105,7 +105,7 @@ fn end_of_branch(session: &Session, entry: usize) -> Option<usize> {
 }
 
 /// Returns an entry and those above it, up to the live path or a root.
-fn above(session: &Session, entry: usize) -> Vec<usize> {
+fn above(session: &Session, entry: EntryIx) -> Vec<EntryIx> {
     let graph = session.graph();
     let mut seen = FxHashSet::default();
     let mut at = Some(entry);
@@ -121,16 +121,16 @@ fn above(session: &Session, entry: usize) -> Vec<usize> {
 }
 
 /// Adds the entries that make clients continue from a leaf.
-fn lead_to(session: &Session, leaf: usize, chain: &[usize], plan: &mut Plan) {
-    let uuid = session.uuid(&session.entries()[leaf]);
+fn lead_to(session: &Session, leaf: EntryIx, chain: &[EntryIx], plan: &mut Plan) {
+    let uuid = session.uuid(session.entry(leaf));
     let (Some(uuid), Some(line)) = (uuid, leading_entry(session, leaf, TEXT)) else {
         return;
     };
     plan.note_insert(ChangeKind::SystemEntry, line.len() + 1, 0, "");
     plan.insert_line(InsertAt::End, line);
-    let is_prompt = |i: &&usize| session.entries()[**i].prompt == PromptKind::Words;
+    let is_prompt = |i: &&EntryIx| session.entry(**i).prompt == PromptKind::Words;
     let words = chain.iter().find(is_prompt);
-    let words = words.and_then(|&i| prompt_text(session, &session.entries()[i]));
+    let words = words.and_then(|&i| prompt_text(session, session.entry(i)));
     let words = words.map(|words| {
         let words: String = words.chars().take(REMEMBERED).collect();
         format!(r#""lastPrompt":{},"#, encode(&words))
@@ -146,7 +146,7 @@ fn lead_to(session: &Session, leaf: usize, chain: &[usize], plan: &mut Plan) {
 }
 
 /// Records which turns the model is no longer shown, and which prompts it is shown again.
-fn note_changes(session: &Session, chain: &[usize], plan: &mut Plan) {
+fn note_changes(session: &Session, chain: &[EntryIx], plan: &mut Plan) {
     if plan.wants_no_changes() {
         return;
     }
@@ -157,11 +157,11 @@ fn note_changes(session: &Session, chain: &[usize], plan: &mut Plan) {
         _ => 0,
     };
     for turn in session.turns().iter().filter(|t| t.path.0 > left_at) {
-        let e = &entries[turn.prompt as usize];
+        let e = &entries[turn.prompt];
         let words = prompt_text(session, e).unwrap_or_default();
         let hidden: i64 = graph.path()[turn.path.0 as usize..turn.path.1 as usize]
             .iter()
-            .map(|&i| entries[i as usize].content.len() as i64)
+            .map(|&i| entries[i].content.len() as i64)
             .sum();
         plan.note(
             session,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::json::{decode, lookup};
 use crate::session::{At, Session, TurnRange};
 use crate::surgery::Refusal;
-use crate::transcript::{Block, BlockKind, Entry, Id, Kind};
+use crate::transcript::{Block, BlockKind, Entry, EntryIx, Id, Kind};
 
 use super::drop_tools::SizeSpec;
 use super::removals::holds_copies;
@@ -47,7 +47,7 @@ pub(crate) struct Selection {
     /// Content blocks; of a call, both halves.
     pub(crate) blocks: Vec<At>,
     /// Entries that are selected as a whole, because their content has no blocks.
-    pub(crate) entries: Vec<usize>,
+    pub(crate) entries: Vec<EntryIx>,
     /// The calls whose halves are among the blocks.
     pub(crate) calls: Vec<Id>,
 }
@@ -82,6 +82,12 @@ impl Selector {
         Ok(last.map(|last| (first, last)))
     }
 
+    /// Returns the turns that are selected.
+    pub(crate) fn turn_filter(&self, session: &Session) -> Result<TurnFilter, Refusal> {
+        let filter = TurnFilter::new(session, self.turns.as_ref(), self.keep_last)?;
+        Ok(filter.up_to(self.kept_from(session)))
+    }
+
     /// Returns the position of the live path from which on everything stays because of the tokens that are kept.
     fn kept_from(&self, session: &Session) -> u32 {
         match self.keep_tokens {
@@ -95,17 +101,17 @@ impl Selector {
         let criteria = Criteria::new(self, session)?;
         let mut out = Selection::default();
         let mut calls: FxHashSet<Id> = FxHashSet::default();
-        for (i, e) in session.entries().iter().enumerate() {
+        for (i, e) in session.numbered() {
             if !criteria.holds_entry(session, i, e) {
                 continue;
             }
-            if e.blocks.0 == e.blocks.1 {
-                if criteria.matches_whole(session, i, e) {
+            if e.blocks.is_empty() {
+                if criteria.matches_whole(session, e) {
                     out.entries.push(i);
                 }
                 continue;
             }
-            for number in e.blocks.0..e.blocks.1 {
+            for number in e.blocks.numbers() {
                 let block = session.block(number);
                 if !criteria.matches_block(session, e, block) {
                     continue;
@@ -116,13 +122,12 @@ impl Selector {
                             out.calls.push(call.id);
                             let both = call.uses.iter().chain(&call.results);
                             // Copies that the client keeps for itself are removed apart.
-                            let is_own =
-                                |at: &&At| !holds_copies(&session.entries()[at.entry as usize]);
+                            let is_own = |at: &&At| !holds_copies(session.entry(at.entry));
                             out.blocks.extend(both.filter(is_own));
                         }
                     }
                     None => out.blocks.push(At {
-                        entry: i as u32,
+                        entry: i,
                         block: number,
                     }),
                 }
@@ -136,7 +141,7 @@ impl Selector {
 struct Criteria {
     turns: TurnFilter,
     /// The entries of the messages that are named; `None` for all.
-    message: Option<FxHashSet<usize>>,
+    message: Option<FxHashSet<EntryIx>>,
     matching: Option<Regex>,
     /// The calls that match; `None` if calls are not a criterion.
     calls: Option<FxHashSet<Id>>,
@@ -150,8 +155,7 @@ impl Criteria {
             names => Some(messages(session, names)?),
         };
         Ok(Self {
-            turns: TurnFilter::new(session, selector.turns.as_ref(), selector.keep_last)?
-                .up_to(selector.kept_from(session)),
+            turns: selector.turn_filter(session)?,
             message,
             matching: selector.matching.as_deref().map(regex).transpose()?,
             calls: selected_calls(selector, session)?,
@@ -159,7 +163,7 @@ impl Criteria {
         })
     }
 
-    fn holds_entry(&self, session: &Session, index: usize, entry: &Entry) -> bool {
+    fn holds_entry(&self, session: &Session, index: EntryIx, entry: &Entry) -> bool {
         let named = match &self.message {
             Some(entries) => entries.contains(&index),
             None => entry.is_message(),
@@ -168,7 +172,7 @@ impl Criteria {
     }
 
     /// Whether an entry matches that has no blocks: a prompt that is one string, or an entry that is not a message.
-    fn matches_whole(&self, session: &Session, index: usize, entry: &Entry) -> bool {
+    fn matches_whole(&self, session: &Session, entry: &Entry) -> bool {
         if self.calls.is_some() {
             return false;
         }
@@ -178,7 +182,7 @@ impl Criteria {
         }
         match &self.matching {
             None if self.larger_than.is_some() => entry.flags.string_content(),
-            None => self.message.as_ref().is_some_and(|m| m.contains(&index)),
+            None => true,
             Some(regex) => {
                 entry.flags.string_content()
                     && regex.is_match(decode(entry.content.of(session.text(entry))).as_bytes())
@@ -263,7 +267,7 @@ fn regex(pattern: &str) -> Result<Regex, Refusal> {
 }
 
 /// Returns the entry of the graph that a person names by its uuid or the beginning of it.
-pub(crate) fn find_entry(session: &Session, name: &str) -> Result<usize, Refusal> {
+pub(crate) fn find_entry(session: &Session, name: &str) -> Result<EntryIx, Refusal> {
     let hint = "see the ids of messages with: ccsurgery show --turns N";
     if name.chars().count() < 4 {
         return Err(Refusal::usage(
@@ -275,7 +279,7 @@ pub(crate) fn find_entry(session: &Session, name: &str) -> Result<usize, Refusal
     if let Some(exact) = session.find(Id::of(name.as_bytes())) {
         return Ok(exact);
     }
-    let mut found = session.entries().iter().enumerate().filter(|(i, e)| {
+    let mut found = session.numbered().filter(|(i, e)| {
         e.is_chained()
             && session.graph().known_as(session.entries(), *i) == *i
             && session.uuid(e).is_some_and(|u| u.starts_with(name))
@@ -296,12 +300,12 @@ pub(crate) fn find_entry(session: &Session, name: &str) -> Result<usize, Refusal
 }
 
 /// Returns all entries of the messages that are named: an answer has a line for each block.
-fn messages(session: &Session, names: &[String]) -> Result<FxHashSet<usize>, Refusal> {
+pub(crate) fn messages(session: &Session, names: &[String]) -> Result<FxHashSet<EntryIx>, Refusal> {
     let mut out = FxHashSet::default();
     let mut ids: FxHashSet<Id> = FxHashSet::default();
     for name in names {
         let found = find_entry(session, name)?;
-        let e = &session.entries()[found];
+        let e = session.entry(found);
         out.insert(found);
         if e.kind == Kind::Assistant {
             ids.extend(e.message_id.some());

@@ -38,10 +38,7 @@ pub(super) fn selected_calls(
         let Some(made) = call.uses.first() else {
             return false;
         };
-        let (entry, block) = (
-            &session.entries()[made.entry as usize],
-            session.block(made.block),
-        );
+        let (entry, block) = (session.entry(made.entry), session.block(made.block));
         (ids.is_empty() || ids.contains(&call.id))
             && (!selector.errors || call.failed(session))
             && tools
@@ -78,9 +75,10 @@ pub(crate) fn file_of<'s>(
 }
 
 /// Finds a call by its id, or by a unique end of it.
-fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
+pub(super) fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
     let exact = Id::of(name.as_bytes());
-    if session.calls().find(exact).is_some() {
+    let is_made = |call: &Call| !call.uses.is_empty();
+    if session.calls().find(exact).is_some_and(is_made) {
         return Ok(exact);
     }
     let is_long_enough = name.chars().count() >= 4;
@@ -90,7 +88,7 @@ fn find_call(session: &Session, name: &str) -> Result<Id, Refusal> {
                 let inner = session
                     .block(made.block)
                     .span
-                    .of(session.text(&session.entries()[made.entry as usize]));
+                    .of(session.text(session.entry(made.entry)));
                 lookup(inner, &["id"]).is_some_and(|id| decode(id.of(inner)).ends_with(name))
             })
     });

@@ -8,7 +8,7 @@ use crate::human::bytes;
 use crate::json::{Edit, Span, decode, decoded_len, elements, encode, lookup, plain_len};
 use crate::session::{At, Call, Session};
 use crate::surgery::{Action, ChangeKind, Plan};
-use crate::transcript::{BlockKind, Id, Kind};
+use crate::transcript::{BlockKind, EntryIx, Id, Kind};
 
 use super::drop_images::{is_image_note, is_media};
 use super::drop_tools::{Stub, call_gist, tool_name, without_field};
@@ -60,10 +60,10 @@ pub(crate) fn plan_stubs(
 }
 
 /// Finds entries with images and documents that calls injected beside their results.
-fn companions(session: &Session) -> FxHashMap<Id, Vec<usize>> {
-    let mut out: FxHashMap<Id, Vec<usize>> = FxHashMap::default();
-    for (i, tag) in session.heads().iter().enumerate() {
-        let e = &session.entries()[i];
+fn companions(session: &Session) -> FxHashMap<Id, Vec<EntryIx>> {
+    let mut out: FxHashMap<Id, Vec<EntryIx>> = FxHashMap::default();
+    for (i, tag) in session.numbers().zip(session.heads()) {
+        let e = session.entry(i);
         if tag.kind == Kind::User
             && tag.flags.media()
             && session.blocks(e).iter().any(is_media)
@@ -91,7 +91,7 @@ pub(super) fn note_on(session: &Session, call: &Call, at: At, stub: Stub) -> Opt
         // The output of a server tool is encrypted: it can be removed with its call, but not changed.
         return None;
     }
-    let entry = &session.entries()[at.entry as usize];
+    let entry = session.entry(at.entry);
     let text = session.text(entry);
     let content = block.content(text)?;
     let raw = content.of(text);
@@ -104,16 +104,16 @@ pub(super) fn note_on(session: &Session, call: &Call, at: At, stub: Stub) -> Opt
         copy: entry
             .flags
             .tool_use_result()
-            .then(|| without_field(session, at.entry as usize, "toolUseResult"))
+            .then(|| without_field(session, at.entry, "toolUseResult"))
             .flatten(),
     })
 }
 
 fn stub_result(session: &Session, call: &Call, at: At, note: Note, plan: &mut Plan) {
-    let entry = &session.entries()[at.entry as usize];
+    let entry = session.entry(at.entry);
     let name = tool_name(session, call);
     let grown = note.text.len() as i64 - note.content.len() as i64;
-    let shown = if session.graph().is_shown(at.entry as usize) {
+    let shown = if session.graph().is_shown(at.entry) {
         grown
     } else {
         0
@@ -285,8 +285,8 @@ fn words_of(raw: &[u8]) -> (String, Vec<String>) {
 }
 
 /// Replaces images and documents beside a result by notes too.
-fn stub_companion(session: &Session, call: &Call, index: usize, plan: &mut Plan) {
-    let e = &session.entries()[index];
+fn stub_companion(session: &Session, call: &Call, index: EntryIx, plan: &mut Plan) {
+    let e = session.entry(index);
     for block in session.blocks(e).iter().filter(|b| is_media(b)) {
         let (kind, what) = if block.kind == BlockKind::Image {
             (ChangeKind::Image, "an image")

@@ -2,8 +2,10 @@
 
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 /// A number of tokens: `100k`, `100000`, `0.5M`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct TokenCount(pub u64);
 
 impl FromStr for TokenCount {

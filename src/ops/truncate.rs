@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing, TurnSpec, turn_end};
 use crate::surgery::{Action, ChangeKind, Detail, Plan, Refusal, RefusalKind, Remedy, Transform};
-use crate::transcript::{BlockKind, Entry, Kind, LineState, PromptKind};
+use crate::transcript::{BlockKind, Entry, EntryIx, Kind, LineState, PromptKind};
 
 use crate::window::tail_of_conversation;
 
@@ -36,14 +37,13 @@ impl Transform for Truncate {
         }
         refuse_unfinished(session, at)?;
         let cut = Cut::new(session, end);
-        for (line, state) in session.lines().iter().enumerate() {
-            let line = line as u32;
+        for (line, state) in session.numbered_lines() {
             match state {
                 LineState::Entry(i) => {
-                    let e = &session.entries()[*i as usize];
-                    if !cut.keeps(session, *i as usize, e) {
+                    let e = session.entry(i);
+                    if !cut.keeps(session, i, e) {
                         plan.drop_line(line);
-                        note(session, &mut plan, *i as usize, e);
+                        note(session, &mut plan, i, e);
                     }
                 }
                 // Lines that cannot be read belong to the lines around them.
@@ -65,11 +65,11 @@ struct Cut {
     /// The first position of the path that is removed.
     position: u32,
     /// The first line of the file that is removed.
-    line: u32,
+    line: LineIx,
     /// The position, line and time of the last message that stays.
-    leaf: (u32, u32, i64),
+    leaf: (u32, LineIx, i64),
     /// What follows the end of the conversation, which can hang on an entry that stays.
-    tail: Vec<u32>,
+    tail: Vec<EntryIx>,
 }
 
 impl Cut {
@@ -78,14 +78,14 @@ impl Cut {
         let path = session.graph().path();
         let line = path[position as usize..]
             .iter()
-            .map(|&i| entries[i as usize].line)
+            .map(|&i| entries[i].line)
             .min()
-            .unwrap_or(u32::MAX);
+            .unwrap_or(LineIx::MAX);
         let leaf = (0..position)
             .rev()
-            .find(|&p| entries[path[p as usize] as usize].is_message())
+            .find(|&p| entries[path[p as usize]].is_message())
             .unwrap_or(0);
-        let e = &entries[path[leaf as usize] as usize];
+        let e = &entries[path[leaf as usize]];
         Self {
             position,
             line,
@@ -94,11 +94,11 @@ impl Cut {
         }
     }
 
-    fn keeps(&self, session: &Session, index: usize, e: &Entry) -> bool {
+    fn keeps(&self, session: &Session, index: EntryIx, e: &Entry) -> bool {
         let (leaf_position, leaf_line, leaf_time) = self.leaf;
         // Copies of one entry stay or are removed together.
         let index = session.graph().known_as(session.entries(), index);
-        if self.tail.contains(&(index as u32)) {
+        if self.tail.contains(&index) {
             return false;
         }
         match session.graph().place(index) {
@@ -113,7 +113,7 @@ impl Cut {
     fn keeps_metadata(&self, session: &Session, e: &Entry) -> bool {
         let named = e.refers_to.some().and_then(|id| session.find(id));
         if let Some(named) = named {
-            let target = &session.entries()[named];
+            let target = session.entry(named);
             // A record of an abandoned place would lead clients there once the later records are removed.
             let place = session.graph().place(named);
             if e.kind == Kind::LastPrompt && matches!(place, Standing::Branch(_)) {
@@ -165,12 +165,12 @@ pub(crate) fn is_unfinished(session: &Session, number: u32) -> bool {
         };
         session.block(made.block).kind == BlockKind::ToolUse
             && call.results.is_empty()
-            && session.turns().of(session.graph(), made.entry as usize) == Some(number)
+            && session.turns().of(session.graph(), made.entry) == Some(number)
     })
 }
 
 /// Records what is removed; messages with an excerpt.
-pub(crate) fn note(session: &Session, plan: &mut Plan, index: usize, e: &Entry) {
+pub(crate) fn note(session: &Session, plan: &mut Plan, index: EntryIx, e: &Entry) {
     let bytes = -(session.text(e).len() as i64 + 1);
     let shown = session.graph().is_shown(index) && e.is_message();
     let gist = crate::view::prompt_text(session, e).unwrap_or_default();

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::session::{Session, Standing, TurnRange};
 use crate::surgery::Refusal;
+use crate::transcript::EntryIx;
 
 /// The turns that were asked for, resolved.
 pub(crate) struct TurnFilter {
@@ -40,7 +41,7 @@ impl TurnFilter {
     }
 
     /// Whether an entry is in one of the turns. Entries outside of all turns count only if all turns are selected.
-    pub(crate) fn holds(&self, session: &Session, entry: usize) -> bool {
+    pub(crate) fn holds(&self, session: &Session, entry: EntryIx) -> bool {
         if self.everything {
             return true;
         }

@@ -2,12 +2,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::document::LineIx;
 use crate::json::{Edit, apply_edits, lookup};
 use crate::session::{Session, Standing};
 use crate::surgery::{
     Action, ChangeKind, Detail, InsertAt, Plan, Reach, Refusal, RefusalKind, Transform,
 };
-use crate::transcript::Entry;
+use crate::transcript::{Entry, EntryIx};
 use crate::view::prompt_text;
 
 use super::window_limit::warn_of_window;
@@ -50,7 +51,7 @@ impl Uncompact {
     /// Returns the position of the live path at which the chosen compaction is.
     fn first_position(&self, session: &Session) -> Result<u32, Refusal> {
         let path = session.graph().path().iter().enumerate();
-        let boundaries = path.filter(|(_, i)| session.heads()[**i as usize].is_boundary());
+        let boundaries = path.filter(|(_, i)| session.heads()[**i].is_boundary());
         let positions: Vec<u32> = boundaries.map(|(position, _)| position as u32).collect();
         let count = positions.len() as i64;
         if count == 0 {
@@ -82,10 +83,7 @@ impl Uncompact {
 /// Refuses if there is nothing to show again.
 fn refuse_without_history(session: &Session, from: u32) -> Result<(), Refusal> {
     let history = &session.graph().path()[..from as usize];
-    if history
-        .iter()
-        .any(|&i| session.heads()[i as usize].is_message())
-    {
+    if history.iter().any(|&i| session.heads()[i].is_message()) {
         return Ok(());
     }
     Err(Refusal::new(
@@ -98,19 +96,19 @@ fn refuse_without_history(session: &Session, from: u32) -> Result<(), Refusal> {
 /// The entries of compactions that are taken back.
 struct Lifted {
     /// Boundaries and summaries.
-    entries: Vec<usize>,
-    set: FxHashSet<usize>,
+    entries: Vec<EntryIx>,
+    set: FxHashSet<EntryIx>,
 }
 
 impl Lifted {
     fn new(session: &Session, from: u32) -> Self {
         let graph = session.graph();
-        let belongs = |i: usize, e: &Entry| {
+        let belongs = |i: EntryIx, e: &Entry| {
             (e.is_boundary() || e.flags.compact_summary())
                 && matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p >= from)
         };
-        let entries = session.entries().iter().enumerate();
-        let entries: Vec<usize> = entries
+        let entries = session.numbered();
+        let entries: Vec<EntryIx> = entries
             .filter(|(i, e)| belongs(*i, e))
             .map(|(i, _)| i)
             .collect();
@@ -126,9 +124,9 @@ impl Lifted {
     /// history: they keep them.
     fn relink(&self, session: &Session, plan: &mut Plan) {
         let graph = session.graph();
-        let mut tails: FxHashMap<usize, Option<usize>> = FxHashMap::default();
+        let mut tails: FxHashMap<EntryIx, Option<EntryIx>> = FxHashMap::default();
         for &i in &self.entries {
-            let above = if session.entries()[i].is_boundary() {
+            let above = if session.entry(i).is_boundary() {
                 before_boundary(session, i)
             } else {
                 graph.parent(i)
@@ -136,7 +134,7 @@ impl Lifted {
             tails.insert(i, above);
         }
         // Compactions may follow each other directly; a damaged file may even have them in a circle.
-        let tail_of = |from: usize| {
+        let tail_of = |from: EntryIx| {
             let mut at = Some(from);
             for _ in 0..=tails.len() {
                 match at.and_then(|i| tails.get(&i)) {
@@ -153,7 +151,7 @@ impl Lifted {
                 let preserved = self.before(session, child);
                 let preserved = preserved.filter(|&p| tail.is_none_or(|t| graph.descends(p, t)));
                 let above = preserved.or(tail);
-                let uuid = above.and_then(|above| session.uuid(&session.entries()[above]));
+                let uuid = above.and_then(|above| session.uuid(session.entry(above)));
                 plan.set_parent(child, uuid.as_deref());
             }
         }
@@ -161,12 +159,12 @@ impl Lifted {
     }
 
     /// Returns the last entry before another on the live path that stays.
-    fn before(&self, session: &Session, entry: usize) -> Option<usize> {
+    fn before(&self, session: &Session, entry: EntryIx) -> Option<EntryIx> {
         let Standing::Path(position) = session.graph().place(entry) else {
             return None;
         };
         let before = &session.graph().path()[..position as usize];
-        let mut before = before.iter().rev().map(|&i| i as usize);
+        let mut before = before.iter().rev().copied();
         before.find(|i| !self.set.contains(i))
     }
 
@@ -176,14 +174,14 @@ impl Lifted {
         let graph = session.graph();
         let mut last = None;
         let mut after_removed = false;
-        for i in graph.path().iter().map(|&i| i as usize) {
+        for i in graph.path().iter().copied() {
             if self.set.contains(&i) {
                 after_removed = true;
                 continue;
             }
             let parent = graph.parent(i);
             if after_removed && parent != last && parent.is_none_or(|p| !self.set.contains(&p)) {
-                let uuid = parent.and_then(|p| session.uuid(&session.entries()[p]));
+                let uuid = parent.and_then(|p| session.uuid(session.entry(p)));
                 plan.set_parent(i, uuid.as_deref());
             }
             (last, after_removed) = (Some(i), false);
@@ -192,15 +190,15 @@ impl Lifted {
 }
 
 /// Returns the entry that a boundary follows: the one that it names, else the last one before it on the live path.
-fn before_boundary(session: &Session, boundary: usize) -> Option<usize> {
-    let e = &session.entries()[boundary];
+fn before_boundary(session: &Session, boundary: EntryIx) -> Option<EntryIx> {
+    let e = session.entry(boundary);
     let named = e.refers_to.some().and_then(|id| session.find(id));
     named.or_else(|| {
         let Standing::Path(position) = session.graph().place(boundary) else {
             return None;
         };
         let before = session.graph().path().get(position as usize - 1)?;
-        Some(*before as usize)
+        Some(*before)
     })
 }
 
@@ -208,8 +206,8 @@ fn before_boundary(session: &Session, boundary: usize) -> Option<usize> {
 ///
 /// A summary that is kept becomes the first line of the file, without a parent: no client takes the first entry for the end
 /// of the conversation, and nothing follows it.
-fn drop_part(session: &Session, index: usize, keep_summary: bool, plan: &mut Plan) {
-    let e = &session.entries()[index];
+fn drop_part(session: &Session, index: EntryIx, keep_summary: bool, plan: &mut Plan) {
+    let e = session.entry(index);
     if e.is_boundary() {
         plan.drop_entry(session, e, ChangeKind::Boundary);
         return;
@@ -229,7 +227,10 @@ fn drop_part(session: &Session, index: usize, keep_summary: bool, plan: &mut Pla
     plan.note(session, e, action, ChangeKind::Summary, bytes, shown, words);
     plan.drop_line(e.line);
     if keep_summary {
-        plan.insert_line(InsertAt::Before(0), without_parent(session.text(e)));
+        plan.insert_line(
+            InsertAt::Before(LineIx::default()),
+            without_parent(session.text(e)),
+        );
     }
 }
 
@@ -249,11 +250,11 @@ fn note_revealed(session: &Session, from: u32, plan: &mut Plan) {
     // An earlier compaction that stays still hides what is before it.
     let start = graph.path()[..from as usize]
         .iter()
-        .rposition(|&i| session.heads()[i as usize].is_boundary())
+        .rposition(|&i| session.heads()[i].is_boundary())
         .unwrap_or(0) as u32;
     let window = graph.window_start();
     let mut shown = vec![0; session.turns().len() + 1];
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if let Standing::Path(p) | Standing::Beside(p) = graph.place(i)
             && e.is_message()
             && (start..window).contains(&p)
@@ -265,7 +266,7 @@ fn note_revealed(session: &Session, from: u32, plan: &mut Plan) {
     for turn in session.turns().iter() {
         let bytes = shown[turn.number as usize];
         if bytes > 0 {
-            let e = &session.entries()[turn.prompt as usize];
+            let e = session.entry(turn.prompt);
             let words = prompt_text(session, e).unwrap_or_default();
             plan.note(
                 session,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::human::{bytes, count};
+use crate::transcript::EntryIx;
 use crate::view::{Changed, Compared, Comparison, SessionText, entry_summary, entry_text};
 
 use super::screen::Screen;
@@ -27,8 +28,8 @@ pub struct ComparisonText<'a> {
 /// Something that differs.
 #[derive(Clone, Copy)]
 enum Row<'c> {
-    OnlyA(u32),
-    OnlyB(u32),
+    OnlyA(EntryIx),
+    OnlyB(EntryIx),
     Changed(&'c Changed),
 }
 
@@ -113,12 +114,12 @@ impl<'a> ComparisonText<'a> {
     /// Groups what differs by turn: by the turn of the first session where the entry is in it.
     fn by_turn(&self) -> Vec<(Option<u32>, Vec<Row<'a>>)> {
         let turn =
-            |side: &Compared<'_>, i: u32| side.session.turns().of(side.session.graph(), i as usize);
-        let mut rows: BTreeMap<u32, Vec<(u32, Row<'a>)>> = BTreeMap::new();
+            |side: &Compared<'_>, i: EntryIx| side.session.turns().of(side.session.graph(), i);
+        let mut rows: BTreeMap<u32, Vec<(EntryIx, Row<'a>)>> = BTreeMap::new();
         // Entries that are in no turn come last.
-        let mut add = |turn: Option<u32>, line: u32, row: Row<'a>| {
+        let mut add = |turn: Option<u32>, entry: EntryIx, row: Row<'a>| {
             let group = rows.entry(turn.unwrap_or(u32::MAX)).or_default();
-            group.push((line, row));
+            group.push((entry, row));
         };
         for &i in &self.comparison.only_a {
             add(turn(&self.a, i), i, Row::OnlyA(i));
@@ -150,8 +151,15 @@ impl<'a> ComparisonText<'a> {
         self.tally(tally, out);
     }
 
-    fn only(&self, side: &Compared<'_>, i: u32, in_a: bool, tally: &mut Tally, out: &mut String) {
-        let e = &side.session.entries()[i as usize];
+    fn only(
+        &self,
+        side: &Compared<'_>,
+        i: EntryIx,
+        in_a: bool,
+        tally: &mut Tally,
+        out: &mut String,
+    ) {
+        let e = side.session.entry(i);
         let (what, gist) = entry_summary(side.session, e);
         let what = self.screen.line(what);
         let size = side.session.text(e).len() as u64;
@@ -169,8 +177,8 @@ impl<'a> ComparisonText<'a> {
     }
 
     fn changed(&self, changed: &Changed, tally: &mut Tally, out: &mut String) {
-        let ea = &self.a.session.entries()[changed.a as usize];
-        let eb = &self.b.session.entries()[changed.b as usize];
+        let ea = self.a.session.entry(changed.a);
+        let eb = self.b.session.entry(changed.b);
         let old = entry_text(self.a.session, ea);
         let new = entry_text(self.b.session, eb);
         let (what, _) = entry_summary(self.a.session, ea);

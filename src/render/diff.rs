@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use similar::{ChangeTag, TextDiff};
 
-use crate::document::{Document, Ending};
+use crate::document::{Document, Ending, LineIx};
 use crate::human::count;
 use crate::session::Session;
 use crate::transcript::{Kind, LineState};
@@ -21,9 +21,9 @@ const LINES: usize = 12;
 
 /// What an operation did to a line.
 enum Fate {
-    Dropped(usize),
-    Edited(usize, usize),
-    Inserted(usize),
+    Dropped(LineIx),
+    Edited(LineIx, LineIx),
+    Inserted(LineIx),
 }
 
 /// How many lines around a change a unified diff shows. Lines are long.
@@ -32,9 +32,9 @@ const CONTEXT: usize = 1;
 /// What happened to a line, for a unified diff; lines by their numbers, of the result where there is one.
 #[derive(Clone, Copy)]
 enum LineOp {
-    Same(usize),
-    Dropped(usize),
-    Inserted(usize),
+    Same(LineIx),
+    Dropped(LineIx),
+    Inserted(LineIx),
 }
 
 /// Adds the lines before and after of some operations to a count.
@@ -154,15 +154,15 @@ impl SessionDiff<'_> {
         let (before, after) = (self.before.document(), self.after.document());
         let lines = after.map_from_file(before.lines().len());
         let mut out = Vec::with_capacity(after.lines().len());
-        let mut next_old = 0;
-        for (new, source) in lines.sources().iter().enumerate() {
+        let mut next_old = LineIx::default();
+        for (new, source) in after.numbers().zip(lines.sources()) {
             let Some(old) = source.old_line().filter(|&old| old >= next_old) else {
                 out.push(LineOp::Inserted(new));
                 continue;
             };
-            out.extend((next_old..old).map(LineOp::Dropped));
-            next_old = old + 1;
-            let ending = |document: &Document, line: usize| document.lines()[line].ending();
+            out.extend(next_old.up_to(old).map(LineOp::Dropped));
+            next_old = old.plus(1);
+            let ending = |document: &Document, line: LineIx| document.lines()[line].ending();
             if before.text(old) == after.text(new) && ending(before, old) == ending(after, new) {
                 out.push(LineOp::Same(new));
             } else {
@@ -170,12 +170,12 @@ impl SessionDiff<'_> {
                 out.push(LineOp::Inserted(new));
             }
         }
-        out.extend((next_old..before.lines().len()).map(LineOp::Dropped));
+        out.extend(before.numbers().skip(next_old.index()).map(LineOp::Dropped));
         out
     }
 
     /// Returns a line as it is in the file, masked and safe for a terminal.
-    fn raw_line(&self, session: &Session, line: usize) -> String {
+    fn raw_line(&self, session: &Session, line: LineIx) -> String {
         let text = String::from_utf8_lossy(session.document().text(line));
         let cr = match session.document().lines()[line].ending() {
             Ending::CrLf => "\r",
@@ -192,19 +192,19 @@ impl SessionDiff<'_> {
         let (before, after) = (self.before.document(), self.after.document());
         let lines = after.map_from_file(before.lines().len());
         let mut out = Vec::new();
-        let mut next_old = 0;
-        for (new, source) in lines.sources().iter().enumerate() {
+        let mut next_old = LineIx::default();
+        for (new, source) in after.numbers().zip(lines.sources()) {
             let Some(old) = source.old_line() else {
                 out.push(Fate::Inserted(new));
                 continue;
             };
-            out.extend((next_old..old).map(Fate::Dropped));
-            next_old = old + 1;
+            out.extend(next_old.up_to(old).map(Fate::Dropped));
+            next_old = old.plus(1);
             if before.text(old) != after.text(new) {
                 out.push(Fate::Edited(old, new));
             }
         }
-        out.extend((next_old..before.lines().len()).map(Fate::Dropped));
+        out.extend(before.numbers().skip(next_old.index()).map(Fate::Dropped));
         out
     }
 
@@ -214,15 +214,12 @@ impl SessionDiff<'_> {
             Fate::Edited(line, _) => ("~", self.before, line, Some(line)),
             Fate::Inserted(line) => ("+", self.after, line, None),
         };
-        let place = number.map_or("new line".to_owned(), |n| format!("line {}", n + 1));
+        let place = number.map_or("new line".to_owned(), |n| format!("line {}", n.from_one()));
         let LineState::Entry(i) = session.lines()[line] else {
             return format!("{sign} {place}");
         };
-        let entry = &session.entries()[i as usize];
-        let turn = session
-            .turns()
-            .of(session.graph(), i as usize)
-            .filter(|&t| t > 0);
+        let entry = session.entry(i);
+        let turn = session.turns().of(session.graph(), i).filter(|&t| t > 0);
         let turn = turn.map_or(String::new(), |t| format!("turn {t}, "));
         let kind = match entry.kind {
             Kind::User => "user",
@@ -234,9 +231,9 @@ impl SessionDiff<'_> {
         format!("{sign} {turn}{place}, {kind}")
     }
 
-    fn line_text(&self, session: &Session, line: usize) -> String {
+    fn line_text(&self, session: &Session, line: LineIx) -> String {
         match session.lines()[line] {
-            LineState::Entry(i) => entry_text(session, &session.entries()[i as usize]).into_raw(),
+            LineState::Entry(i) => entry_text(session, session.entry(i)).into_raw(),
             LineState::Blank => String::new(),
             LineState::Opaque => {
                 String::from_utf8_lossy(session.document().text(line)).into_owned()
@@ -265,9 +262,9 @@ impl SessionDiff<'_> {
 }
 
 /// Returns the context size that an answer records, as a line of its own.
-fn recorded(session: &Session, line: usize) -> String {
+fn recorded(session: &Session, line: LineIx) -> String {
     let window = match session.lines()[line] {
-        LineState::Entry(i) => recorded_window(session, &session.entries()[i as usize]),
+        LineState::Entry(i) => recorded_window(session, session.entry(i)),
         LineState::Blank | LineState::Opaque => None,
     };
     window.map_or_else(String::new, |n| format!("\nusage: {} tokens\n", count(n)))

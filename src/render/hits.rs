@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use anstyle::Style;
+use rayon::prelude::*;
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::human::count;
@@ -31,11 +32,13 @@ impl HitList<'_> {
     /// Returns a session's name and its matches.
     pub fn session(&self, found: &FoundSession) -> String {
         let mut out = self.heading(found);
-        let places: Vec<String> = found.hits.iter().map(place).collect();
-        let whats: Vec<String> = found.hits.iter().map(|h| self.what(h)).collect();
+        let hits = found.hits.par_iter();
+        let (places, whats): (Vec<String>, Vec<String>) =
+            hits.map(|hit| (place(hit), self.what(hit))).unzip();
         let widest = |column: &[String]| column.iter().map(|c| width(c)).max().unwrap_or(0);
         let (place_width, what_width) = (widest(&places), widest(&whats));
-        for (hit, (place, what)) in found.hits.iter().zip(places.iter().zip(&whats)) {
+        let hits = found.hits.par_iter().zip(places.par_iter().zip(&whats));
+        let rows = hits.map(|(hit, (place, what))| {
             let id: String = hit.uuid.as_deref().unwrap_or("").chars().take(8).collect();
             let style = match hit.standing {
                 Whereabouts::Abandoned => YELLOW,
@@ -51,12 +54,13 @@ impl HitList<'_> {
             let indent = 2 + place_width + 2 + what_width + 2 + 8 + 2;
             if self.screen.table_columns < NARROW {
                 let text = self.text(hit, self.screen.table_columns.saturating_sub(4));
-                let _ = writeln!(out, "{start}\n    {text}");
+                format!("{start}\n    {text}\n")
             } else {
                 let room = self.screen.table_columns.saturating_sub(indent).max(20);
-                let _ = writeln!(out, "{start}  {}", self.text(hit, room));
+                format!("{start}  {}\n", self.text(hit, room))
             }
-        }
+        });
+        out.extend(rows.collect::<Vec<String>>());
         let left = found.matches - found.hits.len() as u64;
         if left > 0 {
             let lines = if left == 1 { "line" } else { "lines" };

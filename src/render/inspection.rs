@@ -171,19 +171,29 @@ impl InspectionText<'_> {
         let whole = self.inspection.window.tokens.max(1) as f64;
         for s in suggestions {
             let share = (s.tokens as f64 / whole * 100.0).min(100.0);
-            let saved = format!(
-                "context −{} ({share:.0}%), file {}: {}",
-                tokens(s.tokens),
-                signed_bytes(-s.bytes),
-                clean(&s.what)
-            );
+            let context = match s.tokens {
+                0 => String::new(),
+                n => format!("context −{} ({share:.0}%), ", tokens(n)),
+            };
+            let file = signed_bytes(-s.bytes);
+            let saved = format!("{context}file {file}: {}", clean(&s.what));
             let _ = writeln!(out, "  {}", clean(&s.command));
             for line in wrap(&saved, self.screen.columns.saturating_sub(4)) {
                 let _ = writeln!(out, "    {}", paint(DIM, line));
             }
         }
+        let added = bytes(self.inspection.entries * NOTE_OF_ORIGIN);
+        let note = format!(
+            "The sizes are those with --in-place. A new session has about {added} more, because each entry gets a note of its origin. `ccsurgery trim --to 50%` combines these steps, the least harmful first."
+        );
+        for line in wrap(&note, self.screen.columns.saturating_sub(2)) {
+            let _ = writeln!(out, "  {}", paint(DIM, line));
+        }
     }
 }
+
+/// How many bytes the note takes that a copy adds to each entry.
+const NOTE_OF_ORIGIN: u64 = 120;
 
 fn heading(out: &mut String, text: &str) {
     let _ = writeln!(out, "\n{}", paint(BOLD, text));

@@ -172,7 +172,7 @@ impl Preview<'_> {
                 ChangeKind::Parent => (true, Action::Edit),
                 _ => (false, change.action),
             };
-            if !is_parent && self.is_of_the_conversation(change) {
+            if !is_parent && (self.verbose || self.is_of_the_conversation(change)) {
                 named.push(change);
                 continue;
             }

@@ -1,7 +1,6 @@
 //! Lists of sessions.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::human::{age, bytes, duration, percent, tokens};
@@ -32,16 +31,24 @@ const COLUMNS: [Column; 13] = [
 /// Returns a table of sessions.
 /// `with_project` adds the project of each.
 pub fn session_table(screen: &Screen<'_>, rows: &[&SessionRow], with_project: bool) -> String {
-    let room = (screen.table_columns / 2).clamp(20, 60);
-    let mut table = Table::new(&COLUMNS, room);
+    let mut table = Table::new(&COLUMNS, title_room(screen));
     for row in rows {
-        table.push(cells(screen, row, with_project));
-        if let Some(call) = &row.pending_call {
-            let call = format!("{}  {}", screen.line(&call.tool), screen.line(&call.gist));
-            table.note(format!("   waits for a result of: {}", call.trim_end()));
-        }
+        push(&mut table, screen, row, with_project);
     }
     table.render(screen.table_columns)
+}
+
+/// Returns how wide the titles should be before other columns are left out for them.
+fn title_room(screen: &Screen<'_>) -> usize {
+    (screen.table_columns * 2 / 5).clamp(20, 60)
+}
+
+fn push(table: &mut Table, screen: &Screen<'_>, row: &SessionRow, with_project: bool) {
+    table.push(cells(screen, row, with_project));
+    if let Some(call) = &row.pending_call {
+        let call = format!("{}  {}", screen.line(&call.tool), screen.line(&call.gist));
+        table.note(format!("   waits for a result of: {}", call.trim_end()));
+    }
 }
 
 fn cells(screen: &Screen<'_>, row: &SessionRow, with_project: bool) -> Vec<Cell> {
@@ -91,7 +98,7 @@ const EXPIRING_COLUMNS: [Column; 5] = [
 
 /// Returns a table of sessions with the time until the client deletes each.
 pub fn expiring_table(screen: &Screen<'_>, rows: &[SessionRow]) -> String {
-    let mut table = Table::new(&EXPIRING_COLUMNS, (screen.table_columns / 2).clamp(20, 60));
+    let mut table = Table::new(&EXPIRING_COLUMNS, title_room(screen));
     for row in rows {
         let left = row
             .expires_at
@@ -123,7 +130,7 @@ fn fullness(row: &SessionRow) -> Cell {
     }
 }
 
-/// Returns a table for each project, in the order in which the projects first occur.
+/// Returns one table with a heading for each project, in the order in which the projects first occur.
 pub fn session_groups(screen: &Screen<'_>, rows: &[SessionRow]) -> String {
     let mut order: Vec<&Path> = Vec::new();
     let mut groups: BTreeMap<&Path, Vec<&SessionRow>> = BTreeMap::new();
@@ -135,7 +142,7 @@ pub fn session_groups(screen: &Screen<'_>, rows: &[SessionRow]) -> String {
         }
         group.push(row);
     }
-    let mut out = String::new();
+    let mut table = Table::new(&COLUMNS, title_room(screen));
     for folder in order {
         let group = &groups[folder];
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
@@ -143,9 +150,10 @@ pub fn session_groups(screen: &Screen<'_>, rows: &[SessionRow]) -> String {
         let mut held = group.iter().filter_map(|r| r.project.as_deref());
         let project = held.find(|p| slug(p) == name).unwrap_or(&name);
         let project = short_path(Path::new(project), screen.home, screen.table_columns);
-        let gap = if out.is_empty() { "" } else { "\n" };
-        let _ = writeln!(out, "{gap}{}", paint(BOLD, project));
-        out.push_str(&session_table(screen, group, false));
+        table.heading(paint(BOLD, project));
+        for row in group {
+            push(&mut table, screen, row, false);
+        }
     }
-    out
+    table.render(screen.table_columns)
 }

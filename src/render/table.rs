@@ -87,6 +87,8 @@ impl From<&str> for Cell {
 
 #[derive(Debug)]
 struct Row {
+    /// A line above the row, with an empty one before it.
+    heading: String,
     cells: Vec<Cell>,
     dim: bool,
     note: String,
@@ -99,6 +101,8 @@ pub struct Table {
     rows: Vec<Row>,
     /// The least width of the last column before others are left out.
     room: usize,
+    /// The heading of the next row.
+    heading: String,
 }
 
 impl Table {
@@ -108,12 +112,14 @@ impl Table {
             columns: columns.to_vec(),
             rows: Vec::new(),
             room,
+            heading: String::new(),
         }
     }
 
     /// Adds a row.
     pub fn push(&mut self, cells: Vec<Cell>) {
         self.rows.push(Row {
+            heading: std::mem::take(&mut self.heading),
             cells,
             dim: false,
             note: String::new(),
@@ -126,6 +132,11 @@ impl Table {
         if let Some(row) = self.rows.last_mut() {
             row.dim = true;
         }
+    }
+
+    /// Adds a line above the next row, apart from the rows before it. It is not cut.
+    pub fn heading(&mut self, heading: String) {
+        self.heading = heading;
     }
 
     /// Adds a line under the last row.
@@ -144,7 +155,11 @@ impl Table {
             let header = self.line(&titles, &widths, true);
             let _ = writeln!(out, "{}", paint(DIM, header.trim_end()));
         }
-        for row in &self.rows {
+        for (number, row) in self.rows.iter().enumerate() {
+            if !row.heading.is_empty() {
+                let gap = if number > 0 { "\n" } else { "" };
+                let _ = writeln!(out, "{gap}{}", row.heading);
+            }
             let line = self.line(&row.cells, &widths, row.dim);
             let line = line.trim_end();
             let line = if row.dim {

@@ -83,7 +83,7 @@ pub(super) fn wrap_ranges(text: &str, columns: usize) -> Vec<Range<usize>> {
 pub fn json_text(text: &str) -> Cow<'_, str> {
     // JSON strings spell characters below the blank as escapes; line breaks between values are harmless.
     let is_raw = |c: char| is_unsafe(c) && c >= ' ';
-    if text.bytes().all(|b| b < 0x7f) || !text.contains(is_raw) {
+    if !begins_unsafe(text, is_raw) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -97,6 +97,21 @@ pub fn json_text(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Returns whether a text has an unsafe character other than those below the blank. Only some bytes begin one, so that
+/// most letters need not be decoded: that is half the work for Chinese text.
+fn begins_unsafe(text: &str, is_raw: impl Fn(char) -> bool) -> bool {
+    let may_begin = |b: &u8| matches!(b, 0x7f | 0xc2 | 0xd8 | 0xe1 | 0xe2 | 0xef | 0xf3);
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|b| may_begin(&b)) {
+        let mut characters = rest[at..].chars();
+        if characters.next().is_some_and(&is_raw) {
+            return true;
+        }
+        rest = characters.as_str();
+    }
+    false
 }
 
 /// Returns whether a character controls the terminal, reorders text or is invisible.
@@ -182,6 +197,16 @@ mod tests {
         );
         assert_eq!(clean("  a \t b  "), "a b");
         assert_eq!(clean("\u{9b}31m"), "\u{fffd}31m");
+    }
+
+    #[test]
+    fn json_text_spells_every_unsafe_character() {
+        let is_raw = |c: char| is_unsafe(c) && c >= ' ';
+        for c in ('\0'..=char::MAX).filter(|c| is_unsafe(*c) || (*c as u32).is_multiple_of(7)) {
+            let text = format!("日本 {c}，x");
+            assert_eq!(begins_unsafe(&text, is_raw), is_raw(c), "{:x}", c as u32);
+        }
+        assert_eq!(json_text("\"日\u{feff}，\""), r#""日\ufeff，""#);
     }
 
     #[test]

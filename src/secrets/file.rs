@@ -56,9 +56,10 @@ impl Scanner {
                 found.extend(here.into_iter().map(|f| f.shift(range.start)));
             }
         };
-        for line in bytes.split_inclusive(|b| *b == b'\n') {
-            let end = start + line.len();
-            if is_record(line) {
+        let ends = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1);
+        let last = (!bytes.is_empty() && !bytes.ends_with(b"\n")).then_some(bytes.len());
+        for end in ends.chain(last) {
+            if is_record(&bytes[start..end]) {
                 add(text..start, false);
                 add(start..end, true);
                 text = end;
@@ -127,6 +128,13 @@ impl Ledger {
         }
         out.extend_from_slice(&bytes[from..]);
         out
+    }
+
+    /// Returns a file's bytes with the secrets replaced that a scanner finds beyond doubt; `None` if there are none.
+    pub fn replace_in(&self, scanner: &Scanner, form: Form, bytes: &[u8]) -> Option<Vec<u8>> {
+        let found = scanner.scan_file(form, bytes);
+        let any = found.iter().any(|f| !f.is_suggestion());
+        any.then(|| self.replaced(bytes, &found))
     }
 
     /// Returns the secrets.

@@ -6,6 +6,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, StartKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
+use super::keywords::{RULES as COUNT, rule_text};
+use super::sieve::Sieve;
+
 /// A pattern that is compiled when a text first contains one of its rule's keywords.
 #[derive(Debug)]
 pub(super) struct Pattern {
@@ -112,6 +115,8 @@ pub(super) struct Rules {
     /// Which rules each pattern of `keywords` belongs to.
     pub(super) owners: Vec<Vec<usize>>,
     pub(super) keywords: Option<AhoCorasick>,
+    /// The keywords again, to find out fast whether a text has any.
+    sieve: Option<Sieve>,
     /// Rules without keywords.
     pub(super) always: Vec<usize>,
 }
@@ -140,13 +145,18 @@ impl Rules {
             all,
             owners,
             keywords: automaton(&words, true),
+            sieve: Sieve::new(&words),
             always,
         }
     }
 
     /// Returns whether a text may contain what a rule looks for.
     pub(super) fn may_match(&self, text: &[u8]) -> bool {
-        !self.always.is_empty() || self.keywords.as_ref().is_some_and(|k| k.is_match(text))
+        let has_keyword = || match &self.sieve {
+            Some(sieve) => sieve.is_match(text),
+            None => self.keywords.as_ref().is_some_and(|k| k.is_match(text)),
+        };
+        !self.always.is_empty() || has_keyword()
     }
 }
 
@@ -173,6 +183,18 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::new(built_in()));
 pub(super) fn built_in() -> Vec<Rule> {
     let file: Option<File> = toml::from_str(include_str!("rules.toml")).ok();
     file.map(|f| f.rules).unwrap_or_default()
+}
+
+/// The built-in rules that were needed so far, each read by itself.
+static READ: [OnceLock<Option<Rule>>; COUNT] = [const { OnceLock::new() }; COUNT];
+
+/// Returns one built-in rule by its number. The tests read all of them, so none is ever missing.
+pub(super) fn built_in_rule(number: usize) -> Option<&'static Rule> {
+    let read = || {
+        let file: File = toml::from_str(rule_text(number)).ok()?;
+        file.rules.into_iter().next()
+    };
+    READ.get(number)?.get_or_init(read).as_ref()
 }
 
 /// Returns the built-in table.

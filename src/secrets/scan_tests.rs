@@ -306,13 +306,12 @@ fn redact_takes_given_values_and_patterns() {
     )
     .unwrap();
     rules.add_pattern("zebra[0-9]").unwrap();
+    let file = dotenv_values("# a=b\nAPI_KEY=\"quite secret\"\nPORT=8080\nURL=https://a.example/1");
+    assert_eq!(file.left_out, ["PORT", "URL"]);
     let scanner = Scanner::new()
         .with_rules(rules)
         .with_values("literal", ["swordfish".to_owned(), " ".to_owned()])
-        .with_values(
-            "env-file",
-            dotenv_values("# a=b\nAPI_KEY=\"quite secret\"\nPORT=8080\nURL=https://a.example/1"),
-        );
+        .with_values("env-file", file.values);
     let text = r#"{"a":"tok-1234 tok-0000 zebra7 sword\u0066ish","b":"quite secret 8080 https://a.example/1"}"#;
     let out = redacted(&scanner, Form::Json, text.as_bytes());
     assert_eq!(
@@ -320,6 +319,13 @@ fn redact_takes_given_values_and_patterns() {
         r#"{"a":"[redacted:our-token:1] tok-0000 [redacted:pattern:1] [redacted:literal:1]","b":"[redacted:env-file:1] 8080 https://a.example/1"}"#
     );
     assert!(UserRules::parse("[[rules]]\nid = \"x\"\nregex = '('").is_err());
+}
+
+#[test]
+fn dotenv_values_with_the_name_of_a_secret_may_be_short() {
+    let file = dotenv_values("DB_PASSWORD=hunter2\nADMIN_PASS=test\nNAME='shop'\nEMPTY=\n");
+    assert_eq!(file.values, ["hunter2"]);
+    assert_eq!(file.left_out, ["ADMIN_PASS", "NAME"]);
 }
 
 /// Ordinary text of many kinds, none of it secret.

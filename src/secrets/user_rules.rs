@@ -139,9 +139,18 @@ impl UserRules {
     }
 }
 
-/// Returns the values of a dotenv file that can be secrets: not numbers, words, paths or addresses without a password.
-pub fn dotenv_values(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
+/// What a dotenv file names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct DotenvValues {
+    /// Values that can be secrets.
+    pub values: Vec<String>,
+    /// The names of the others: numbers, words, paths, addresses without a password, and what is short.
+    pub left_out: Vec<String>,
+}
+
+/// Reads a dotenv file. A value counts as a secret if its name says so or if it looks random.
+pub fn dotenv_values(text: &str) -> DotenvValues {
+    let mut out = DotenvValues::default();
     for line in text.lines() {
         let line = line.trim();
         let line = line.strip_prefix("export ").unwrap_or(line);
@@ -155,13 +164,18 @@ pub fn dotenv_values(text: &str) -> Vec<String> {
         });
         let plain = || value.split(" #").next().unwrap_or(value).trim_end();
         let value = quoted.unwrap_or_else(plain);
-        let names_a_secret = is_secret_name(name.trim());
-        if value.len() >= 8 && (names_a_secret || is_secret_value(value)) {
-            out.push(value.replace("\\n", "\n"));
+        let name = name.trim();
+        if value.len() >= LEAST_NAMED && is_secret_name(name) || is_secret_value(value) {
+            out.values.push(value.replace("\\n", "\n"));
+        } else if !value.is_empty() {
+            out.left_out.push(name.to_owned());
         }
     }
     out
 }
+
+/// The shortest value that is taken for a secret because of its name: words like `test` and `admin` occur everywhere.
+const LEAST_NAMED: usize = 6;
 
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::document::{Document, Source};
+use crate::document::{Document, LineIx, Source};
 use crate::json::{BYTE_ORDER_MARK, Malformed, lookup};
 use crate::transcript::{
-    Block, Entry, Flags, Id, Inventory, Kind, LineState, Repeated, RepeatedFields, parse,
+    Block, Entry, EntryIx, Flags, Id, Inventory, Kind, LineState, Repeated, RepeatedFields, parse,
     parse_first,
 };
 
@@ -64,9 +64,10 @@ impl Session {
             let read: Vec<Index> = some
                 .par_iter()
                 .map(|piece| {
-                    let mut index = Index::with_capacity(piece.len());
-                    for i in piece.clone() {
-                        index.read(document.text(i), i == 0);
+                    let lines = piece.start.up_to(piece.end);
+                    let mut index = Index::with_capacity(lines.len());
+                    for i in lines {
+                        index.read(document.text(i), i == LineIx::default());
                     }
                     index
                 })
@@ -129,12 +130,13 @@ impl Index {
     /// Appends the entry of the next line.
     pub(super) fn take(&mut self, text: &[u8], mut entry: Entry, repeated: Repeated) {
         self.inventory.take(text, &entry, repeated);
-        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
+        let own = entry.blocks.range();
         for block in self.blocks[own].iter_mut().filter(|b| b.kind.is_call()) {
             block.named = self.inventory.tool(block.name(text));
         }
-        entry.line = self.lines.len() as u32;
-        self.lines.push(LineState::Entry(self.entries.len() as u32));
+        entry.line = LineIx::new(self.lines.len());
+        self.lines
+            .push(LineState::Entry(EntryIx::new(self.entries.len())));
         self.entries.push(entry);
     }
 
@@ -147,16 +149,16 @@ impl Index {
 
     /// Appends later lines.
     pub(super) fn append(&mut self, next: Index) {
-        let (entries, blocks) = (self.entries.len() as u32, self.blocks.len() as u32);
-        let lines = self.lines.len() as u32;
+        let (entries, blocks) = (self.entries.len(), self.blocks.len());
+        let lines = self.lines.len();
         self.lines
             .extend(next.lines.into_iter().map(|state| match state {
-                LineState::Entry(e) => LineState::Entry(e + entries),
+                LineState::Entry(e) => LineState::Entry(e.plus(entries)),
                 state => state,
             }));
         self.entries.extend(next.entries.into_iter().map(|mut e| {
-            e.blocks = (e.blocks.0 + blocks, e.blocks.1 + blocks);
-            e.line += lines;
+            e.blocks = e.blocks.plus(blocks);
+            e.line = e.line.plus(lines);
             e
         }));
         let numbers = self.inventory.append(&next.inventory);
@@ -201,7 +203,7 @@ fn has_stray_mark(line: &[u8], first: bool) -> bool {
 /// What lines say about the live path beyond the facts of their entries.
 pub(super) fn path_hints(document: &Document, entries: &[Entry], flags_of_any: Flags) -> PathHints {
     let boundaries = entries.iter().enumerate().filter(|(_, e)| e.is_boundary());
-    let read = |(i, e): (usize, &Entry)| Preserved::read(i as u32, document.text(e.line as usize));
+    let read = |(i, e): (usize, &Entry)| Preserved::read(EntryIx::new(i), document.text(e.line));
     PathHints {
         explicit_leaf: explicit_leaf(document, entries),
         preserved: if flags_of_any.boundary() {
@@ -219,7 +221,7 @@ pub(super) fn explicit_leaf(document: &Document, entries: &[Entry]) -> Option<Id
         .rev()
         .take_while(|e| !e.is_chained())
         .find(|e| e.kind == Kind::LastPrompt)?;
-    let text = document.text(last.line as usize);
+    let text = document.text(last.line);
     (lookup(text, &["explicit"])?.of(text) == b"true")
         .then_some(last.refers_to)
         .filter(|id| id.is_some())

@@ -4,15 +4,15 @@ use hashbrown::HashTable;
 use smallvec::SmallVec;
 
 use super::session::Session;
-use crate::transcript::{Block, Entry, Id, NO_CALL, hash};
+use crate::transcript::{Block, BlockIx, Entry, EntryIx, Id, NO_CALL, hash};
 
 /// A block, by the entry that holds it and its number in [`Session::blocks`](super::Session::blocks).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct At {
     /// The entry.
-    pub entry: u32,
+    pub entry: EntryIx,
     /// The block.
-    pub block: u32,
+    pub block: BlockIx,
 }
 
 /// Where the halves of a call are: nearly always one place each, so none is held on the heap.
@@ -60,8 +60,8 @@ impl Calls {
             by_id: HashTable::with_capacity(made),
         };
         for (i, e) in entries.iter().enumerate() {
-            for b in e.blocks.0..e.blocks.1 {
-                let block = &mut blocks[b as usize];
+            for b in e.blocks.numbers() {
+                let block = &mut blocks[b.index()];
                 block.call = NO_CALL;
                 if !block.tool.is_some() || !(block.kind.is_call() || block.kind.is_result()) {
                     continue;
@@ -69,7 +69,7 @@ impl Calls {
                 block.call = all.number(block.tool);
                 let call = &mut all.calls[block.call as usize];
                 let at = At {
-                    entry: i as u32,
+                    entry: EntryIx::new(i),
                     block: b,
                 };
                 if block.kind.is_call() {

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::document::{Document, LineMap, LineSource};
+use crate::document::{Document, LineIx, LineMap, LineSource};
 use crate::json::BYTE_ORDER_MARK;
-use crate::transcript::{Entry, Kind, LineState, Repeated, parse_edited};
+use crate::transcript::{Entry, EntryIx, Kind, LineState, Repeated, parse_edited};
 
 use super::build::{Index, path_hints};
 use super::merge::merged;
@@ -12,7 +12,7 @@ use super::session::Session;
 
 /// An entry that was edited without changing how it is linked.
 struct EditedEntry {
-    number: usize,
+    number: EntryIx,
     entry: Entry,
     repeated: Repeated,
 }
@@ -46,15 +46,15 @@ impl Session {
     fn edited_in_place(&self, document: &Document, lines: &LineMap) -> Option<Vec<EditedEntry>> {
         let sources = lines.sources().get(..self.lines.len())?;
         let mut edited = Vec::new();
-        for (i, &source) in sources.iter().enumerate() {
+        for (i, &source) in self.document.numbers().zip(sources) {
             if source.old_line() != Some(i) {
                 return None;
             }
-            if source == LineSource::Kept(i as u32) {
+            if source == LineSource::Kept(i) {
                 continue;
             }
             let number = self.lines[i].entry()?;
-            let (old, text) = (&self.entries()[number], document.text(i));
+            let (old, text) = (self.entry(number), document.text(i));
             if text.starts_with(BYTE_ORDER_MARK) {
                 return None;
             }
@@ -78,14 +78,14 @@ impl Session {
     /// nothing in the new lines changes them.
     fn continued(mut self, edited: Vec<EditedEntry>, document: Document) -> Self {
         for edit in edited {
-            let text = document.text(edit.entry.line as usize);
+            let text = document.text(edit.entry.line);
             self.inventory.complete = false;
             self.inventory.take(text, &edit.entry, edit.repeated);
             self.entries.set(edit.number, edit.entry);
         }
         let mut more = Index::with_capacity(0);
-        for i in self.lines.len()..document.lines().len() {
-            more.read(document.text(i), i == 0);
+        for i in document.numbers().skip(self.lines.len()) {
+            more.read(document.text(i), i == LineIx::default());
         }
         if more.entries.iter().any(|e| e.is_chained()) || !more.blocks.is_empty() {
             let (_, mut index) = self.into_parts();
@@ -110,15 +110,15 @@ impl Session {
 
     /// Appends lines that no link, call or turn depends on.
     fn append_unlinked(&mut self, mut more: Index) {
-        let (entries, lines) = (self.entries().len() as u32, self.lines.len() as u32);
+        let (entries, lines) = (self.entries().len(), self.lines.len());
         self.lines.reserve_exact(more.lines.len());
         self.lines
             .extend(more.lines.iter().map(|state| match *state {
-                LineState::Entry(e) => LineState::Entry(e + entries),
+                LineState::Entry(e) => LineState::Entry(e.plus(entries)),
                 state => state,
             }));
         for entry in &mut more.entries {
-            entry.line += lines;
+            entry.line = entry.line.plus(lines);
         }
         self.entries.extend(&more.entries);
         self.inventory.append(&more.inventory);

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::transcript::{Entry, EntryHead};
+use crate::transcript::{Entry, EntryHead, EntryIx};
 
 /// The entries of a session in file order.
 ///
@@ -32,9 +32,9 @@ impl Entries {
     }
 
     /// Replaces one entry.
-    pub(super) fn set(&mut self, number: usize, entry: Entry) {
-        self.heads[number] = entry.head;
-        self.entries[number] = entry;
+    pub(super) fn set(&mut self, number: EntryIx, entry: Entry) {
+        self.heads[number.index()] = entry.head;
+        self.entries[number.index()] = entry;
     }
 
     /// Appends entries.

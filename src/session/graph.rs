@@ -7,10 +7,10 @@ use hashbrown::hash_table::Entry as Slot;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::live_path::{LivePath, PathFinder, PathHints};
-use crate::transcript::{Entry, EntryHead, Id, Kind, PromptKind, hash};
+use crate::transcript::{Entry, EntryColumn, EntryHead, EntryIx, Id, Kind, PromptKind, hash};
 
 /// Marks the absence of an entry in the index arrays.
-const NOBODY: u32 = u32::MAX;
+const NOBODY: EntryIx = EntryIx::MAX;
 
 /// The number of entries before another that are searched one by one for its parent.
 const NEAR: usize = 8;
@@ -38,14 +38,14 @@ pub enum Standing {
 #[derive(Debug)]
 pub struct Graph {
     /// The entry of each uuid.
-    by_uuid: HashTable<u32>,
+    by_uuid: HashTable<EntryIx>,
     /// Whether no two entries have the same uuid.
     distinct: bool,
-    parent: Vec<u32>,
-    first_child: Vec<u32>,
-    next_sibling: Vec<u32>,
+    parent: EntryColumn<EntryIx>,
+    first_child: EntryColumn<EntryIx>,
+    next_sibling: EntryColumn<EntryIx>,
     live: LivePath,
-    standing: Vec<Standing>,
+    standing: EntryColumn<Standing>,
     /// The position of the path's last boundary, where the context window begins.
     window: u32,
 }
@@ -59,19 +59,15 @@ impl Graph {
         let mut graph = Self {
             by_uuid,
             distinct,
-            parent: vec![NOBODY; entries.len()],
-            first_child: vec![NOBODY; entries.len()],
-            next_sibling: vec![NOBODY; entries.len()],
+            parent: EntryColumn::filled(NOBODY, entries.len()),
+            first_child: EntryColumn::filled(NOBODY, entries.len()),
+            next_sibling: EntryColumn::filled(NOBODY, entries.len()),
             live: LivePath::default(),
-            standing: vec![Standing::Metadata; entries.len()],
+            standing: EntryColumn::filled(Standing::Metadata, entries.len()),
             window: 0,
         };
-        for (i, _) in heads
-            .iter()
-            .enumerate()
-            .rev()
-            .filter(|(_, t)| t.is_chained())
-        {
+        let chained = EntryIx::first(heads.len()).filter(|&i| heads[i].is_chained());
+        for i in chained.rev() {
             graph.standing[i] = Standing::Apart;
             let named = || entries[i].parent.some();
             let parent = match somebody(near[i]) {
@@ -79,10 +75,10 @@ impl Graph {
                 _ => named().and_then(|p| graph.find(entries, p)),
             };
             if let Some(p) = parent {
-                graph.parent[i] = p as u32;
+                graph.parent[i] = p;
                 // Linking from the back leaves children in file order.
                 graph.next_sibling[i] = graph.first_child[p];
-                graph.first_child[p] = i as u32;
+                graph.first_child[p] = i;
             }
         }
         drop(near);
@@ -93,14 +89,19 @@ impl Graph {
 
     /// Finds the entry with this uuid, the last one if there are several. See
     /// [`Session::find`](super::Session::find).
-    pub(crate) fn find(&self, entries: &[Entry], uuid: Id) -> Option<usize> {
-        let is_it = |&i: &u32| entries[i as usize].uuid == uuid;
+    pub(crate) fn find(&self, entries: &[Entry], uuid: Id) -> Option<EntryIx> {
+        let is_it = |&i: &EntryIx| entries[i].uuid == uuid;
         let found = self.by_uuid.find(hash(uuid), is_it);
-        found.map(|&i| i as usize)
+        found.copied()
     }
 
     /// Finds the entry with this uuid, which `child` names: it mostly stands shortly before `child`.
-    pub(crate) fn find_above(&self, entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
+    pub(crate) fn find_above(
+        &self,
+        entries: &[Entry],
+        child: EntryIx,
+        uuid: Id,
+    ) -> Option<EntryIx> {
         let near = self.distinct.then(|| near(entries, child, uuid)).flatten();
         near.or_else(|| self.find(entries, uuid))
     }
@@ -116,7 +117,7 @@ impl Graph {
     }
 
     /// The entry that clients find by the uuid of this one: itself, or the last of its duplicates.
-    pub fn known_as(&self, entries: &[Entry], entry: usize) -> usize {
+    pub fn known_as(&self, entries: &[Entry], entry: EntryIx) -> EntryIx {
         if self.distinct {
             return entry;
         }
@@ -124,12 +125,12 @@ impl Graph {
     }
 
     /// The parent, if it is in the file.
-    pub fn parent(&self, entry: usize) -> Option<usize> {
+    pub fn parent(&self, entry: EntryIx) -> Option<EntryIx> {
         somebody(link(&self.parent, entry))
     }
 
     /// The children, in file order.
-    pub fn children(&self, entry: usize) -> impl Iterator<Item = usize> + '_ {
+    pub fn children(&self, entry: EntryIx) -> impl Iterator<Item = EntryIx> + '_ {
         std::iter::successors(somebody(link(&self.first_child, entry)), |&c| {
             somebody(self.next_sibling[c])
         })
@@ -138,14 +139,14 @@ impl Graph {
     /// The live path in the order of the conversation, from its root through all compactions.
     /// Messages that a compaction preserves follow its summary, and prompts that arrived before results follow
     /// these.
-    pub fn path(&self) -> &[u32] {
+    pub fn path(&self) -> &[EntryIx] {
         &self.live.path
     }
 
     /// The last message of the chain of parents. The live path ends with it, unless a compaction at
     /// the very end preserves messages, or a prompt arrived before the last results: they follow it.
-    pub fn leaf(&self) -> Option<usize> {
-        self.live.leaf.map(|i| i as usize)
+    pub fn leaf(&self) -> Option<EntryIx> {
+        self.live.leaf
     }
 
     /// The position after the messages that the last compaction preserves, if it preserves any.
@@ -163,7 +164,7 @@ impl Graph {
     }
 
     /// How an entry relates to the live path.
-    pub fn place(&self, entry: usize) -> Standing {
+    pub fn place(&self, entry: EntryIx) -> Standing {
         self.standing
             .get(entry)
             .copied()
@@ -176,12 +177,12 @@ impl Graph {
     }
 
     /// Whether an entry is on the part of the path that the model is shown, or beside it.
-    pub fn is_shown(&self, entry: usize) -> bool {
+    pub fn is_shown(&self, entry: EntryIx) -> bool {
         matches!(self.place(entry), Standing::Path(p) | Standing::Beside(p) if p >= self.window)
     }
 
     /// Whether `ancestor` is `entry` or above it.
-    pub fn descends(&self, entry: usize, ancestor: usize) -> bool {
+    pub fn descends(&self, entry: EntryIx, ancestor: EntryIx) -> bool {
         let mut seen = FxHashSet::default();
         let mut at = Some(entry);
         while let Some(i) = at {
@@ -209,8 +210,8 @@ impl Graph {
     fn walk(&mut self, entries: &[Entry], heads: &[EntryHead], hints: &PathHints) {
         self.live = PathFinder::new(self, entries, heads, hints).find();
         for (position, &i) in self.live.path.iter().enumerate() {
-            self.standing[i as usize] = Standing::Path(position as u32);
-            if heads[i as usize].is_boundary() {
+            self.standing[i] = Standing::Path(position as u32);
+            if heads[i].is_boundary() {
                 self.window = position as u32;
             }
         }
@@ -222,7 +223,7 @@ impl Graph {
         // Few sessions have lines of a message beside the path.
         let path = std::mem::take(&mut self.live.path);
         let messages: LazyCell<FxHashMap<Id, u32>, _> = LazyCell::new(|| {
-            let ids = path.iter().map(|&i| entries[i as usize].message_id);
+            let ids = path.iter().map(|&i| entries[i].message_id);
             let named = ids.enumerate().filter(|(_, id)| id.is_some());
             named.map(|(position, id)| (id, position as u32)).collect()
         });
@@ -231,13 +232,12 @@ impl Graph {
             // Each entry off the path has one parent, so none is visited twice.
             let mut next = Some(on_path);
             while let Some(p) = next {
-                let mut child = self.first_child[p as usize];
+                let mut child = self.first_child[p];
                 while let Some(c) = somebody(child) {
                     if !matches!(self.standing[c], Standing::Path(_)) {
                         let same_message = || messages.get(&entries[c].message_id.some()?).copied();
-                        self.standing[c] =
-                            standing_below(self.standing[p as usize], heads[c], same_message);
-                        below_path.push(c as u32);
+                        self.standing[c] = standing_below(self.standing[p], heads[c], same_message);
+                        below_path.push(c);
                     }
                     child = self.next_sibling[c];
                 }
@@ -250,21 +250,21 @@ impl Graph {
 }
 
 /// The entry of each uuid, and whether no two entries have the same.
-fn table(entries: &[Entry], heads: &[EntryHead]) -> (HashTable<u32>, bool) {
+fn table(entries: &[Entry], heads: &[EntryHead]) -> (HashTable<EntryIx>, bool) {
     let chained = heads.iter().filter(|t| t.is_chained()).count();
     let mut by_uuid = HashTable::with_capacity(chained);
     let mut distinct = true;
-    for (i, e) in entries.iter().enumerate() {
+    for (i, e) in EntryIx::first(entries.len()).zip(entries) {
         if e.is_chained() {
             // A uuid that occurs twice names its last entry, as in the client.
-            let is_it = |&i: &u32| entries[i as usize].uuid == e.uuid;
-            let rehash = |&i: &u32| hash(entries[i as usize].uuid);
+            let is_it = |&i: &EntryIx| entries[i].uuid == e.uuid;
+            let rehash = |&i: &EntryIx| hash(entries[i].uuid);
             match by_uuid.entry(hash(e.uuid), is_it, rehash) {
                 Slot::Occupied(mut known) => {
-                    *known.get_mut() = i as u32;
+                    *known.get_mut() = i;
                     distinct = false;
                 }
-                Slot::Vacant(free) => drop(free.insert(i as u32)),
+                Slot::Vacant(free) => drop(free.insert(i)),
             }
         }
     }
@@ -272,19 +272,19 @@ fn table(entries: &[Entry], heads: &[EntryHead]) -> (HashTable<u32>, bool) {
 }
 
 /// The parent of each entry, if it stands shortly before the entry.
-fn near_parents(entries: &[Entry]) -> Vec<u32> {
-    let parent = |(i, e): (usize, &Entry)| {
+fn near_parents(entries: &[Entry]) -> EntryColumn<EntryIx> {
+    let parent = |(i, e): (EntryIx, &Entry)| {
         let found = e.parent.some().and_then(|p| near(entries, i, p));
-        found.map_or(NOBODY, |p| p as u32)
+        found.unwrap_or(NOBODY)
     };
-    entries.iter().enumerate().map(parent).collect()
+    let all = EntryIx::first(entries.len()).zip(entries);
+    EntryColumn::new(all.map(parent).collect())
 }
 
 /// Finds the entry with this uuid among the last ones before `child`.
-fn near(entries: &[Entry], child: usize, uuid: Id) -> Option<usize> {
-    let mut last = entries[..child].iter().rev().take(NEAR);
-    let back = last.position(|e| e.uuid == uuid && e.is_chained())?;
-    Some(child - 1 - back)
+fn near(entries: &[Entry], child: EntryIx, uuid: Id) -> Option<EntryIx> {
+    let mut last = child.before().rev().take(NEAR);
+    last.find(|&i| entries[i].uuid == uuid && entries[i].is_chained())
 }
 
 /// The standing of an entry off the path, from its parent's.
@@ -307,10 +307,10 @@ pub(crate) fn standing_below(
 }
 
 /// Follows a link; metadata that was added later than the graph has none.
-fn link(links: &[u32], entry: usize) -> u32 {
+fn link(links: &EntryColumn<EntryIx>, entry: EntryIx) -> EntryIx {
     links.get(entry).copied().unwrap_or(NOBODY)
 }
 
-fn somebody(i: u32) -> Option<usize> {
-    (i != NOBODY).then_some(i as usize)
+fn somebody(i: EntryIx) -> Option<EntryIx> {
+    (i != NOBODY).then_some(i)
 }

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Standing, standing_below};
 use super::midstream::{Stretch, move_prompts};
-use super::preserved::{Preserved, PreservedEntries};
-use crate::transcript::{Entry, EntryHead, Id, Kind, PromptKind};
+use super::preserved::{Anchors, Preserved, PreservedEntries};
+use crate::transcript::{Entry, EntryColumn, EntryHead, EntryIx, Id, Kind, PromptKind};
 
 /// By how many milliseconds an entry whose parent is missing may be younger than the entry that
 /// clients continue with instead.
@@ -26,10 +26,10 @@ pub(crate) struct PathHints {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LivePath {
     /// From its root to its end, in the order of the conversation.
-    pub(crate) path: Vec<u32>,
+    pub(crate) path: Vec<EntryIx>,
     /// The last message of the chain of parents. The path ends with it, unless a compaction at the
     /// very end preserves messages, or a prompt arrived before the last results: they follow it.
-    pub(crate) leaf: Option<u32>,
+    pub(crate) leaf: Option<EntryIx>,
     /// The position after the preserved messages of the last compaction that has any.
     pub(crate) preserved_end: Option<u32>,
     /// The stretches with prompts that arrived before results.
@@ -43,7 +43,9 @@ pub(crate) struct PathFinder<'a> {
     heads: &'a [EntryHead],
     hints: &'a PathHints,
     /// The entries that can bridge a missing parent, by their time.
-    by_time: OnceCell<Vec<u32>>,
+    by_time: OnceCell<Vec<EntryIx>>,
+    /// The summaries that preserved messages follow.
+    anchors: OnceCell<Anchors>,
 }
 
 impl<'a> PathFinder<'a> {
@@ -59,6 +61,7 @@ impl<'a> PathFinder<'a> {
             heads,
             hints,
             by_time: OnceCell::new(),
+            anchors: OnceCell::new(),
         }
     }
 
@@ -85,7 +88,7 @@ impl<'a> PathFinder<'a> {
         }
     }
 
-    fn arranged(&self, chain: Vec<u32>) -> LivePath {
+    fn arranged(&self, chain: Vec<EntryIx>) -> LivePath {
         let preserved =
             PreservedEntries::of(self.graph, self.entries, &self.hints.preserved, &chain);
         let leaf = chain.last().copied();
@@ -99,7 +102,7 @@ impl<'a> PathFinder<'a> {
         }
     }
 
-    fn named(&self, id: Option<Id>) -> Option<usize> {
+    fn named(&self, id: Option<Id>) -> Option<EntryIx> {
         id.and_then(|id| self.graph.find(self.entries, id))
     }
 
@@ -111,17 +114,17 @@ impl<'a> PathFinder<'a> {
     }
 
     /// The anchor of a message that the last boundary preserves, if this entry is one.
-    fn anchor_of_preserved(&self, entry: usize) -> Option<usize> {
+    fn anchor_of_preserved(&self, entry: EntryIx) -> Option<EntryIx> {
         let last = self.hints.preserved.last()?;
-        let chain = self.up_from(last.boundary as usize);
+        let chain = self.up_from(last.boundary);
         let all = PreservedEntries::of(self.graph, self.entries, &self.hints.preserved, &chain);
-        all.anchor_of(entry as u32)
+        all.anchor_of(entry)
     }
 
     /// Whether an entry that a `last-prompt` names is on another branch than the last entry.
     ///
     /// Results of parallel calls, and what hangs on them, are not a branch of their own.
-    fn is_elsewhere(&self, named: usize, last: usize, path: &[u32]) -> bool {
+    fn is_elsewhere(&self, named: EntryIx, last: EntryIx, path: &[EntryIx]) -> bool {
         if self.graph.descends(last, named) {
             return false;
         }
@@ -135,12 +138,12 @@ impl<'a> PathFinder<'a> {
 
     /// Whether an entry hangs on a path by the result of one of its calls or a line of one of its
     /// messages.
-    fn is_beside(&self, entry: usize, path: &[u32]) -> bool {
-        let mut on_path = vec![false; self.entries.len()];
+    fn is_beside(&self, entry: EntryIx, path: &[EntryIx]) -> bool {
+        let mut on_path = EntryColumn::filled(false, self.entries.len());
         for &i in path {
-            on_path[i as usize] = true;
+            on_path[i] = true;
         }
-        let ids = path.iter().map(|&i| self.entries[i as usize].message_id);
+        let ids = path.iter().map(|&i| self.entries[i].message_id);
         let messages: FxHashMap<Id, u32> =
             ids.filter(|id| id.is_some()).map(|id| (id, 0)).collect();
         let mut at = entry;
@@ -171,10 +174,10 @@ impl<'a> PathFinder<'a> {
     ///
     /// Clients ignore `progress` entries, and entries at the end whose parents are missing
     /// (seen in 2.1.325).
-    fn last(&self) -> Option<usize> {
-        let mut is_dead = vec![false; self.entries.len()];
+    fn last(&self) -> Option<EntryIx> {
+        let mut is_dead = EntryColumn::filled(false, self.entries.len());
         let mut last = None;
-        for i in (0..self.heads.len()).rev() {
+        for i in EntryIx::first(self.heads.len()).rev() {
             if !can_be_leaf(self.heads[i]) {
                 continue;
             }
@@ -186,13 +189,13 @@ impl<'a> PathFinder<'a> {
         last
     }
 
-    fn leads_to_message(&self, from: usize, is_dead: &mut [bool]) -> bool {
+    fn leads_to_message(&self, from: EntryIx, is_dead: &mut EntryColumn<bool>) -> bool {
         let mut at = Some((from, from));
         while let Some((i, below)) = at {
             if ends_path(self.heads[i]) {
                 return true;
             }
-            if std::mem::replace(&mut is_dead[i], true) {
+            if is_dead.replace(i, true) {
                 return false;
             }
             at = self.above(i, below);
@@ -201,22 +204,19 @@ impl<'a> PathFinder<'a> {
     }
 
     /// The chain of parents from its root down to the last message at or above `start`.
-    fn up_from(&self, start: usize) -> Vec<u32> {
+    fn up_from(&self, start: EntryIx) -> Vec<EntryIx> {
         let mut path = Vec::new();
-        let mut seen = vec![false; self.entries.len()];
+        let mut seen = EntryColumn::filled(false, self.entries.len());
         let mut at = Some((start, start));
         while let Some((i, below)) = at {
-            if std::mem::replace(&mut seen[i], true) {
+            if seen.replace(i, true) {
                 break;
             }
-            path.push(i as u32);
+            path.push(i);
             at = self.above(i, below);
         }
         path.reverse();
-        while path
-            .last()
-            .is_some_and(|&i| !ends_path(self.heads[i as usize]))
-        {
+        while path.last().is_some_and(|&i| !ends_path(self.heads[i])) {
             path.pop();
         }
         path
@@ -226,15 +226,29 @@ impl<'a> PathFinder<'a> {
     ///
     /// `below` is that entry as seen from `at`: clients drop `progress` entries first, so a missing
     /// parent is bridged from there.
-    fn above(&self, at: usize, below: usize) -> Option<(usize, usize)> {
+    fn above(&self, at: EntryIx, below: EntryIx) -> Option<(EntryIx, EntryIx)> {
         let below = if self.heads[at].kind == Kind::Progress {
             below
         } else {
             at
         };
-        let parent = self.graph.parent(at);
+        let parent = self.graph.parent(at).map(|p| self.anchored(at, p));
         let above = parent.or_else(|| self.beyond(at, below))?;
         Some((above, below))
+    }
+
+    /// The summary before a parent that a compaction preserves, or else the parent.
+    ///
+    /// A client that is started after the compaction continues from the last preserved message instead of the summary
+    /// (seen in 2.1.97, 2.1.156 and 2.1.325), and shows the preserved messages between the two.
+    fn anchored(&self, child: EntryIx, parent: EntryIx) -> EntryIx {
+        if self.hints.preserved.is_empty() {
+            return parent;
+        }
+        let anchors = self
+            .anchors
+            .get_or_init(|| Anchors::of(self.graph, self.entries, &self.hints.preserved));
+        anchors.above(child, parent).unwrap_or(parent)
     }
 
     /// Continues the path above an entry that has no parent in the file.
@@ -242,28 +256,29 @@ impl<'a> PathFinder<'a> {
     /// Above a boundary, at the entry that it remembers, else at the one before it in the file. If a
     /// parent is named but missing, the newest clients continue at the entry that is next older by its
     /// time, if by no more than five seconds (seen in 2.1.156 and 2.1.325); older ones stop.
-    fn beyond(&self, at: usize, below: usize) -> Option<usize> {
+    fn beyond(&self, at: EntryIx, below: EntryIx) -> Option<EntryIx> {
         let (entries, heads) = (self.entries, self.heads);
         if entries[at].is_boundary() {
             let remembered = self.named(entries[at].refers_to.some());
-            return remembered.or_else(|| heads[..at].iter().rposition(|&t| can_be_leaf(t)));
+            let before = || at.before().rfind(|&i| can_be_leaf(heads[i]));
+            return remembered.or_else(before);
         }
         entries[at].parent.some()?;
         let e = &entries[below];
         let by_time = self.by_time.get_or_init(|| {
-            let bridges = |&i: &u32| {
-                let head = heads[i as usize];
+            let bridges = |&i: &EntryIx| {
+                let head = heads[i];
                 head.is_chained() && head.kind != Kind::Progress
             };
-            let mut all: Vec<u32> = (0..entries.len() as u32).filter(bridges).collect();
-            all.sort_by_key(|&i| entries[i as usize].time);
+            let mut all: Vec<EntryIx> = EntryIx::first(entries.len()).filter(bridges).collect();
+            all.sort_by_key(|&i| entries[i].time);
             all
         });
-        let older = by_time.partition_point(|&i| entries[i as usize].time < e.time);
+        let older = by_time.partition_point(|&i| entries[i].time < e.time);
         by_time[..older]
             .iter()
             .rev()
-            .map(|&i| i as usize)
+            .copied()
             .take_while(|&i| entries[i].time >= e.time.saturating_sub(BRIDGED))
             .find(|&i| entries[i].flags.sidechain() == e.flags.sidechain())
     }

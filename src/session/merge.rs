@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
-use crate::document::{Document, LineMap, LineSource};
+use crate::document::{Document, LineIx, LineMap, LineSource};
 use crate::json::BYTE_ORDER_MARK;
 
 use super::build::Index;
 use crate::transcript::{
-    Block, Entry, Id, Inventory, LineState, Renumbered, other_parent, parse_edited,
+    Block, BlockIx, BlockRange, Entry, EntryIx, Id, Inventory, LineState, Renumbered, other_parent,
+    parse_edited,
 };
 
 /// How many changed lines one core reads at a time.
@@ -50,28 +51,26 @@ pub(super) fn merged(index: Index, old: &Document, new: &Document, lines: &LineM
 /// A line of the new document that must be read.
 #[derive(Debug, Clone, Copy)]
 struct ChangedLine {
-    line: u32,
+    line: LineIx,
     /// The old line that it is an edited version of.
-    edited: Option<u32>,
+    edited: Option<LineIx>,
 }
 
 /// Returns the lines of the new document that must be read, in order.
 fn changed_lines(new: &Document, lines: &LineMap) -> Vec<ChangedLine> {
     let mut out = Vec::new();
-    for (i, &source) in lines.sources().iter().enumerate() {
+    for (i, &source) in new.numbers().zip(lines.sources()) {
         // Clients strip a byte order mark from the first line of the file only, so a marked line that becomes or ceases
         // to be the first must be read again.
-        let is_or_was_first = i == 0 || source.old_line() == Some(0);
+        let first = LineIx::default();
+        let is_or_was_first = i == first || source.old_line() == Some(first);
         let marked = is_or_was_first && new.text(i).starts_with(BYTE_ORDER_MARK);
         let edited = match source {
             LineSource::Kept(_) if !marked => continue,
             LineSource::Edited(old) if !marked => Some(old),
             _ => None,
         };
-        out.push(ChangedLine {
-            line: i as u32,
-            edited,
-        });
+        out.push(ChangedLine { line: i, edited });
     }
     out
 }
@@ -100,10 +99,10 @@ impl ReadLines {
         };
         let (mut buffer, mut old_buffer) = (Vec::new(), Vec::new());
         for &one in changed {
-            let line = one.line as usize;
+            let line = one.line;
             let old_entry = one.edited.and_then(|from| {
-                let entry = known.states[from as usize].entry()?;
-                Some((from as usize, known.entries.peek(entry)?))
+                let entry = known.states[from].entry()?;
+                Some((from, known.entries.peek(entry)?))
             });
             let edits = new.edits(line).unwrap_or_default();
             let parent = old_entry.and_then(|(_, entry)| other_parent(edits, entry));
@@ -114,7 +113,7 @@ impl ReadLines {
             let old_entry =
                 old_entry.map(|(from, entry)| (old.text_in(from, &mut old_buffer), entry));
             let text = new.text_in(line, &mut buffer);
-            let read = out.read_line(text, line == 0, old_entry, &known.blocks);
+            let read = out.read_line(text, line == LineIx::default(), old_entry, &known.blocks);
             out.lines.push((one, read));
         }
         out
@@ -131,7 +130,7 @@ impl ReadLines {
         if let Some((old_text, entry)) = old
             && !text.starts_with(BYTE_ORDER_MARK)
         {
-            let own = &blocks[entry.blocks.0 as usize..entry.blocks.1 as usize];
+            let own = &blocks[entry.blocks.range()];
             match parse_edited(text, (old_text, entry, own), &mut index.blocks) {
                 Ok((entry, repeated, true)) => {
                     index.inventory.take(text, &entry, repeated);
@@ -166,9 +165,9 @@ impl Merged<'_> {
         let numbers = self.inventory.append(&index.inventory);
         let mut parsed = index.lines.iter();
         for (ChangedLine { line, edited }, read) in lines {
-            self.keep_until(line as usize);
+            self.keep_until(line.index());
             // The old version is removed first, which makes room for the new one.
-            let old = edited.and_then(|from| self.states[from as usize].entry());
+            let old = edited.and_then(|from| self.states[from].entry());
             let old = old.map(|entry| self.entries.take(entry));
             let taken = match read {
                 ReadLine::SameBlocks(entry) => Ok(*entry),
@@ -202,16 +201,17 @@ impl Merged<'_> {
     }
 
     fn with_blocks(&mut self, mut entry: Entry, blocks: &[Block], numbers: &Renumbered) -> Entry {
-        let first = self.blocks.len() as u32;
-        let own = entry.blocks.0 as usize..entry.blocks.1 as usize;
-        let own = blocks[own].iter().map(|b| b.renamed(numbers));
+        let first = BlockIx::new(self.blocks.len());
+        let own = blocks[entry.blocks.range()]
+            .iter()
+            .map(|b| b.renamed(numbers));
         self.blocks.extend(own);
-        entry.blocks = (first, self.blocks.len() as u32);
+        entry.blocks = BlockRange::new(first, BlockIx::new(self.blocks.len()));
         entry
     }
 
     fn push(&mut self, taken: Result<Entry, LineState>) {
-        let line = self.lines.len() as u32;
+        let line = LineIx::new(self.lines.len());
         self.lines.push(match taken {
             Ok(mut entry) => {
                 entry.line = line;
@@ -253,14 +253,15 @@ impl MovingEntries {
     }
 
     /// Returns the old entry with this number, unless it or a later one was taken.
-    fn peek(&self, number: usize) -> Option<&Entry> {
+    fn peek(&self, number: EntryIx) -> Option<&Entry> {
         let first = self.next - self.waiting.len();
-        let waiting = self.waiting.get(number.checked_sub(first)?);
-        waiting.or_else(|| self.entries.get(number))
+        let waiting = self.waiting.get(number.index().checked_sub(first)?);
+        waiting.or_else(|| self.entries.get(number.index()))
     }
 
     /// Removes the old entry with this number. Entries are taken in order.
-    fn take(&mut self, number: usize) -> Entry {
+    fn take(&mut self, number: EntryIx) -> Entry {
+        let number = number.index();
         let first = self.next - self.waiting.len();
         if let Some(&entry) = self.waiting.get(number - first) {
             self.waiting.drain(..=number - first);
@@ -272,7 +273,7 @@ impl MovingEntries {
     }
 
     /// Appends a new entry and returns its number.
-    fn put(&mut self, entry: Entry) -> u32 {
+    fn put(&mut self, entry: Entry) -> EntryIx {
         if self.put == self.entries.len() {
             self.entries.push(entry);
         } else {
@@ -283,7 +284,7 @@ impl MovingEntries {
             self.entries[self.put] = entry;
         }
         self.put += 1;
-        self.put as u32 - 1
+        EntryIx::new(self.put - 1)
     }
 
     fn finish(mut self) -> Vec<Entry> {

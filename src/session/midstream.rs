@@ -4,7 +4,7 @@
 //! same order, so that a call and its result are in one turn, and a turn is one stretch of the path.
 
 use super::turns::is_queued_prompt;
-use crate::transcript::{EntryHead, Kind, PromptKind};
+use crate::transcript::{EntryHead, EntryIx, Kind, PromptKind};
 
 /// A stretch of the live path that is not in the order of parents: from its first moved entry up to, but not including,
 /// the entry that follows the moved ones.
@@ -12,12 +12,12 @@ pub(crate) type Stretch = (u32, u32);
 
 /// Moves prompts that stand between an answer and results of its calls after these results.
 /// Returns the stretches that changed, in order.
-pub(crate) fn move_prompts(heads: &[EntryHead], path: &mut [u32]) -> Vec<Stretch> {
+pub(crate) fn move_prompts(heads: &[EntryHead], path: &mut [EntryIx]) -> Vec<Stretch> {
     let mut stretches = Vec::new();
     let mut has_answer = false;
     let mut at = 0;
     while at < path.len() {
-        let head = heads[path[at] as usize];
+        let head = heads[path[at]];
         if head.kind == Kind::Assistant {
             has_answer = true;
         } else if head.is_boundary() {
@@ -27,7 +27,7 @@ pub(crate) fn move_prompts(heads: &[EntryHead], path: &mut [u32]) -> Vec<Stretch
             && let Some(length) = up_to_last_result(heads, &path[at..])
         {
             let end = at + length;
-            path[at..end].sort_by_key(|&i| !is_result(heads[i as usize]));
+            path[at..end].sort_by_key(|&i| !is_result(heads[i]));
             stretches.push((at as u32, end as u32));
             at = end;
             continue;
@@ -48,15 +48,13 @@ fn is_result(head: EntryHead) -> bool {
 }
 
 /// Returns the length of the stretch from a prompt to the last result before the next answer; `None` if there is none.
-fn up_to_last_result(heads: &[EntryHead], path: &[u32]) -> Option<usize> {
-    let is_over = |&i: &u32| {
-        let head = heads[i as usize];
+fn up_to_last_result(heads: &[EntryHead], path: &[EntryIx]) -> Option<usize> {
+    let is_over = |&i: &EntryIx| {
+        let head = heads[i];
         head.is_boundary() || head.kind == Kind::Assistant
     };
     let rest = path.iter().position(is_over).unwrap_or(path.len());
-    let last = path[..rest]
-        .iter()
-        .rposition(|&i| is_result(heads[i as usize]))?;
+    let last = path[..rest].iter().rposition(|&i| is_result(heads[i]))?;
     Some(last + 1)
 }
 
@@ -83,7 +81,7 @@ mod tests {
     fn path(lines: &[String]) -> (String, usize) {
         let session = Session::new(Document::from_bytes(lines.concat().into_bytes()));
         let entries = session.graph().path().iter();
-        let uuids = entries.map(|&i| session.uuid(&session.entries()[i as usize]));
+        let uuids = entries.map(|&i| session.uuid(session.entry(i)));
         let uuids: Vec<String> = uuids.map(|u| u.expect("a uuid")).collect();
         (uuids.join(" "), session.turns().len())
     }

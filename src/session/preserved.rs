@@ -4,13 +4,13 @@ use rustc_hash::FxHashMap;
 
 use super::graph::Graph;
 use crate::json::{decode, elements, lookup};
-use crate::transcript::{Entry, Id};
+use crate::transcript::{Entry, EntryColumn, EntryIx, Id};
 
 /// The messages that one boundary preserves, by the ids that its `compactMetadata` names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Preserved {
     /// The entry of the boundary.
-    pub(crate) boundary: u32,
+    pub(crate) boundary: EntryIx,
     /// The entry that the preserved messages follow: the summary.
     anchor: Id,
     messages: Messages,
@@ -26,7 +26,7 @@ enum Messages {
 
 impl Preserved {
     /// Reads what a boundary preserves from its line; `None` if that is nothing or not readable.
-    pub(crate) fn read(boundary: u32, line: &[u8]) -> Option<Self> {
+    pub(crate) fn read(boundary: EntryIx, line: &[u8]) -> Option<Self> {
         let metadata = lookup(line, &["compactMetadata"])?.of(line);
         let (anchor, messages) = match lookup(metadata, &["preservedMessages"]) {
             Some(list) => listed(list.of(metadata))?,
@@ -71,24 +71,30 @@ fn segment(object: &[u8]) -> Option<(Id, Messages)> {
 #[derive(Debug, Default)]
 pub(crate) struct PreservedEntries {
     /// The messages that follow each anchor, and the boundary that preserves them.
-    after: FxHashMap<u32, (u32, Vec<u32>)>,
+    after: FxHashMap<EntryIx, (EntryIx, Vec<EntryIx>)>,
     /// The boundary that each preserved message belongs to.
-    owner: FxHashMap<u32, u32>,
+    owner: FxHashMap<EntryIx, EntryIx>,
 }
 
 impl PreservedEntries {
     /// Resolves what the boundaries of a path preserve; `path` is from its root to its leaf.
     ///
     /// If one message of a boundary is missing, clients show none of them.
-    pub(crate) fn of(graph: &Graph, entries: &[Entry], all: &[Preserved], path: &[u32]) -> Self {
+    pub(crate) fn of(
+        graph: &Graph,
+        entries: &[Entry],
+        all: &[Preserved],
+        path: &[EntryIx],
+    ) -> Self {
         let mut out = Self::default();
         if all.is_empty() {
             return out;
         }
-        let by_boundary: FxHashMap<u32, &Preserved> = all.iter().map(|p| (p.boundary, p)).collect();
-        let mut on_path = vec![false; entries.len()];
+        let by_boundary: FxHashMap<EntryIx, &Preserved> =
+            all.iter().map(|p| (p.boundary, p)).collect();
+        let mut on_path = EntryColumn::filled(false, entries.len());
         for &i in path {
-            on_path[i as usize] = true;
+            on_path[i] = true;
         }
         // Chains of a damaged file may overlap without end.
         let mut steps = entries.len() * 4;
@@ -98,9 +104,9 @@ impl PreservedEntries {
             };
             let anchor = graph.find(entries, preserved.anchor);
             let anchor = anchor.filter(|&a| on_path[a]);
-            let anchor = anchor.map_or(preserved.boundary, |a| a as u32);
-            let is_moved = |&m: &u32| m != anchor && !entries[m as usize].is_boundary();
-            let messages: Vec<u32> = messages.into_iter().filter(is_moved).collect();
+            let anchor = anchor.unwrap_or(preserved.boundary);
+            let is_moved = |&m: &EntryIx| m != anchor && !entries[m].is_boundary();
+            let messages: Vec<EntryIx> = messages.into_iter().filter(is_moved).collect();
             for &message in &messages {
                 out.owner.insert(message, preserved.boundary);
             }
@@ -111,7 +117,7 @@ impl PreservedEntries {
 
     /// Moves the preserved messages of a path to where clients show them. Returns the path, and the
     /// position after the preserved messages of its last boundary that preserves any.
-    pub(crate) fn arrange(mut self, path: Vec<u32>) -> (Vec<u32>, Option<u32>) {
+    pub(crate) fn arrange(mut self, path: Vec<EntryIx>) -> (Vec<EntryIx>, Option<u32>) {
         if self.after.is_empty() {
             return (path, None);
         }
@@ -125,7 +131,7 @@ impl PreservedEntries {
                 for message in messages {
                     // Each is shown once, however often it is listed.
                     if self.owner.get(&message) == Some(&boundary) {
-                        self.owner.insert(message, u32::MAX);
+                        self.owner.insert(message, EntryIx::MAX);
                         out.push(message);
                     }
                 }
@@ -136,11 +142,46 @@ impl PreservedEntries {
     }
 
     /// The anchor that a preserved message follows.
-    pub(crate) fn anchor_of(&self, message: u32) -> Option<usize> {
+    pub(crate) fn anchor_of(&self, message: EntryIx) -> Option<EntryIx> {
         let boundary = self.owner.get(&message)?;
         let mut anchors = self.after.iter();
         let found = anchors.find(|(_, (b, _))| b == boundary);
-        found.map(|(&anchor, _)| anchor as usize)
+        found.map(|(&anchor, _)| anchor)
+    }
+}
+
+/// The summaries that preserved messages follow.
+#[derive(Debug, Default)]
+pub(crate) struct Anchors {
+    /// By message, the boundaries that preserve it and their summaries, in the order of the file.
+    of_message: FxHashMap<EntryIx, Vec<(EntryIx, EntryIx)>>,
+}
+
+impl Anchors {
+    /// Resolves what the boundaries of a file preserve.
+    pub(crate) fn of(graph: &Graph, entries: &[Entry], all: &[Preserved]) -> Self {
+        let mut out = Self::default();
+        let mut steps = entries.len() * 4;
+        for preserved in all {
+            let anchor = graph.find(entries, preserved.anchor);
+            let anchor = anchor.unwrap_or(preserved.boundary);
+            let messages = resolve(graph, entries, &preserved.messages, &mut steps);
+            for message in messages.into_iter().flatten() {
+                let boundaries = out.of_message.entry(message).or_default();
+                boundaries.push((preserved.boundary, anchor));
+            }
+        }
+        out
+    }
+
+    /// The summary that comes before a preserved message, for a child that was written after the boundary.
+    pub(crate) fn above(&self, child: EntryIx, parent: EntryIx) -> Option<EntryIx> {
+        let boundaries = self.of_message.get(&parent)?;
+        let is_between = |(boundary, anchor): &&(EntryIx, EntryIx)| {
+            parent < *boundary && *boundary < child && child != *anchor
+        };
+        let (_, anchor) = boundaries.iter().rev().find(is_between)?;
+        Some(*anchor)
     }
 }
 
@@ -149,8 +190,8 @@ fn resolve(
     entries: &[Entry],
     messages: &Messages,
     steps: &mut usize,
-) -> Option<Vec<u32>> {
-    let find = |&id: &Id| graph.find(entries, id).map(|i| i as u32);
+) -> Option<Vec<EntryIx>> {
+    let find = |&id: &Id| graph.find(entries, id);
     let (head, tail) = match messages {
         Messages::Listed(ids) => return ids.iter().map(find).collect(),
         Messages::Segment { head, tail } => (find(head)?, find(tail)?),
@@ -158,7 +199,7 @@ fn resolve(
     let mut chain = vec![tail];
     while *chain.last()? != head {
         *steps = steps.checked_sub(1)?;
-        chain.push(graph.parent(*chain.last()? as usize)? as u32);
+        chain.push(graph.parent(*chain.last()?)?);
     }
     chain.reverse();
     Some(chain)

@@ -5,9 +5,13 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::document::{Document, Source};
+use rayon::prelude::*;
+
+use crate::document::{Document, LineIx, Source};
 use crate::json::{Span, decode, lookup_around};
-use crate::transcript::{Block, Entry, EntryHead, Flags, Id, Inventory, Kind, LineState};
+use crate::transcript::{
+    Block, BlockIx, Entry, EntryHead, EntryIx, Flags, Id, Inventory, Kind, LineState,
+};
 
 use super::build::explicit_leaf;
 use super::calls::{At, Calls};
@@ -65,9 +69,39 @@ impl Session {
         &self.lines
     }
 
+    /// Returns what each line turned out to be, with its number.
+    pub fn numbered_lines(&self) -> impl ExactSizeIterator<Item = (LineIx, LineState)> {
+        self.document.numbers().zip(self.lines.iter().copied())
+    }
+
     /// Returns the entries in file order.
     pub fn entries(&self) -> &[Entry] {
         self.entries.all()
+    }
+
+    /// Returns an entry by its number.
+    pub fn entry(&self, number: EntryIx) -> &Entry {
+        &self.entries()[number]
+    }
+
+    /// Returns the numbers of all entries in file order.
+    pub fn numbers(
+        &self,
+    ) -> impl ExactSizeIterator<Item = EntryIx> + DoubleEndedIterator + Clone + use<> {
+        EntryIx::first(self.entries().len())
+    }
+
+    /// Returns the entries in file order, with their numbers.
+    pub fn numbered(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (EntryIx, &Entry)> + DoubleEndedIterator {
+        self.numbers().zip(self.entries())
+    }
+
+    /// Returns the same as [`Session::numbered`], to be worked on by all cores.
+    pub(crate) fn par_numbered(&self) -> impl IndexedParallelIterator<Item = (EntryIx, &Entry)> {
+        let all = self.entries().par_iter().enumerate();
+        all.map(|(i, entry)| (EntryIx::new(i), entry))
     }
 
     /// Returns what each entry is, for passes over all entries that need nothing else of them.
@@ -91,15 +125,15 @@ impl Session {
     pub fn entries_with(
         &self,
         fact: impl Fn(Flags) -> bool,
-    ) -> impl Iterator<Item = (usize, &Entry)> {
+    ) -> impl Iterator<Item = (EntryIx, &Entry)> {
         let some = fact(self.inventory.flags);
         let heads = if some { self.heads() } else { &[] };
         let found = heads.iter().enumerate().filter(move |(_, h)| fact(h.flags));
-        found.map(|(i, _)| (i, &self.entries()[i]))
+        found.map(|(i, _)| (EntryIx::new(i), &self.entries()[i]))
     }
 
     /// Returns the entries of a kind, with their numbers. Returns at once where there are none.
-    pub fn entries_of(&self, kind: Kind) -> impl Iterator<Item = (usize, &Entry)> {
+    pub fn entries_of(&self, kind: Kind) -> impl Iterator<Item = (EntryIx, &Entry)> {
         let heads = if self.may_have(kind) {
             self.heads()
         } else {
@@ -109,32 +143,29 @@ impl Session {
             .iter()
             .enumerate()
             .filter(move |(_, h)| h.kind == kind);
-        found.map(|(i, _)| (i, &self.entries()[i]))
+        found.map(|(i, _)| (EntryIx::new(i), &self.entries()[i]))
     }
 
     /// Returns the boundaries of compactions, on the live path or not, with their numbers.
-    pub fn boundaries(&self) -> impl Iterator<Item = (usize, &Entry)> {
+    pub fn boundaries(&self) -> impl Iterator<Item = (EntryIx, &Entry)> {
         self.entries_with(Flags::boundary)
     }
 
     /// Returns the content blocks of an entry.
     pub fn blocks(&self, entry: &Entry) -> &[Block] {
-        &self.blocks[entry.blocks.0 as usize..entry.blocks.1 as usize]
+        &self.blocks[entry.blocks.range()]
     }
 
     /// Returns a block by its number.
-    pub fn block(&self, number: u32) -> &Block {
-        &self.blocks[number as usize]
+    pub fn block(&self, number: BlockIx) -> &Block {
+        &self.blocks[number]
     }
 
     /// Returns the thinking blocks of an entry.
-    pub fn thinking(&self, entry: usize) -> impl Iterator<Item = At> + '_ {
-        let (from, to) = self.entries()[entry].blocks;
-        let thinking = (from..to).filter(|&b| self.block(b).kind.is_thinking());
-        thinking.map(move |block| At {
-            entry: entry as u32,
-            block,
-        })
+    pub fn thinking(&self, entry: EntryIx) -> impl Iterator<Item = At> + '_ {
+        let blocks = self.entry(entry).blocks.numbers();
+        let thinking = blocks.filter(|&b| self.block(b).kind.is_thinking());
+        thinking.map(move |block| At { entry, block })
     }
 
     /// Returns the graph: parents, children and the live path.
@@ -159,23 +190,23 @@ impl Session {
     }
 
     /// Returns the entry to which a person went back, if the conversation continues there.
-    pub(crate) fn explicit_leaf(&self) -> Option<usize> {
+    pub(crate) fn explicit_leaf(&self) -> Option<EntryIx> {
         self.find(explicit_leaf(self.document(), self.entries())?)
     }
 
     /// Returns the entry of the graph with this uuid; of duplicates the last.
-    pub fn find(&self, uuid: Id) -> Option<usize> {
+    pub fn find(&self, uuid: Id) -> Option<EntryIx> {
         self.graph.find(self.entries(), uuid)
     }
 
     /// Returns the same as [`Session::find`] for a uuid that `entry` refers to, faster where its owner is shortly before.
-    pub fn find_near(&self, entry: usize, uuid: Id) -> Option<usize> {
+    pub fn find_near(&self, entry: EntryIx, uuid: Id) -> Option<EntryIx> {
         self.graph.find_above(self.entries(), entry, uuid)
     }
 
     /// Returns the line of an entry.
     pub fn text(&self, entry: &Entry) -> &[u8] {
-        self.document.text(entry.line as usize)
+        self.document.text(entry.line)
     }
 
     /// Returns the name of the tool that a block of an entry calls, as JSON; empty where it has none.

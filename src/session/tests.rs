@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::Session;
-use crate::document::{Document, Source};
+use crate::document::{Document, LineIx, Source};
 use crate::json::{Edit, Span};
-use crate::transcript::{Block, Entry, EntryHead};
+use crate::transcript::{Block, BlockRange, Entry, EntryHead};
 
 const PARTS: [&str; 18] = [
     "\n",
@@ -61,7 +61,7 @@ fn with_blocks(session: &Session) -> Vec<(Entry, Vec<NamedBlock<'_>>)> {
             (plain, session.tool_json(e, b))
         };
         let mut plain = *e;
-        plain.blocks = (0, 0);
+        plain.blocks = BlockRange::default();
         (plain, session.blocks(e).iter().map(named).collect())
     };
     session.entries().iter().map(with_blocks).collect()
@@ -78,7 +78,7 @@ fn are_alike(made: &Session, read: &Session) -> Result<(), TestCaseError> {
     }
     prop_assert_eq!(made.graph.path(), read.graph.path());
     let places = |s: &Session| {
-        let all = 0..s.entries().len();
+        let all = s.numbers();
         all.map(|i| s.graph.place(i)).collect::<Vec<_>>()
     };
     prop_assert_eq!(places(made), places(read));
@@ -102,8 +102,9 @@ fn derive_takes_a_document_that_is_two_steps_away() {
     let step = |from: &Document| {
         let mut next = from.derived();
         let edit = Edit::new(Span::new(1, 1), r#""version":"9","#);
-        next.edit(0, [edit].into_iter().collect()).expect("an edit");
-        (1..from.lines().len()).for_each(|i| next.keep(i));
+        next.edit(LineIx::default(), [edit].into_iter().collect())
+            .expect("an edit");
+        from.numbers().skip(1).for_each(|i| next.keep(i));
         next.finish()
     };
     let (middle, first) = step(session.document());
@@ -179,7 +180,7 @@ proptest! {
     ) {
         let before = Session::new(Document::from_bytes(lines.join("\n").into_bytes()));
         let mut next = before.document.derived();
-        for (i, parent) in (0..lines.len()).zip(parents) {
+        for (i, parent) in before.document.numbers().zip(parents) {
             let span = Span::new(14, 52);
             match parent {
                 "" => next.keep(i),
@@ -211,7 +212,7 @@ proptest! {
     ) {
         let before = Session::new(Document::from_bytes(parts.concat().into_bytes()));
         let mut next = before.document.derived();
-        for (i, (fate, text)) in (0..before.lines.len()).zip(fates.iter().cycle()) {
+        for (i, (fate, text)) in before.document.numbers().zip(fates.iter().cycle()) {
             match fate {
                 _ if kept => next.keep(i),
                 0 => {}
@@ -243,7 +244,7 @@ proptest! {
         let mut made = Session::new(Document::from_bytes(parts.join("\n").into_bytes()));
         for edits in edits.chunks(12).take(1 + usize::from(twice)) {
             let mut next = made.document.derived();
-            for (i, &(fate, at, len, with)) in (0..made.lines.len()).zip(edits.iter().cycle()) {
+            for (i, &(fate, at, len, with)) in made.document.numbers().zip(edits.iter().cycle()) {
                 let text = made.document.text(i);
                 let start = at % (text.len() + 1);
                 let span = Span::new(start, (start + len).min(text.len()));

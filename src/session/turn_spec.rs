@@ -112,29 +112,29 @@ impl FromStr for TurnRange {
 /// In a plan's file a turn may be written as a number or as text.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum VerifyingWriter {
+enum NumberOrText {
     Number(i64),
     Text(String),
 }
 
-impl VerifyingWriter {
+impl NumberOrText {
     fn into_text(self) -> String {
         match self {
-            VerifyingWriter::Number(n) => n.to_string(),
-            VerifyingWriter::Text(s) => s,
+            NumberOrText::Number(n) => n.to_string(),
+            NumberOrText::Text(s) => s,
         }
     }
 }
 
 impl<'de> Deserialize<'de> for TurnSpec {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        VerifyingWriter::deserialize(deserializer).map(|w| Self(w.into_text()))
+        NumberOrText::deserialize(deserializer).map(|w| Self(w.into_text()))
     }
 }
 
 impl<'de> Deserialize<'de> for TurnRange {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        VerifyingWriter::deserialize(deserializer).map(|w| Self(w.into_text()))
+        NumberOrText::deserialize(deserializer).map(|w| Self(w.into_text()))
     }
 }
 
@@ -156,9 +156,7 @@ fn number(n: i64, count: u32) -> Option<u32> {
 fn by_uuid(session: &Session, spec: &str) -> Result<u32, TurnError> {
     let short = spec.chars().count() < 4;
     let mut turns: Vec<Option<u32>> = session
-        .entries()
-        .iter()
-        .enumerate()
+        .numbered()
         .filter(|(_, e)| {
             !short && e.is_chained() && session.uuid(e).is_some_and(|u| u.starts_with(spec))
         })

@@ -2,7 +2,7 @@
 
 use super::graph::{Graph, Standing};
 use super::session::Session;
-use crate::transcript::{BlockKind, Entry, EntryHead, Kind, PromptKind, Subtype};
+use crate::transcript::{BlockKind, Entry, EntryHead, EntryIx, Kind, PromptKind, Subtype};
 
 /// One turn of the live path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Turn {
     /// Counted from 1 along the live path, through compactions.
     pub number: u32,
     /// The entry of the prompt.
-    pub prompt: u32,
+    pub prompt: EntryIx,
     /// Its positions on the path: from the prompt up to the next one's.
     pub path: (u32, u32),
 }
@@ -28,7 +28,7 @@ impl Turns {
         let path = graph.path();
         let mut starts: Vec<usize> = Vec::new();
         for (position, &i) in path.iter().enumerate() {
-            let e = heads[i as usize];
+            let e = heads[i];
             let answered = || was_answered(heads, &path[position + 1..]);
             let begins = match e.prompt {
                 PromptKind::Words => true,
@@ -104,7 +104,7 @@ impl Turns {
 
     /// The number of the turn to which an entry belongs: 0 before the first prompt, `None` if it is
     /// not shown with the live path.
-    pub fn of(&self, graph: &Graph, entry: usize) -> Option<u32> {
+    pub fn of(&self, graph: &Graph, entry: EntryIx) -> Option<u32> {
         match graph.place(entry) {
             Standing::Path(p) | Standing::Beside(p) => Some(self.at_position(p)),
             Standing::Branch(_) | Standing::Apart | Standing::Metadata => None,
@@ -119,7 +119,7 @@ impl Turns {
 pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
     let (from, to) = turn.path;
     let path = &session.graph().path()[from as usize..to as usize];
-    let entry = |&i: &u32| &session.entries()[i as usize];
+    let entry = |&i: &EntryIx| session.entry(i);
     let answered = path
         .iter()
         .map(entry)
@@ -132,7 +132,7 @@ pub fn turn_end(session: &Session, turn: &Turn) -> u32 {
 /// The last turn, if it is unfinished; see [`Session::unfinished_turn`].
 pub(crate) fn unfinished(session: &Session) -> Option<u32> {
     let (entries, graph) = (session.entries(), session.graph());
-    let last = *graph.path().last()? as usize;
+    let last = *graph.path().last()?;
     // A prompt that arrived before the last results follows them on the path.
     let waits = graph.leaf().filter(|&leaf| ends_midstream(graph, leaf));
     let leaf = waits.unwrap_or(last);
@@ -143,11 +143,11 @@ pub(crate) fn unfinished(session: &Session) -> Option<u32> {
         && leaf.prompt == PromptKind::None
         && of_kind(leaf, BlockKind::ToolResult);
     let start = session.turns().begin(count);
-    let in_turn =
-        |i: usize| matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p >= start);
+    let in_turn = |&i: &EntryIx| matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p >= start);
     let awaits_results = || {
-        (0..entries.len())
-            .filter(|&i| in_turn(i))
+        session
+            .numbers()
+            .filter(in_turn)
             .map(|i| &entries[i])
             .filter(|e| e.message_id == leaf.message_id && e.kind == Kind::Assistant)
             .flat_map(|e| session.blocks(e))
@@ -159,7 +159,7 @@ pub(crate) fn unfinished(session: &Session) -> Option<u32> {
 }
 
 /// Whether an entry is part of a stretch at the end of the path that a prompt arrived in.
-fn ends_midstream(graph: &Graph, entry: usize) -> bool {
+fn ends_midstream(graph: &Graph, entry: EntryIx) -> bool {
     let last = graph.midstream().last();
     let last = last.filter(|stretch| stretch.1 as usize == graph.path().len());
     last.is_some_and(|stretch| matches!(graph.place(entry), Standing::Path(p) if p >= stretch.0))
@@ -173,9 +173,9 @@ pub(crate) fn is_queued_prompt(head: EntryHead) -> bool {
 }
 
 /// Whether the model answers before the next prompt.
-fn was_answered(heads: &[EntryHead], after: &[u32]) -> bool {
+fn was_answered(heads: &[EntryHead], after: &[EntryIx]) -> bool {
     for &i in after {
-        let e = heads[i as usize];
+        let e = heads[i];
         if e.kind == Kind::Assistant && !e.flags.synthetic() {
             return true;
         }

@@ -38,9 +38,9 @@ pub use publish::{
     BroughtFile, ChangeSet, ChangedSubagent, CommitError, Content, CopyPlan, CopySource,
     CopyTarget, Creation, GraftPair, GraftSource, KeepList, MakeTranscript, MovedSession,
     PlannedAction, PlannedFile, Provenance, Published, Relocation, Removal, RemovedSession,
-    Sessions, SidecarChanges, SubagentError, SubagentWork, changed_subagents, is_same_folder,
-    kept_time, kept_times, removal_of, removal_of_files, removal_without_prompts, touch,
-    unneeded_files, write_file, write_stream,
+    RewriteFile, Sessions, SidecarChanges, SubagentError, SubagentStep, SubagentWork,
+    changed_subagents, is_same_folder, kept_time, kept_times, removal_of, removal_of_files,
+    removal_without_prompts, touch, unneeded_files, write_file, write_stream,
 };
 pub use redact::{
     FilePlace, Found, HeldRecord, RedactTarget, Redaction, Searched, Sweep, all_targets,

@@ -54,6 +54,8 @@ pub enum ChangeKind {
     Turn,
     /// A turn that stays in the file, but is no longer shown to the model.
     HiddenFromModel,
+    /// A turn whose first part stays in the file, but is no longer shown to the model.
+    PartHiddenFromModel,
     /// A turn or message that was hidden, and that the model is shown again.
     ShownAgain,
     /// An entry of an abandoned branch.
@@ -121,6 +123,7 @@ impl ChangeKind {
             ChangeKind::History => "history",
             ChangeKind::Turn => "turn",
             ChangeKind::HiddenFromModel => "hidden-from-model",
+            ChangeKind::PartHiddenFromModel => "part-hidden-from-model",
             ChangeKind::ShownAgain => "shown-again",
             ChangeKind::AbandonedBranch => "abandoned-branch",
             ChangeKind::SubagentEntry => "subagent-entry",
@@ -170,6 +173,10 @@ impl ChangeKind {
             ChangeKind::History => ("earlier entry", "earlier entries"),
             ChangeKind::Turn => ("turn", "turns"),
             ChangeKind::HiddenFromModel => ("hidden from the model", "turns hidden from the model"),
+            ChangeKind::PartHiddenFromModel => (
+                "first part hidden from the model",
+                "first parts of turns hidden from the model",
+            ),
             ChangeKind::ShownAgain => ("shown to the model again", "shown to the model again"),
             ChangeKind::AbandonedBranch => (
                 "entry of an abandoned branch",

@@ -9,12 +9,15 @@
 use rustc_hash::FxHashSet;
 use std::hash::BuildHasher as _;
 
+use crate::document::LineIx;
 use crate::session::{Session, Standing};
-use crate::transcript::{BlockKind, Entry, EntryHead, Id, Kind};
+use crate::transcript::{BlockKind, Entry, EntryHead, EntryIx, Id, Kind};
 use crate::window::shown_entries;
 
+use super::fates::Fate;
 use super::left_out::{left_out, open_calls};
-use super::plan::{Fate, Plan, Reach};
+use super::plan::Plan;
+use super::transform::Reach;
 
 /// How the conversation of a result differs from what was promised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,22 +82,22 @@ struct Shown {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     /// Its line in the original file.
-    Line(u32),
+    Line(LineIx),
     /// The uuid of an inserted entry.
     Inserted(Id),
 }
 
 impl Key {
     fn of(session: &Session, entry: &Entry) -> Option<Self> {
-        let origin = session.document().origin(entry.line as usize);
+        let origin = session.document().origin(entry.line);
         let inserted = || entry.uuid.some().map(Key::Inserted);
-        origin.map(|line| Key::Line(line as u32)).or_else(inserted)
+        origin.map(Key::Line).or_else(inserted)
     }
 
     /// Returns the promise that is broken if this entry is not where it should be.
     fn broken(self, how: impl FnOnce(u32) -> BrokenPromise) -> BrokenPromise {
         match self {
-            Key::Line(line) => how(line + 1),
+            Key::Line(line) => how(line.from_one()),
             Key::Inserted(id) => BrokenPromise::Inserted {
                 uuid: id.text().unwrap_or_default(),
             },
@@ -120,7 +123,7 @@ pub(super) struct Intent {
     /// Lines of the live path, for a step that lifts a boundary: only these may come to light.
     live: FxHashSet<Key>,
     /// For each entry whose content is edited: its line, and its blocks that no edit touches.
-    untouched: Vec<(u32, Vec<BlockPrint>)>,
+    untouched: Vec<(LineIx, Vec<BlockPrint>)>,
 }
 
 /// Enough of a block to recognise it: its kind and a hash of its bytes.
@@ -185,7 +188,7 @@ impl Expected {
             return Err(key.broken(|line| BrokenPromise::Revealed { line }));
         }
         let moved = wanted.iter().zip(&found).find(|(a, b)| a != b);
-        let key = moved.map_or(Key::Line(0), |(key, _)| *key);
+        let key = moved.map_or(Key::Line(LineIx::default()), |(key, _)| *key);
         Err(key.broken(|line| BrokenPromise::Moved { line }))
     }
 
@@ -193,7 +196,7 @@ impl Expected {
     /// message of the result, where a client may show them.
     fn forget_open_calls(&self, after: &Session, found: &mut Vec<Shown>) {
         let open: FxHashSet<Key> = open_calls(after)
-            .filter_map(|i| Key::of(after, &after.entries()[i as usize]))
+            .filter_map(|i| Key::of(after, after.entry(i)))
             .collect();
         if !open.is_empty() {
             let expected: FxHashSet<Key> = self.lines.iter().map(|s| s.key).collect();
@@ -208,7 +211,7 @@ impl Expected {
         }
         let left_out = left_out(after);
         let is_left_out =
-            |i: usize| !is_shown_kind(after.heads()[i].kind) || left_out.contains(&(i as u32));
+            |i: EntryIx| !is_shown_kind(after.heads()[i].kind) || left_out.contains(&(i));
         for Arrival { before, uuids } in arriving {
             let place = before.and_then(|key| self.lines.iter().position(|s| s.key == key));
             let place = place.unwrap_or(self.lines.len());
@@ -256,8 +259,8 @@ impl Intent {
     /// Takes down what a plan is about to do to the conversation of a session.
     pub(super) fn of(session: &Session, plan: &Plan) -> Self {
         let document = session.document();
-        let origin = |line: u32| document.origin(line as usize).map(|line| line as u32);
-        let entry = |line: u32| Some(&session.entries()[session.lines()[line as usize].entry()?]);
+        let origin = |line: LineIx| document.origin(line);
+        let entry = |line: LineIx| Some(session.entry(session.lines()[line].entry()?));
         let leaving = plan.dropped().chain(plan.hidden());
         let leaving = leaving.filter_map(|line| match origin(line) {
             Some(line) => Some(Key::Line(line)),
@@ -308,14 +311,16 @@ impl Intent {
         let mut next = expected.next();
         for entry in after.entries() {
             let Some((line, blocks)) = next else { break };
-            if after.document().origin(entry.line as usize) != Some(*line as usize) {
+            if after.document().origin(entry.line) != Some(*line) {
                 continue;
             }
             next = expected.next();
             let mut now = prints(after, entry, |_| true).into_iter();
             // Each must be found after the one before it.
             if !blocks.iter().all(|block| now.any(|b| b == *block)) {
-                return Some(BrokenPromise::Block { line: line + 1 });
+                return Some(BrokenPromise::Block {
+                    line: line.from_one(),
+                });
             }
         }
         None
@@ -345,11 +350,11 @@ fn arriving(session: &Session, plan: &Plan) -> Vec<Arrival> {
     }
     let graph = session.graph();
     let shown = shown_entries(session);
-    let is_after = |i: u32, position: u32| matches!(graph.place(i as usize), Standing::Path(p) | Standing::Beside(p) if p >= position);
+    let is_after = |i: EntryIx, position: u32| matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p >= position);
     let arrival = |(position, uuids): (u32, &[Id])| {
         let next = shown.iter().find(|&&i| is_after(i, position));
         Arrival {
-            before: next.and_then(|&i| Key::of(session, &session.entries()[i as usize])),
+            before: next.and_then(|&i| Key::of(session, session.entry(i))),
             uuids: uuids.to_vec(),
         }
     };
@@ -359,7 +364,7 @@ fn arriving(session: &Session, plan: &Plan) -> Vec<Arrival> {
 /// The entries that are on the live path or beside it, shown or not.
 fn live_entries(session: &Session) -> FxHashSet<Key> {
     let graph = session.graph();
-    let entries = session.entries().iter().enumerate();
+    let entries = session.numbered();
     let live =
         entries.filter(|(i, _)| matches!(graph.place(*i), Standing::Path(_) | Standing::Beside(_)));
     live.filter_map(|(_, e)| Key::of(session, e)).collect()
@@ -374,16 +379,16 @@ fn is_fixed(head: EntryHead) -> bool {
 fn shown(session: &Session, inserted: &FxHashSet<Id>) -> Vec<Shown> {
     let heads = session.heads();
     let left_out = left_out(session);
-    let entry = |i: u32| {
-        let key = Key::of(session, &session.entries()[i as usize])?;
+    let entry = |i: EntryIx| {
+        let key = Key::of(session, session.entry(i))?;
         let is_stated = |id: Id| inserted.contains(&id);
         if matches!(key, Key::Inserted(id) if !is_stated(id)) {
             return None;
         }
-        let is_fixed = is_fixed(heads[i as usize]);
+        let is_fixed = is_fixed(heads[i]);
         Some(Shown { key, is_fixed })
     };
-    let is_shown = |i: &u32| is_shown_kind(heads[*i as usize].kind) && !left_out.contains(i);
+    let is_shown = |i: &EntryIx| is_shown_kind(heads[*i].kind) && !left_out.contains(i);
     let shown = shown_entries(session).into_iter().filter(is_shown);
     shown.filter_map(entry).collect()
 }

@@ -72,7 +72,7 @@ impl Excerpt {
         if of == Words::Thinking && !block.has_readable_thinking() {
             return Excerpt::None;
         }
-        let line = entry.line as usize;
+        let line = entry.line;
         let Some(start) = session.document().lines()[line].start_in_file() else {
             // It was made by an earlier step, and is gone when the change is shown.
             return of.read(block.span.of(session.text(entry))).into();

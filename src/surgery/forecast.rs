@@ -1,9 +1,10 @@
 //! Estimates what a plan would save, without applying it.
 
-use super::plan::{Fate, InsertAt, Plan};
+use super::fates::Fate;
+use super::plan::{InsertAt, Plan};
 use crate::json::apply_edits;
 use crate::session::{Session, Standing as At};
-use crate::transcript::LineState;
+use crate::transcript::{EntryIx, LineState};
 use crate::window::Weight;
 use crate::window::{EntryWeights, line_weight};
 
@@ -21,23 +22,23 @@ impl Forecast {
     pub fn of(session: &Session, ledger: &EntryWeights, plan: &Plan) -> Self {
         let mut out = Self::default();
         let cut = out.insert(session, plan);
-        let before_cut = |entry: usize| match session.graph().place(entry) {
+        let before_cut = |entry: EntryIx| match session.graph().place(entry) {
             At::Path(p) | At::Beside(p) => cut.is_some_and(|c| p < c),
             At::Branch(_) | At::Apart | At::Metadata => false,
         };
         if cut.is_some() {
-            for i in (0..session.entries().len()).filter(|&i| before_cut(i)) {
+            for i in session.numbers().filter(|&i| before_cut(i)) {
                 out.lose(session, ledger, i);
             }
         }
         for (line, fate) in plan.fates() {
-            let entry = match session.lines()[line as usize] {
-                LineState::Entry(i) => Some(i as usize).filter(|&i| !before_cut(i)),
+            let entry = match session.lines()[line] {
+                LineState::Entry(i) => Some(i).filter(|&i| !before_cut(i)),
                 LineState::Blank | LineState::Opaque => None,
             };
             match fate {
                 Fate::Drop => {
-                    let line = session.document().lines()[line as usize];
+                    let line = session.document().lines()[line];
                     out.bytes -= line.len() as i64 + 1;
                     if let Some(i) = entry {
                         out.lose(session, ledger, i);
@@ -48,7 +49,7 @@ impl Forecast {
                     out.bytes += edits.iter().map(grown).sum::<i64>();
                     if let Some(i) = entry
                         && ledger.shown(session, i) != Weight::default()
-                        && let Ok(made) = apply_edits(session.document().text(line as usize), edits)
+                        && let Ok(made) = apply_edits(session.document().text(line), edits)
                     {
                         out.window += line_weight(&made) - ledger.shown(session, i);
                     }
@@ -72,7 +73,7 @@ impl Forecast {
         cut
     }
 
-    fn lose(&mut self, session: &Session, ledger: &EntryWeights, entry: usize) {
+    fn lose(&mut self, session: &Session, ledger: &EntryWeights, entry: EntryIx) {
         if !ledger.is_told_again(entry) {
             self.window = self.window - ledger.shown(session, entry);
         }
@@ -83,7 +84,7 @@ impl Forecast {
 fn position(session: &Session, place: InsertAt) -> u32 {
     let (path, entries) = (session.graph().path(), session.entries());
     let behind = match place {
-        InsertAt::Before(line) => path.iter().position(|&i| entries[i as usize].line >= line),
+        InsertAt::Before(line) => path.iter().position(|&i| entries[i].line >= line),
         InsertAt::End => None,
     };
     behind.unwrap_or(path.len()) as u32

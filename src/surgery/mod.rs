@@ -1,9 +1,12 @@
 //! How a session changes: plans, the resolver of parents, renaming for a copy, the finishing touches, and the verifier.
 
+mod change;
 mod change_kind;
 mod conversation;
+mod copies;
 mod copy_names;
 mod excerpt;
+mod fates;
 mod figures;
 mod finish;
 mod forecast;
@@ -18,12 +21,15 @@ mod recorded_paths;
 mod refusal;
 mod reparent;
 mod surgery;
+mod transform;
 mod verify;
 
+pub use change::{Action, Change, Name};
 pub use change_kind::ChangeKind;
 pub use conversation::BrokenPromise;
 pub use copy_names::{CopyNames, fresh_slug};
 pub use excerpt::{Excerpt, Words};
+pub use fates::Fate;
 pub use figures::Figures;
 pub(crate) use finish::session_id;
 pub use finish::{Finish, title_for};
@@ -31,12 +37,13 @@ pub use forecast::Forecast;
 pub use fresh_ids::{FreshIds, NotAsMeant};
 pub(crate) use fresh_ids::{emit, emitted_len, least_emitted};
 pub(crate) use move_paths::{map_paths, move_project};
-pub(crate) use new_entry::{common_fields, leading_entry};
+pub(crate) use new_entry::{common_fields, copied_fields, leading_entry};
 pub use path_map::{PathMap, moved_path};
-pub use plan::{Action, Change, Detail, Fate, InsertAt, Name, Plan, PlanError, Reach, Transform};
+pub use plan::{InsertAt, Plan, PlanError};
 pub use record::Record;
 pub use refusal::{Refusal, RefusalKind, Remedy, Why};
 pub(crate) use reparent::parent_edit;
 pub use reparent::{Relinked, reparent};
 pub use surgery::{Operated, Surgery, SurgeryError};
+pub use transform::{Detail, Reach, Transform};
 pub use verify::{Fault, Faults, Verified};

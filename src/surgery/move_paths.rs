@@ -6,6 +6,7 @@
 use memchr::memmem::Finder;
 use rayon::prelude::*;
 
+use crate::document::LineIx;
 use crate::json::{Edit, Span};
 use crate::session::Session;
 
@@ -70,11 +71,11 @@ fn add_edits(
         (map, named.collect::<Vec<_>>())
     });
     let document = session.document();
-    let search = |piece: &std::ops::Range<usize>| {
+    let search = |piece: &std::ops::Range<LineIx>| {
         let mut scratch = Vec::new();
-        let mut found: Vec<(u32, Vec<Edit>)> = Vec::new();
-        for line in piece.clone() {
-            let entry = session.lines()[line].entry().map(|e| &session.entries()[e]);
+        let mut found: Vec<(LineIx, Vec<Edit>)> = Vec::new();
+        for line in piece.start.up_to(piece.end) {
+            let entry = session.lines()[line].entry().map(|e| session.entry(e));
             let text = document.text_in(line, &mut scratch);
             let mut edits: Vec<Edit> = rules.iter().flat_map(|rule| rule.edits(text)).collect();
             named_edits(text, Span::new(0, text.len()), &own, &mut edits);
@@ -101,7 +102,7 @@ fn add_edits(
             // Where two names overlap, the first one found counts.
             edits.dedup_by(|next, kept| next.span.start < kept.span.end);
             if !edits.is_empty() {
-                found.push((line as u32, edits));
+                found.push((line, edits));
             }
         }
         found
@@ -251,7 +252,7 @@ mod tests {
         let mut plan = Plan::default();
         move_paths(&session, names, &mut plan);
         let (document, _) = plan.apply(&session).expect("a sound plan");
-        String::from_utf8_lossy(document.text(0)).into_owned()
+        String::from_utf8_lossy(document.text(LineIx::default())).into_owned()
     }
 
     fn names() -> CopyNames {
@@ -379,6 +380,9 @@ mod tests {
         move_project(&session, "s1", ("-a", "-b"), ("/a", "/b"), &mut plan);
         let (document, _) = plan.apply(&session).expect("a sound plan");
         let expected = line.replace("-a/s1", "-b/s1");
-        assert_eq!(String::from_utf8_lossy(document.text(0)), expected);
+        assert_eq!(
+            String::from_utf8_lossy(document.text(LineIx::default())),
+            expected
+        );
     }
 }

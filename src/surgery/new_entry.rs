@@ -6,21 +6,29 @@ use uuid::Uuid;
 
 use crate::json::{encode, lookup};
 use crate::session::Session;
-use crate::transcript::{Entry, format_timestamp};
+use crate::transcript::{Entry, EntryIx, format_timestamp};
+
+/// The fields that every entry of a session carries.
+const COMMON: [&str; 7] = [
+    "userType",
+    "entrypoint",
+    "cwd",
+    "sessionId",
+    "version",
+    "gitBranch",
+    "slug",
+];
 
 /// Returns the fields that every entry of a session carries, as its neighbour spells them, each after a comma.
 pub(crate) fn common_fields(session: &Session, neighbour: &Entry) -> String {
-    let text = session.text(neighbour);
+    copied_fields(session, neighbour, &COMMON)
+}
+
+/// Returns those of some fields that an entry has, as it spells them, each after a comma.
+pub(crate) fn copied_fields(session: &Session, entry: &Entry, keys: &[&str]) -> String {
+    let text = session.text(entry);
     let mut out = String::new();
-    for key in [
-        "userType",
-        "entrypoint",
-        "cwd",
-        "sessionId",
-        "version",
-        "gitBranch",
-        "slug",
-    ] {
+    for key in keys {
         if let Some(value) = lookup(text, &[key]) {
             let value = String::from_utf8_lossy(value.of(text));
             let _ = write!(out, ",\"{key}\":{value}");
@@ -31,8 +39,8 @@ pub(crate) fn common_fields(session: &Session, neighbour: &Entry) -> String {
 
 /// Returns a line that leads every client to a leaf: an entry that hangs on the leaf, is the newest by time, and is
 /// meant for the end of the file. `None` if the leaf has no uuid.
-pub(crate) fn leading_entry(session: &Session, leaf: usize, text: &str) -> Option<String> {
-    let e = &session.entries()[leaf];
+pub(crate) fn leading_entry(session: &Session, leaf: EntryIx, text: &str) -> Option<String> {
+    let e = session.entry(leaf);
     let parent = session.uuid(e)?;
     let chained = session.entries().iter().filter(|e| e.is_chained());
     let newest = chained.map(|e| e.time).max().unwrap_or(i64::MIN);

@@ -2,208 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
-use uuid::Uuid;
-
-use crate::document::{Document, LineMap};
+use crate::document::{Document, LineIx, LineMap};
 use crate::json::{Edit, Edits, OverlapError, Span};
 use crate::session::Session;
-use crate::transcript::{Entry, Id, LineState};
+use crate::transcript::{Entry, EntryIx, Id};
 
+use super::change::{Action, Change, Name};
 use super::change_kind::ChangeKind;
+use super::copies::{drop_copies, edit_copies};
 use super::excerpt::Excerpt;
-use super::refusal::Refusal;
+use super::fates::{Fate, Fates, TakenFate};
 use super::reparent::reparent;
+use super::transform::Detail;
 use super::verify::Faults;
-
-/// An operation: it looks at a session and makes a plan.
-pub trait Transform {
-    /// The operation's name, as on the command line.
-    fn name(&self) -> &'static str;
-
-    /// How far the operation may change what the model is shown, beyond what its plan removes and hides.
-    fn reach(&self) -> Reach {
-        Reach::Narrows
-    }
-
-    /// Decides what is removed and edited. The resolver chooses the parents. `detail` determines how much
-    /// of it the plan describes; small plans ignore it and list every change.
-    fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal>;
-}
-
-/// How far a transform may change what the model is shown, beyond what its plan removes and hides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// Not at all.
-    Narrows,
-    /// It may show entries that were hidden, including faulty ones.
-    Reveals,
-    /// It may make another path or another order the conversation, because the present one is broken.
-    Rearranges,
-}
-
-impl<T: Transform + ?Sized> Transform for &T {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    fn reach(&self) -> Reach {
-        (**self).reach()
-    }
-
-    fn plan(&self, session: &Session, detail: Detail) -> Result<Plan, Refusal> {
-        (**self).plan(session, detail)
-    }
-}
-
-/// How much a plan describes of what it does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Detail {
-    /// Every change.
-    #[default]
-    Full,
-    /// What people are shown: if there are many, changes of one kind in a turn are joined.
-    Grouped,
-    /// Nothing: only the result is needed.
-    None,
-}
-
-/// What a plan does with a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate<'a> {
-    /// The line is removed.
-    Drop,
-    /// Spans of the line are replaced.
-    Edit(&'a [Edit]),
-}
-
-/// The fate of each line. It is looked up often for every line, so it is one number per line.
-#[derive(Debug, Clone, Default)]
-struct Fates {
-    /// By line, up to the last one that is touched: [`KEPT`], [`GONE`], or the place of its edits, counted from there.
-    numbers: Vec<u32>,
-    edits: Vec<Edits>,
-    touched: usize,
-}
-
-const KEPT: u32 = 0;
-const GONE: u32 = 1;
-const EDITED: u32 = 2;
-
-impl Fates {
-    fn get(&self, line: u32) -> Option<Fate<'_>> {
-        match self.numbers.get(line as usize) {
-            None | Some(&KEPT) => None,
-            Some(&GONE) => Some(Fate::Drop),
-            Some(&at) => Some(Fate::Edit(&self.edits[(at - EDITED) as usize])),
-        }
-    }
-
-    fn drops(&self, line: u32) -> bool {
-        self.numbers.get(line as usize) == Some(&GONE)
-    }
-
-    /// Returns the number of a line, which counts as touched from now on.
-    fn touch(&mut self, line: u32) -> &mut u32 {
-        let line = line as usize;
-        if self.numbers.len() <= line {
-            self.numbers.resize(line + 1, KEPT);
-        }
-        let number = &mut self.numbers[line];
-        self.touched += usize::from(*number == KEPT);
-        number
-    }
-
-    fn edit(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
-        let fresh = EDITED + self.edits.len() as u32;
-        match self.touch(line) {
-            &mut GONE => {}
-            number if *number == KEPT => {
-                *number = fresh;
-                self.edits.push(edits.into_iter().collect());
-            }
-            number => {
-                let at = (*number - EDITED) as usize;
-                self.edits[at].extend(edits);
-            }
-        }
-    }
-}
 
 /// Where a line is inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InsertAt {
     /// Before this line.
-    Before(u32),
+    Before(LineIx),
     /// After the last line.
     End,
-}
-
-/// What is done to an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum Action {
-    Drop,
-    Edit,
-    Insert,
-}
-
-/// The id of an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Name {
-    /// A UUID, as clients write it.
-    Uuid(Uuid),
-    /// Any other text.
-    Other(Box<str>),
-}
-
-impl From<String> for Name {
-    fn from(text: String) -> Self {
-        match Uuid::try_parse(&text) {
-            Ok(uuid) if uuid.to_string() == text => Name::Uuid(uuid),
-            _ => Name::Other(text.into()),
-        }
-    }
-}
-
-impl Serialize for Name {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Name::Uuid(uuid) => serializer.collect_str(uuid),
-            Name::Other(text) => serializer.serialize_str(text),
-        }
-    }
-}
-
-/// One change that a plan makes, for people and scripts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
-    /// The line in the original file, from 1; `None` for an inserted line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// The entry's uuid, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uuid: Option<Name>,
-    /// What is done.
-    pub action: Action,
-    /// What it is done to.
-    #[serde(flatten)]
-    pub what: ChangeKind,
-    /// The bytes that the file gains; negative if it shrinks.
-    pub bytes: i64,
-    /// The turn, where the entry has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turn: Option<u32>,
-    /// The removed and added text, for the preview.
-    #[serde(skip)]
-    pub gist: Excerpt,
-    /// The bytes that the model is shown in addition; negative if they are fewer.
-    #[serde(skip)]
-    pub shown: i64,
-    /// The number of changes of its kind that it stands for.
-    #[serde(skip)]
-    pub count: u32,
 }
 
 /// The number of changes from which on changes of one kind are joined, if `detail` allows it.
@@ -212,34 +31,22 @@ const MANY: usize = 1000;
 /// The number of the last changes among which one of the same kind is searched.
 const RECENT: usize = 32;
 
-impl Change {
-    fn silence_if_empty(&mut self, source: &[u8]) {
-        if self.gist.read(source).is_empty() {
-            self.gist = Excerpt::None;
-        }
-    }
-
-    /// Whether people are shown both changes in one row.
-    fn is_like(&self, other: &Self) -> bool {
-        (self.turn, self.action, self.shown == 0) == (other.turn, other.action, other.shown == 0)
-            && self.what == other.what
-            && self.gist.is_none() == other.gist.is_none()
-    }
-}
-
 /// The fate of each line, with a description of every change.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     fates: Fates,
     say: Detail,
     inserts: BTreeMap<InsertAt, Vec<Vec<u8>>>,
-    hidden: Vec<u32>,
+    hidden: Vec<LineIx>,
     /// Inserted entries that the model will be shown, with the position of the live path that they are shown before.
     arrivals: Vec<(u32, Vec<Id>)>,
     /// The faults that inserted lines have already.
     brought: Faults,
     /// Parents that were requested, by entry.
-    parents: BTreeMap<u32, Option<String>>,
+    parents: BTreeMap<EntryIx, Option<String>>,
+    /// Whether lines of one entry may have different fates. Otherwise all share that of the last one, by which clients know
+    /// the entry.
+    pub(crate) tells_copies_apart: bool,
     /// Every change, described.
     pub changes: Vec<Change>,
     /// Warnings that a person should read before agreeing.
@@ -267,21 +74,21 @@ pub struct PlanError {
 impl Plan {
     /// Whether the plan changes nothing.
     pub fn is_empty(&self) -> bool {
-        self.fates.touched == 0 && self.inserts.is_empty() && self.parents.is_empty()
+        self.fates.is_empty() && self.inserts.is_empty() && self.parents.is_empty()
     }
 
     /// Returns what happens to a line; `None` if it is kept.
-    pub fn fate(&self, line: u32) -> Option<Fate<'_>> {
+    pub fn fate(&self, line: LineIx) -> Option<Fate<'_>> {
         self.fates.get(line)
     }
 
     /// Whether a line is removed.
-    pub fn drops(&self, line: u32) -> bool {
+    pub fn drops(&self, line: LineIx) -> bool {
         self.fates.drops(line)
     }
 
     /// Whether a line is removed, or an edit of it touches these bytes.
-    pub fn touches(&self, line: u32, span: Span) -> bool {
+    pub fn touches(&self, line: LineIx, span: Span) -> bool {
         self.fate(line).is_some_and(|fate| match fate {
             Fate::Drop => true,
             Fate::Edit(edits) => edits
@@ -291,22 +98,27 @@ impl Plan {
     }
 
     /// Removes a line. Edits of it are discarded.
-    pub fn drop_line(&mut self, line: u32) {
-        *self.fates.touch(line) = GONE;
+    pub fn drop_line(&mut self, line: LineIx) {
+        self.fates.drop(line);
     }
 
     /// Edits a line. A line that is removed stays removed.
-    pub fn edit_line(&mut self, line: u32, edits: impl IntoIterator<Item = Edit>) {
+    pub fn edit_line(&mut self, line: LineIx, edits: impl IntoIterator<Item = Edit>) {
         self.fates.edit(line, edits);
     }
 
+    /// Edits a line in this way and no other.
+    pub(super) fn set_edits(&mut self, line: LineIx, edits: impl IntoIterator<Item = Edit>) {
+        self.fates.set_edits(line, edits.into_iter().collect());
+    }
+
     /// States that a line stays in the file, but is no longer shown to the model.
-    pub fn hide_line(&mut self, line: u32) {
+    pub fn hide_line(&mut self, line: LineIx) {
         self.hidden.push(line);
     }
 
     /// The lines that stay in the file without being shown any longer.
-    pub fn hidden(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn hidden(&self) -> impl Iterator<Item = LineIx> + '_ {
         self.hidden.iter().copied()
     }
 
@@ -352,16 +164,16 @@ impl Plan {
         self.edit_line(entry.line, edits);
     }
 
-    /// Requests a parent for an entry, by its index; `None` makes it a root. The first request counts.
+    /// Requests a parent for an entry; `None` makes it a root. The first request counts.
     ///
     /// The parent is written when the plan is carried out, and takes precedence over the one that the resolver would choose.
-    pub fn set_parent(&mut self, child: usize, parent: Option<&str>) {
+    pub fn set_parent(&mut self, child: EntryIx, parent: Option<&str>) {
         let parent = || parent.map(str::to_owned);
-        self.parents.entry(child as u32).or_insert_with(parent);
+        self.parents.entry(child).or_insert_with(parent);
     }
 
     /// Hands over the requested parents.
-    pub(super) fn take_parents(&mut self) -> BTreeMap<u32, Option<String>> {
+    pub(super) fn take_parents(&mut self) -> BTreeMap<EntryIx, Option<String>> {
         std::mem::take(&mut self.parents)
     }
 
@@ -399,15 +211,9 @@ impl Plan {
             return;
         }
         let graph = session.graph();
-        let at = match session.lines()[entry.line as usize] {
-            LineState::Entry(at) => at as usize,
-            LineState::Blank | LineState::Opaque => session.entries().len(),
-        };
+        let at = session.lines()[entry.line].entry();
         let change = Change {
-            line: session
-                .document()
-                .origin(entry.line as usize)
-                .map(|l| l as u32 + 1),
+            line: session.document().origin(entry.line).map(LineIx::from_one),
             uuid: match entry.uuid.uuid() {
                 Some(uuid) => Some(Name::Uuid(uuid)),
                 None => session.uuid(entry).map(Name::from),
@@ -415,7 +221,7 @@ impl Plan {
             action,
             what: what.into(),
             bytes,
-            turn: session.turns().of(graph, at),
+            turn: at.and_then(|at| session.turns().of(graph, at)),
             gist: gist.into(),
             shown,
             count: 1,
@@ -466,8 +272,8 @@ impl Plan {
     }
 
     /// The lines that are removed or edited, with their fates.
-    pub fn fates(&self) -> impl Iterator<Item = (u32, Fate<'_>)> + '_ {
-        let all = 0..self.fates.numbers.len() as u32;
+    pub fn fates(&self) -> impl Iterator<Item = (LineIx, Fate<'_>)> + '_ {
+        let all = self.fates.lines();
         all.filter_map(|line| Some((line, self.fates.get(line)?)))
     }
 
@@ -481,8 +287,8 @@ impl Plan {
     }
 
     /// The lines that are removed.
-    pub fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
-        let all = 0..self.fates.numbers.len() as u32;
+    pub fn dropped(&self) -> impl Iterator<Item = LineIx> + '_ {
+        let all = self.fates.lines();
         all.filter(|&line| self.drops(line))
     }
 
@@ -490,25 +296,30 @@ impl Plan {
     /// original's bytes wherever nothing was touched, and a map of where each of its lines came from. Afterwards the plan has no
     /// fates any more, but keeps the descriptions.
     pub fn apply(&mut self, session: &Session) -> Result<(Document, LineMap), PlanError> {
+        if !self.tells_copies_apart {
+            drop_copies(session, self);
+        }
         reparent(session, self);
+        if !self.tells_copies_apart {
+            edit_copies(session, self);
+        }
         let document = session.document();
         let mut fates = std::mem::take(&mut self.fates);
         let mut inserts = std::mem::take(&mut self.inserts);
         let mut next = document.derived();
-        next.reserve(fates.edits.len() + inserts.len());
-        for line in 0..document.lines().len() as u32 {
+        next.reserve(fates.edited() + inserts.len());
+        for line in document.numbers() {
             if !inserts.is_empty() {
                 let texts = inserts.remove(&InsertAt::Before(line));
                 texts.iter().flatten().for_each(|text| next.insert(text));
             }
-            match fates.numbers.get(line as usize) {
-                None | Some(&KEPT) => next.keep(line as usize),
-                Some(&GONE) => {}
-                Some(&at) => {
-                    let edits = std::mem::take(&mut fates.edits[(at - EDITED) as usize]);
-                    let edited = next.edit(line as usize, edits);
+            match fates.take(line) {
+                TakenFate::Keep => next.keep(line),
+                TakenFate::Drop => {}
+                TakenFate::Edit(edits) => {
+                    let edited = next.edit(line, edits);
                     edited.map_err(|source| PlanError {
-                        line: line + 1,
+                        line: line.from_one(),
                         source,
                     })?;
                 }

@@ -1,6 +1,7 @@
 //! What an operation did, for people, scripts and the journal.
 
-use super::plan::{Change, Plan};
+use super::change::Change;
+use super::plan::Plan;
 
 /// Everything that an operation did or has to report, gathered over all its steps.
 #[derive(Debug, Clone, Default)]

@@ -9,10 +9,11 @@ use crate::window::Calibration;
 use super::conversation::{Expected, Intent};
 use super::copy_names::CopyNames;
 use super::figures::Figures;
-use super::finish::Finish;
-use super::plan::{Detail, PlanError, Reach, Transform};
+use super::finish::{Finish, leads_in_time};
+use super::plan::PlanError;
 use super::record::Record;
 use super::refusal::Refusal;
+use super::transform::{Detail, Reach, Transform};
 use super::verify::Faults;
 
 /// An operation on one session, before it is carried out.
@@ -185,6 +186,7 @@ impl<'a> Surgery<'a> {
 struct Survey {
     names_leaf: bool,
     leaf: Option<Id>,
+    leads_in_time: bool,
 }
 
 impl Survey {
@@ -193,13 +195,15 @@ impl Survey {
         let leaf = session.graph().leaf();
         Self {
             names_leaf: heads.any(|head| head.kind == Kind::LastPrompt),
-            leaf: leaf.map(|i| session.entries()[i].uuid),
+            leaf: leaf.map(|i| session.entry(i).uuid),
+            leads_in_time: leads_in_time(session),
         }
     }
 
     fn complete(&self, finish: &mut Finish) {
         finish.name_leaf = self.names_leaf;
         finish.leaf_was = self.leaf;
+        finish.led_in_time = self.leads_in_time;
     }
 }
 

@@ -1,8 +1,10 @@
 //! The only judge of a result: it shows the conversation that was promised, and has no fault that the original lacked.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
-use crate::doctor::{CHECKS, Finding, Severity, Versions, examine};
+use crate::doctor::{CHECKS, Finding, Gate, Severity, Versions, examine};
 use crate::session::Session;
 
 use super::conversation::BrokenPromise;
@@ -111,26 +113,37 @@ impl Faults {
     }
 }
 
-/// Whether a finding is about the structure of a session and hurts a client. Calls without results, which every client
-/// leaves out, and results of parallel calls that old clients do not show are not damage: clients write them every day.
+/// Whether a finding is about the structure of a session and hurts a client, and a plain repair removes it. What clients
+/// write every day is not damage: calls without results, which every client leaves out, and what only some versions suffer
+/// from, such as results of parallel calls.
 fn is_damage(finding: &Finding) -> bool {
     let check = CHECKS.iter().find(|check| check.name == finding.check);
     finding.severity > Severity::Harmless
         && finding.suffers != Versions::None
-        && finding.check != "parallel-results"
-        && check.is_some_and(|check| STRUCTURE.contains(&check.family) && check.repair.is_some())
+        && check.is_some_and(|check| {
+            let is_repaired = check.repair.is_some() && check.gate != Gate::JudgedForVersion;
+            STRUCTURE.contains(&check.family) && is_repaired
+        })
 }
 
 /// The result of an operation that passed the judge. Nothing else is ever written to a transcript.
 ///
 /// [`Operated::verify`] is the only constructor.
 #[derive(Debug)]
-pub struct Verified(Operated);
+pub struct Verified {
+    operated: Operated,
+    written: Arc<AtomicU64>,
+}
 
 impl Verified {
     /// The session that will be written.
     pub fn session(&self) -> &Session {
-        self.0.session()
+        self.operated.session()
+    }
+
+    /// How many bytes of the transcript are written so far, for those who watch from another thread.
+    pub fn written(&self) -> &Arc<AtomicU64> {
+        &self.written
     }
 
     /// The bytes of the transcript, as a rewrite in place has them.
@@ -140,7 +153,7 @@ impl Verified {
 
     /// The operation that made it.
     pub fn operated(&self) -> &Operated {
-        &self.0
+        &self.operated
     }
 }
 
@@ -160,7 +173,10 @@ impl Operated {
                 return Err(self.excused(fault));
             }
         }
-        Ok(Verified(self))
+        Ok(Verified {
+            operated: self,
+            written: Arc::default(),
+        })
     }
 
     /// Returns the fault to report. A damaged session has to be repaired before anything else is promised about it; only a

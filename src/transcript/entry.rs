@@ -2,11 +2,13 @@
 
 use std::ops::Deref;
 
+use crate::document::LineIx;
 use crate::json::{Span, lookup_around};
 
 use super::head::{EntryHead, Kind};
 use super::id::Id;
 use super::ids::IdPositions;
+use super::numbers::{BlockRange, EntryIx};
 
 /// The model of answers that the client wrote, as JSON.
 pub(crate) const SYNTHETIC: &[u8] = b"\"<synthetic>\"";
@@ -33,10 +35,10 @@ pub struct Entry {
     pub content: Span,
     /// `toolUseResult`, in the line.
     pub result: Span,
-    /// The range of its blocks; see [`Session::blocks`](crate::session::Session::blocks).
-    pub blocks: (u32, u32),
-    /// The line's index in the document.
-    pub line: u32,
+    /// Its blocks; see [`Session::blocks`](crate::session::Session::blocks).
+    pub blocks: BlockRange,
+    /// Its line in the document.
+    pub line: LineIx,
     /// See [`Entry::window_use`].
     window: u32,
     /// Where its ids are in the line.
@@ -52,7 +54,7 @@ pub enum WindowUse {
     RequestTokens(u32),
     /// The bytes of an attachment that are shown to the model: 0, or those of its only `content`.
     ShownBytes(u32),
-    /// Reading the line once did not answer it: the usage is of several rounds, or the attachment has a rarer form.
+    /// Reading the line once did not answer it: the usage is of several rounds or was lowered, or the attachment has a rarer form.
     NeedsFullParse,
 }
 
@@ -140,16 +142,16 @@ pub enum LineState {
     /// Nothing but white space.
     Blank,
     /// An entry; the index is into [`Session::entries`](crate::session::Session::entries).
-    Entry(u32),
+    Entry(EntryIx),
     /// Not one JSON object: torn, glued to another, filled with NULs or worse. It is kept as it is.
     Opaque,
 }
 
 impl LineState {
     /// Returns the number of its entry, if it is one.
-    pub fn entry(self) -> Option<usize> {
+    pub fn entry(self) -> Option<EntryIx> {
         match self {
-            LineState::Entry(number) => Some(number as usize),
+            LineState::Entry(number) => Some(number),
             LineState::Blank | LineState::Opaque => None,
         }
     }

@@ -2,14 +2,18 @@
 
 use crate::json::{Cursor, Edit, Field, Malformed, Span, elements, fields};
 
-/// Reads a usage and returns the tokens of its request; `None` if it is of several rounds, which few are, or absurd.
+/// The field of a usage that was lowered in which the measure of the session is kept.
+pub(crate) const MEASURE: &str = "ccsurgery";
+
+/// Reads a usage and returns the tokens of its request; `None` if it is of several rounds, which few are, was lowered, or
+/// is absurd.
 pub(crate) fn read_request_tokens(
     line: &[u8],
     cursor: &mut Cursor<'_>,
 ) -> Result<Option<u32>, Malformed> {
     let mut first = true;
     let mut counts = [0; 3];
-    let mut rounds = false;
+    let mut is_plain = true;
     cursor.enter_object()?;
     while let Some(key) = cursor.next_key(&mut first)? {
         let value = cursor.skip()?;
@@ -18,7 +22,11 @@ pub(crate) fn read_request_tokens(
             b"cache_creation_input_tokens" => 1,
             b"input_tokens" => 2,
             b"iterations" => {
-                rounds = value.of(line) != b"[]";
+                is_plain &= value.of(line) == b"[]";
+                continue;
+            }
+            key if key == MEASURE.as_bytes() => {
+                is_plain = false;
                 continue;
             }
             _ => continue,
@@ -27,7 +35,7 @@ pub(crate) fn read_request_tokens(
         counts[slot] = Number::at(line, value).map_or(0, |n| n.value);
     }
     let sum = counts.into_iter().fold(0, u64::saturating_add);
-    Ok(u32::try_from(sum).ok().filter(|_| !rounds))
+    Ok(u32::try_from(sum).ok().filter(|_| is_plain))
 }
 
 /// A number, and where it is in the line.

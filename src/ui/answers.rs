@@ -4,6 +4,7 @@ use super::ansi;
 use super::app::{App, Dialog, Effect, Event, Purpose, View};
 use super::marks::Compaction;
 use super::table::Table;
+use crate::transcript::EntryIx;
 
 impl App {
     /// Takes what the world answers.
@@ -24,6 +25,12 @@ impl App {
             Event::Content(key, columns, lines) => {
                 if let Some(table) = self.table.as_deref_mut() {
                     table.content = Some((key, columns, lines));
+                }
+            }
+            Event::Unfolded(key, Ok(conversation)) => {
+                let table = self.table.as_deref_mut();
+                if table.is_some_and(|t| t.take_aside(key, conversation) == 0) {
+                    self.say("there is nothing to read in it");
                 }
             }
             Event::Forecast(version, tried) => {
@@ -62,6 +69,7 @@ impl App {
             Event::Trimmed(Err(why))
             | Event::DigestEdited(Err(why))
             | Event::Edited(_, Err(why))
+            | Event::Unfolded(_, Err(why))
             | Event::Parsed(Err(why))
             | Event::Saved(Err(why)) => self.fail(&why),
             _ => {}
@@ -151,13 +159,14 @@ impl App {
         };
         let compaction = Compaction {
             at,
+            before: None,
             summary: edited.then_some(text),
             max_tokens: None,
         };
         table.mark(|marks, _| marks.compaction = Some(compaction))
     }
 
-    fn on_edited(&mut self, entry: u32, text: String) -> Vec<Effect> {
+    fn on_edited(&mut self, entry: EntryIx, text: String) -> Vec<Effect> {
         let Some(table) = self.table.as_deref_mut() else {
             return Vec::new();
         };

@@ -7,7 +7,8 @@ use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::text::Line;
 
 use crate::ops::Trimmed;
-use crate::view::SessionRow;
+use crate::transcript::EntryIx;
+use crate::view::{Conversation, SessionRow};
 
 use super::list::SessionPicker;
 use super::look::Look;
@@ -100,7 +101,7 @@ pub struct Message {
 }
 
 /// What a preview shows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Preview {
     /// The plan.
     pub plan: Plan,
@@ -112,18 +113,6 @@ pub struct Preview {
     pub scroll: usize,
     /// Whether it is being made or carried out.
     pub busy: Option<&'static str>,
-}
-
-impl Default for Preview {
-    fn default() -> Self {
-        Self {
-            plan: Plan::Steps(Vec::new()),
-            lines: Vec::new(),
-            is_idle: false,
-            scroll: 0,
-            busy: None,
-        }
-    }
 }
 
 /// What an operation made.
@@ -214,6 +203,8 @@ pub enum Event {
     Opened(Result<Arc<Tree>, String>),
     /// The content of a row was laid out for so many columns.
     Content(NodeKey, usize, Vec<Line<'static>>),
+    /// The conversation of a branch or a subagent was read.
+    Unfolded(NodeKey, Result<Conversation, String>),
     /// The plan with this number was tried.
     Forecast(u64, Result<Totals, String>),
     /// The rows were found that fit what was typed.
@@ -225,7 +216,7 @@ pub enum Event {
     /// A person edited the digest.
     DigestEdited(Result<String, String>),
     /// A person edited the text of an entry.
-    Edited(u32, Result<String, String>),
+    Edited(EntryIx, Result<String, String>),
     /// A command was read as a step.
     Parsed(Result<Step, String>),
     /// The plan was written to a file.
@@ -251,6 +242,8 @@ pub enum Effect {
     Open(PathBuf),
     /// Lay out the content of a row.
     Read(NodeKey, usize),
+    /// Read the conversation of a branch or a subagent.
+    Unfold(NodeKey),
     /// Try a plan.
     Forecast(u64, Plan),
     /// Find rows.
@@ -262,7 +255,7 @@ pub enum Effect {
     /// Edit a digest.
     EditDigest(String),
     /// Edit the text of an entry.
-    Edit(u32),
+    Edit(EntryIx),
     /// Read a command as a step.
     Parse(String),
     /// Write a plan to a file.

@@ -8,7 +8,7 @@ use crate::view::{Conversation, ItemContent, SessionText, TurnContent};
 
 use super::ansi;
 use super::look::Look;
-use super::tree::{NONE, Node, NodeKind, Tree};
+use super::tree::{NO_BLOCK, Node, NodeKind, Tree};
 
 /// How many bytes of a text are shown.
 const MOST: usize = 100 << 10;
@@ -26,16 +26,23 @@ pub fn content(
 ) -> Vec<Line<'static>> {
     let contents = match node.kind {
         NodeKind::Branch => {
-            let uuid = &tree.branches[node.entry as usize].uuid;
+            let uuid = &tree.branches[node.place_in_list()].uuid;
             branch(&tree.session, &tree.id, uuid).map_or_else(Vec::new, |c| c.turn_contents)
         }
-        NodeKind::Subagent => match agent(&tree.agents[node.entry as usize].agent_id) {
+        NodeKind::Aside => vec![TurnContent {
+            turn: node.turn,
+            items: vec![tree.asides[node.place_in_list()].clone()],
+            ..TurnContent::default()
+        }],
+        NodeKind::Subagent => match agent(&tree.agents[node.place_in_list()].agent_id) {
             Ok(conversation) => conversation.turn_contents,
             Err(why) => return vec![Line::from(look.presenter.line(&why))],
         },
         _ => vec![of_node(tree, node)],
     };
-    let is_part = node.block != NONE || node.is_message() && node.kind != NodeKind::Answer;
+    let is_part = node.block != NO_BLOCK
+        || node.kind == NodeKind::Aside
+        || node.is_message() && node.kind != NodeKind::Answer;
     lay_out(contents, columns, look, is_part)
 }
 
@@ -75,7 +82,8 @@ fn lay_out(
     out
 }
 
-fn branch(session: &Session, id: &str, uuid: &str) -> Option<Conversation> {
+/// Returns the conversation of an abandoned branch, which the uuid of an entry names.
+pub(super) fn branch(session: &Session, id: &str, uuid: &str) -> Option<Conversation> {
     let uuid = crate::transcript::Id::of(uuid.as_bytes());
     Conversation::of_branch(session, id, session.find(uuid)?)
 }
@@ -87,17 +95,17 @@ fn of_node(tree: &Tree, node: &Node) -> TurnContent {
             let mut all = TurnContent::of(session, node.turn, node.turn);
             all.pop().unwrap_or_default()
         }
-        NodeKind::Call | NodeKind::Result if node.call != NONE => {
+        NodeKind::Call | NodeKind::Result if node.call != NO_BLOCK => {
             let entry = tree.calls.get(&node.call).copied();
             let at = At {
-                entry: entry.unwrap_or(node.entry),
+                entry: entry.unwrap_or(node.entry()),
                 block: node.call,
             };
             TurnContent::of_block(session, node.turn, at)
         }
-        _ if node.block != NONE => {
+        _ if node.block != NO_BLOCK => {
             let at = At {
-                entry: node.entry,
+                entry: node.entry(),
                 block: node.block,
             };
             TurnContent::of_block(session, node.turn, at)

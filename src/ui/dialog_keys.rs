@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::app::{App, Dialog, Effect, Purpose, View};
-use super::step::Plan;
+use super::marking_keys::redact;
 
 /// Handles a key while a dialog is open.
 pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
@@ -107,13 +107,10 @@ fn command(app: &mut App, text: &str) -> Vec<Effect> {
             });
             Vec::new()
         }
+        "redact" if rest.is_empty() => redact(app),
         "redact" => {
-            let has_marks = app.table.as_ref().is_some_and(|t| !t.marks.is_empty());
-            if has_marks {
-                app.say("redacting is a change of its own: apply or remove the marks first");
-                return Vec::new();
-            }
-            app.show_preview(Plan::Redact)
+            app.fail("options of redact are not kept in a plan; use the command: ccsurgery redact");
+            Vec::new()
         }
         "filter" => entered(app, Purpose::Filter, rest),
         "help" => {
@@ -160,7 +157,7 @@ pub(super) fn on_preview_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
         _ if is_writing => {}
         KeyCode::Esc | KeyCode::Char('q') => app.view = View::Table,
         KeyCode::Enter | KeyCode::Char('n') => return apply(app, false),
-        KeyCode::Char('i') if app.preview.plan == Plan::Redact => {
+        KeyCode::Char('i') if app.preview.plan.redacts() => {
             app.say("in place, old bytes would not be kept; use: ccsurgery redact --in-place");
         }
         KeyCode::Char('i') if app.preview.busy.is_none() && !app.preview.is_idle => {

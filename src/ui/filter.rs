@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::ops::TokenCount;
+use crate::transcript::EntryIx;
 use crate::view::{Pattern, PatternOptions, entry_text};
 
-use super::tree::{NONE, Node, NodeKind, Tree};
+use super::tree::{NO_BLOCK, Node, NodeKind, Tree};
 
 /// What rows must fit. All that is given must fit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -60,7 +61,9 @@ impl Filter {
         let entries = pattern.map(|pattern| entries_with(tree, &pattern));
         let fits = |node: &Node| {
             self.fits_facts(tree, node)
-                && entries.as_ref().is_none_or(|all| all.contains(&node.entry))
+                && entries
+                    .as_ref()
+                    .is_none_or(|all| all.contains(&node.entry()))
         };
         let rows = tree.nodes.iter().enumerate();
         let rows = rows.filter(|(_, n)| is_leaf(n) && fits(n));
@@ -72,7 +75,7 @@ impl Filter {
             let Some(&entry) = tree.calls.get(&node.call) else {
                 return false;
             };
-            let e = &tree.session.entries()[entry as usize];
+            let e = tree.session.entry(entry);
             let name = tree.session.tool_name(e, tree.session.block(node.call));
             name.to_lowercase().starts_with(tool.as_str())
         };
@@ -85,16 +88,20 @@ impl Filter {
 /// Whether a row is content itself, rather than a heading of others.
 fn is_leaf(node: &Node) -> bool {
     match node.kind {
-        NodeKind::Turn | NodeKind::Compaction | NodeKind::Branch | NodeKind::Subagent => false,
-        _ => node.block != NONE || node.is_message(),
+        NodeKind::Turn
+        | NodeKind::Compaction
+        | NodeKind::Branch
+        | NodeKind::Subagent
+        | NodeKind::Aside => false,
+        _ => node.block != NO_BLOCK || node.is_message(),
     }
 }
 
 /// Returns the entries in whose text a pattern is.
-fn entries_with(tree: &Tree, pattern: &Pattern) -> BTreeSet<u32> {
+fn entries_with(tree: &Tree, pattern: &Pattern) -> BTreeSet<EntryIx> {
     use rayon::prelude::*;
     let session = &*tree.session;
-    let found = session.entries().par_iter().enumerate().filter(|(_, e)| {
+    let found = session.par_numbered().filter(|(_, e)| {
         let may = e.is_message() || e.is_chained();
         may && pattern.may_match(session.text(e)) && {
             let text = entry_text(session, e);
@@ -102,7 +109,7 @@ fn entries_with(tree: &Tree, pattern: &Pattern) -> BTreeSet<u32> {
             lines.any(|line| !pattern.matches_in(line).is_empty())
         }
     });
-    found.map(|(i, _)| i as u32).collect()
+    found.map(|(i, _)| i).collect()
 }
 
 #[cfg(test)]

@@ -7,15 +7,16 @@ use crate::ops::{Compact, EditText, Trim};
 use crate::session::Session;
 use crate::store::Stamp;
 use crate::surgery::Refusal;
+use crate::transcript::EntryIx;
 use crate::view::{Conversation, SessionRow};
 
 use super::app::{Effect, Event, Made, Purpose};
-use super::content::{content, last_turns};
+use super::content::{branch, content, last_turns};
 use super::filter::Filter;
 use super::look::Look;
 use super::step::{Plan, Step};
 use super::totals::Totals;
-use super::tree::Tree;
+use super::tree::{NodeKey, NodeKind, Tree};
 
 /// Sessions larger than this are not read for their last turns while the list is on the screen.
 const GLIMPSE: u64 = 100 << 20;
@@ -79,6 +80,7 @@ fn on_tree(effect: Effect, tree: &Arc<Tree>, host: &dyn Host, look: &Look) -> Op
             let agent = |id: &str| host.agent(tree, id);
             Event::Content(key, columns, content(tree, node, columns, look, agent))
         }
+        Effect::Unfold(key) => Event::Unfolded(key, unfold(tree, key, host)),
         Effect::Forecast(version, plan) => Event::Forecast(version, host.forecast(tree, &plan)),
         Effect::Find(purpose, typed) => Event::Found(purpose, find(tree, purpose, &typed)),
         Effect::Trim(budget) => Event::Trimmed(trim(tree, &budget)),
@@ -91,6 +93,18 @@ fn on_tree(effect: Effect, tree: &Arc<Tree>, host: &dyn Host, look: &Look) -> Op
         }
         _ => return None,
     })
+}
+
+/// Reads the conversation of a branch or a subagent.
+fn unfold(tree: &Tree, key: NodeKey, host: &dyn Host) -> Result<Conversation, String> {
+    let row = tree.find(key).ok_or("the row is gone")?;
+    let node = &tree.nodes[row];
+    if node.kind == NodeKind::Subagent {
+        return host.agent(tree, &tree.agents[node.place_in_list()].agent_id);
+    }
+    let uuid = &tree.branches[node.place_in_list()].uuid;
+    let read = branch(&tree.session, &tree.id, uuid);
+    read.ok_or_else(|| "the branch cannot be read".to_owned())
 }
 
 /// Returns the rows that fit what was typed.
@@ -121,13 +135,17 @@ fn digest(tree: &Tree, at: u32) -> Result<String, String> {
         at: Some(at.into()),
         ..Compact::default()
     };
-    let summary = compact.summary_of(&tree.session, at);
+    let cut = compact.cut(&tree.session).map_err(|r| words(&r))?;
+    let Some(cut) = cut else {
+        return Err("there is nothing to summarise".to_owned());
+    };
+    let summary = compact.summary_of(&tree.session, cut);
     summary.map_err(|refusal| words(&refusal))
 }
 
 /// Returns the text of an entry that can be edited.
-pub(super) fn editable(tree: &Tree, entry: u32) -> Result<String, String> {
-    let e = &tree.session.entries()[entry as usize];
+pub(super) fn editable(tree: &Tree, entry: EntryIx) -> Result<String, String> {
+    let e = tree.session.entry(entry);
     let uuid = tree.session.uuid(e).unwrap_or_default();
     EditText::current(&tree.session, &uuid).map_err(|refusal| words(&refusal))
 }

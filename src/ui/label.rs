@@ -5,10 +5,10 @@ use crate::json::{decode, lookup};
 use crate::render::Presenter;
 use crate::session::Session;
 use crate::transcript::{Block, Entry, Kind};
-use crate::view::CallSummary;
+use crate::view::{CallSummary, ItemContent, MediaItem, SessionText};
 use crate::window::Picture;
 
-use super::tree::{NONE, Node, NodeKind, Tree};
+use super::tree::{NO_BLOCK, Node, NodeKind, PROMPT, Tree};
 
 /// How many bytes of a text are read for a row.
 const START: usize = 4 << 10;
@@ -32,7 +32,7 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
             (format!("{}", node.turn), prompt)
         }
         NodeKind::Branch => {
-            let branch = &tree.branches[node.entry as usize];
+            let branch = &tree.branches[node.place_in_list()];
             let what = match branch.entries {
                 1 => "branch, 1 entry".to_owned(),
                 entries => format!("branch, {entries} entries"),
@@ -40,13 +40,14 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
             (what, branch.prompt.raw().to_owned())
         }
         NodeKind::Subagent => {
-            let agent = &tree.agents[node.entry as usize];
+            let agent = &tree.agents[node.place_in_list()];
             let what = match agent.agent_type.raw() {
                 "" => "subagent".to_owned(),
                 kind => format!("subagent {kind}"),
             };
             (what, agent.description.raw().to_owned())
         }
+        NodeKind::Aside => of_aside(&tree.asides[node.place_in_list()].content),
         NodeKind::Compaction => ("compacted".to_owned(), String::new()),
         _ => of_entry(tree, session, node),
     };
@@ -56,9 +57,31 @@ pub(super) fn label(tree: &Tree, node: &Node, presenter: Presenter) -> Label {
     }
 }
 
+/// Returns the words of something that happened on a branch or in a subagent.
+fn of_aside(item: &ItemContent) -> (String, String) {
+    let start = |text: &SessionText| text.raw().chars().take(PROMPT).collect::<String>();
+    let media = |m: &MediaItem| format!("{} {}", m.format.raw(), bytes(m.bytes));
+    let (what, gist) = match item {
+        ItemContent::Prompt { text } => ("prompt", start(text)),
+        ItemContent::Answer { text } => ("model", start(text)),
+        ItemContent::Thinking { text } => ("thinking", start(text)),
+        ItemContent::Call(call) => (call.tool.raw(), start(&call.gist)),
+        ItemContent::Result {
+            text, error: true, ..
+        } => ("failed", start(text)),
+        ItemContent::Result { text, .. } => ("output", start(text)),
+        ItemContent::Image(image) => ("image", media(image)),
+        ItemContent::Document(document) => ("document", media(document)),
+        ItemContent::Compaction { .. } => ("compacted", String::new()),
+        ItemContent::Summary { text } => ("summary", start(text)),
+        ItemContent::Note { text, .. } => ("client", start(text)),
+    };
+    (what.to_owned(), gist)
+}
+
 fn of_entry(tree: &Tree, session: &Session, node: &Node) -> (String, String) {
-    let e = &session.entries()[node.entry as usize];
-    if node.block != NONE {
+    let e = session.entry(node.entry());
+    if node.block != NO_BLOCK {
         return of_block(session, e, session.block(node.block), node.kind);
     }
     let what = match node.kind {
@@ -84,7 +107,7 @@ fn message_gist(tree: &Tree, session: &Session, node: &Node) -> String {
     let mut tools: Vec<String> = Vec::new();
     let mut thinks = false;
     for i in tree.entries_of(node) {
-        let e = &session.entries()[i as usize];
+        let e = session.entry(i);
         let line = session.text(e);
         if e.flags.string_content() {
             return start_of(e.content.of(line));
@@ -170,7 +193,9 @@ fn result_start(block: &Block, line: &[u8]) -> String {
     let parts = crate::json::elements(content).unwrap_or_default();
     let mut parts = parts.into_iter().map(|s| s.of(content));
     let text = parts.find_map(|part| Some(start_of(lookup(part, &["text"])?.of(part))));
-    text.unwrap_or_else(|| "(image)".to_owned())
+    let has_image = memchr::memmem::find(content, b"\"image\"").is_some();
+    let other = if has_image { "(image)" } else { "(no text)" };
+    text.unwrap_or_else(|| other.to_owned())
 }
 
 /// Returns the beginning of a JSON string.

@@ -81,9 +81,10 @@ impl Look {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// The row under the cursor.
+    /// The row under the cursor. Dim text would be hard to read there.
     pub fn cursor(&self) -> Style {
-        Style::new().add_modifier(Modifier::REVERSED)
+        let style = Style::new().add_modifier(Modifier::REVERSED);
+        style.remove_modifier(Modifier::DIM)
     }
 
     /// A bar, by the share of the context window that it stands for.

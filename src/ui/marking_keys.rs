@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::app::{App, Dialog, Effect};
-use super::marks::{Fate, Marks, Stub};
-use super::step::Plan;
+use super::marks::{Fate, Marks, Stub, thinking_in};
 use super::table::Table;
-use super::tree::{NONE, NodeKind, Tree};
+use super::tree::{NO_BLOCK, NodeKind, Tree};
+use crate::transcript::BlockIx;
 
 /// Handles the keys that mark.
 pub(super) fn marking_key(app: &mut App, c: char) -> Vec<Effect> {
@@ -24,8 +24,8 @@ pub(super) fn marking_key(app: &mut App, c: char) -> Vec<Effect> {
         ' ' => mark_naturally(table),
         'd' => delete(table),
         'o' => stub(table),
-        't' => by_turn(table, NodeKind::Thinking, |marks| &mut marks.thinking),
-        'i' => by_turn(table, NodeKind::Media, |marks| &mut marks.images),
+        't' => thinking(table),
+        'i' => images(table),
         'T' => all_thinking(table),
         'O' => large_outputs(table),
         'x' => return cut(app),
@@ -51,7 +51,7 @@ fn mark_naturally(table: &mut Table) -> Marked {
     let rows = table.chosen();
     let is_output = |row: &usize| {
         let node = &table.tree.nodes[*row];
-        node.kind == NodeKind::Result && node.call != NONE
+        node.kind == NodeKind::Result && node.call != NO_BLOCK
     };
     let marked = if rows.iter().all(is_output) {
         stub(table)
@@ -84,12 +84,12 @@ fn delete(table: &mut Table) -> Marked {
 }
 
 /// Returns the calls in some rows and below them.
-fn calls_in(tree: &Tree, rows: &[usize]) -> Vec<u32> {
+fn calls_in(tree: &Tree, rows: &[usize]) -> Vec<BlockIx> {
     let mut calls = Vec::new();
     for &row in rows {
         let end = (tree.nodes[row].end as usize).max(row + 1);
         let below = tree.nodes[row..end].iter();
-        calls.extend(below.filter(|n| n.call != NONE).map(|n| n.call));
+        calls.extend(below.filter(|n| n.call != NO_BLOCK).map(|n| n.call));
     }
     calls.sort_unstable();
     calls.dedup();
@@ -109,47 +109,63 @@ fn stub(table: &mut Table) -> Marked {
     }))
 }
 
-/// Marks the blocks of a kind in the turns of the chosen rows.
-fn by_turn(
-    table: &mut Table,
-    kind: NodeKind,
-    of: impl Fn(&mut Marks) -> &mut BTreeSet<u32>,
-) -> Marked {
-    let chosen = table.chosen();
-    let turns: BTreeSet<u32> = chosen
-        .iter()
-        .map(|row| table.tree.nodes[*row].turn)
-        .filter(|turn| *turn > 0)
-        .collect();
-    let holds = |turn: &u32| {
-        let mut nodes = table.tree.nodes.iter();
-        // Images may be inside results, which have no rows for them.
-        nodes.any(|n| n.turn == *turn && n.kind == kind) || kind == NodeKind::Media
+/// Marks the thinking in the chosen rows. For a row without any, that of its message is meant, else that of its turn.
+fn thinking(table: &mut Table) -> Marked {
+    let tree = &table.tree;
+    let mut entries = BTreeSet::new();
+    let is_own = |row: &usize| {
+        let node = &tree.nodes[*row];
+        !node.is_aside_heading() && node.kind != NodeKind::Aside
     };
-    let turns: Vec<u32> = turns.into_iter().filter(holds).collect();
-    if turns.is_empty() {
-        return Err("there is no thinking in this turn".to_owned());
+    for row in table.chosen().into_iter().filter(is_own) {
+        let below = |row: usize| {
+            let end = (tree.nodes[row].end as usize).max(row + 1);
+            thinking_in(&tree.nodes[row..end], |_| true)
+        };
+        let mut at = Some(row);
+        let mut found = BTreeSet::new();
+        while let Some(row) = at.filter(|_| found.is_empty()) {
+            found = below(row);
+            at = tree.parent(row);
+        }
+        entries.extend(found);
+    }
+    if entries.is_empty() {
+        return Err("there is no thinking here".to_owned());
     }
     Ok(table.mark(|marks, _| {
-        let set = of(marks);
-        let on = !turns.iter().all(|turn| set.contains(turn));
-        for turn in turns {
-            if on {
-                set.insert(turn);
-            } else {
-                set.remove(&turn);
-            }
+        if entries.is_subset(&marks.thinking) {
+            marks.thinking.retain(|entry| !entries.contains(entry));
+        } else {
+            marks.thinking.extend(entries);
+        }
+    }))
+}
+
+/// Marks the images and documents in the turns of the chosen rows. They may be inside results, which have no rows for them.
+fn images(table: &mut Table) -> Marked {
+    let chosen = table.chosen();
+    let turns = chosen.iter().map(|row| table.tree.nodes[*row].turn);
+    let turns: BTreeSet<u32> = turns.filter(|turn| *turn > 0).collect();
+    if turns.is_empty() {
+        return Err("put the cursor on a turn".to_owned());
+    }
+    Ok(table.mark(|marks, _| {
+        if turns.is_subset(&marks.images) {
+            marks.images.retain(|turn| !turns.contains(turn));
+        } else {
+            marks.images.extend(turns);
         }
     }))
 }
 
 fn all_thinking(table: &mut Table) -> Marked {
-    let all = 1..=table.tree.turns();
+    let all = thinking_in(&table.tree.nodes, |_| true);
     Ok(table.mark(|marks, _| {
-        if all.clone().all(|turn| marks.thinking.contains(&turn)) {
+        if all.is_subset(&marks.thinking) {
             marks.thinking.clear();
         } else {
-            marks.thinking.extend(all);
+            marks.thinking = all;
         }
     }))
 }
@@ -159,7 +175,7 @@ fn large_outputs(table: &mut Table) -> Marked {
     const LARGE: f32 = 1_000.0;
     let nodes = table.tree.nodes.iter();
     let large = nodes.filter(|n| n.kind == NodeKind::Result && n.shown && n.tokens > LARGE);
-    let calls: Vec<u32> = large.map(|n| n.call).filter(|c| *c != NONE).collect();
+    let calls: Vec<BlockIx> = large.map(|n| n.call).filter(|c| *c != NO_BLOCK).collect();
     if calls.is_empty() {
         return Err("no output has more than 1000 tokens".to_owned());
     }
@@ -223,7 +239,7 @@ fn edit(app: &mut App) -> Vec<Effect> {
     };
     let node = table.tree.nodes[row];
     if table.marks.fate(&table.tree, row) == Fate::Edited {
-        return table.mark(|marks, _| drop(marks.edits.remove(&node.entry)));
+        return table.mark(|marks, _| drop(marks.edits.remove(&node.entry())));
     }
     let can = node.is_message()
         || matches!(
@@ -234,15 +250,17 @@ fn edit(app: &mut App) -> Vec<Effect> {
         app.say("put the cursor on a prompt, an answer, a call or an output to edit it");
         return Vec::new();
     }
-    vec![Effect::Edit(node.entry)]
+    vec![Effect::Edit(node.entry())]
 }
 
-/// Shows what would be redacted. That is a change of its own, because it is about all files of the session.
-fn redact(app: &mut App) -> Vec<Effect> {
-    let has_marks = app.table.as_ref().is_some_and(|t| !t.marks.is_empty());
-    if has_marks {
-        app.say("redacting is a change of its own: apply the marks first, or remove them with U");
+/// Marks the session for replacing its secrets, or takes that back.
+pub(super) fn redact(app: &mut App) -> Vec<Effect> {
+    let Some(table) = app.table.as_deref_mut() else {
         return Vec::new();
+    };
+    let effects = table.mark(|marks, _| marks.redact = !marks.redact);
+    if table.marks.redact {
+        app.say("secrets will be replaced, in all files of the session; Enter shows which");
     }
-    app.show_preview(Plan::Redact)
+    effects
 }

@@ -6,9 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::{decode, lookup};
 use crate::ops;
+use crate::session::Standing;
+use crate::transcript::{BlockIx, EntryIx, Id};
 
 use super::step::Step;
-use super::tree::{NONE, Node, NodeKind, Tree};
+use super::tree::{NO_BLOCK, Node, NodeKind, Tree};
 
 /// How much of an output stays beside the note that replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -26,6 +28,8 @@ pub struct Stub {
 pub struct Compaction {
     /// The last turn that is summarised.
     pub at: u32,
+    /// The entry of the first message of that turn that is kept, if only the turn's first part is summarised.
+    pub before: Option<EntryIx>,
     /// The summary, where a person wrote or changed it.
     pub summary: Option<String>,
     /// The size of the digest.
@@ -82,21 +86,23 @@ pub struct Marks {
     /// Turns that are deleted.
     pub turns: BTreeSet<u32>,
     /// Messages that are deleted, by their first entries.
-    pub messages: BTreeSet<u32>,
+    pub messages: BTreeSet<EntryIx>,
     /// Calls that are deleted, by their blocks.
-    pub calls: BTreeSet<u32>,
+    pub calls: BTreeSet<BlockIx>,
     /// Calls whose outputs are replaced by notes, by their blocks.
-    pub stubs: BTreeMap<u32, Stub>,
-    /// Turns that lose their thinking.
-    pub thinking: BTreeSet<u32>,
+    pub stubs: BTreeMap<BlockIx, Stub>,
+    /// Entries that lose their thinking.
+    pub thinking: BTreeSet<EntryIx>,
     /// Turns that lose their images and documents.
     pub images: BTreeSet<u32>,
     /// Entries whose texts are replaced.
-    pub edits: BTreeMap<u32, String>,
+    pub edits: BTreeMap<EntryIx, String>,
     /// The last turn that is kept.
     pub cut: Option<u32>,
     /// A compaction.
     pub compaction: Option<Compaction>,
+    /// Whether secrets are replaced, in all files of the session.
+    pub redact: bool,
     /// Steps that were typed, which come last.
     pub more: Vec<Step>,
 }
@@ -120,17 +126,17 @@ impl Marks {
     pub fn delete(&mut self, node: &Node, on: bool) -> Result<(), &'static str> {
         match node.kind {
             NodeKind::Turn if node.turn == 0 => {
-                return Err("what comes before the first prompt is no turn; mark its messages");
+                return Err("what comes before the first prompt is not a turn: mark its messages");
             }
             NodeKind::Turn => set(&mut self.turns, node.turn, on),
-            NodeKind::Call | NodeKind::Result if node.call != NONE => {
+            NodeKind::Call | NodeKind::Result if node.call != NO_BLOCK => {
                 set(&mut self.calls, node.call, on);
                 self.stubs.remove(&node.call);
             }
-            NodeKind::Thinking => set(&mut self.thinking, node.turn, on),
+            NodeKind::Thinking => set(&mut self.thinking, node.entry(), on),
             NodeKind::Media => set(&mut self.images, node.turn, on),
             NodeKind::Compaction => return Err("a compaction is undone with :uncompact"),
-            NodeKind::Branch | NodeKind::Subagent => {
+            NodeKind::Branch | NodeKind::Subagent | NodeKind::Aside => {
                 return Err("branches and subagents can only be read here");
             }
             NodeKind::Summary => return Err("a summary can be edited (e), but not deleted"),
@@ -138,14 +144,14 @@ impl Marks {
                 return Err("a text is deleted with its message: mark the row above it");
             }
             NodeKind::Prompt | NodeKind::Answer | NodeKind::Note => {
-                set(&mut self.messages, node.entry, on);
+                set(&mut self.messages, node.entry(), on);
             }
         }
         Ok(())
     }
 
     /// Replaces the output of a call by a note, or takes that back.
-    pub fn stub(&mut self, call: u32, stub: Option<Stub>) {
+    pub fn stub(&mut self, call: BlockIx, stub: Option<Stub>) {
         self.calls.remove(&call);
         match stub {
             Some(stub) => drop(self.stubs.insert(call, stub)),
@@ -157,7 +163,7 @@ impl Marks {
     pub fn propose(&mut self, tree: &Tree, steps: &[ops::ChosenStep]) {
         use ops::Step::{Calls, Compact, Hidden, Images, Outputs, Thinking};
         let calls = calls_by_id(tree);
-        let numbers = |ids: &[String]| -> Vec<u32> {
+        let numbers = |ids: &[String]| -> Vec<BlockIx> {
             ids.iter().filter_map(|id| calls.get(id).copied()).collect()
         };
         for chosen in steps {
@@ -175,16 +181,28 @@ impl Marks {
                     }
                 }
                 Images(span) => self.images.extend(span.first..=span.last),
-                Thinking(span) => self.thinking.extend(span.first..=span.last),
+                Thinking(span) => {
+                    let turns = span.first..=span.last;
+                    self.thinking
+                        .extend(thinking_in(&tree.nodes, |n| turns.contains(&n.turn)));
+                }
                 Calls { ids } => {
                     for call in numbers(ids) {
                         self.stubs.remove(&call);
                         self.calls.insert(call);
                     }
                 }
-                Compact { at, max_tokens, .. } => {
+                Compact {
+                    at,
+                    before,
+                    max_tokens,
+                    ..
+                } => {
+                    let kept = before.as_ref().map(|uuid| Id::of(uuid.as_bytes()));
+                    let kept = kept.and_then(|id| tree.session.find(id));
                     self.compaction = Some(Compaction {
                         at: *at,
+                        before: kept,
                         summary: None,
                         max_tokens: Some(*max_tokens),
                     });
@@ -207,7 +225,7 @@ impl Marks {
         if own.is_whole() {
             return own;
         }
-        if self.is_summarised(node) {
+        if self.is_summarised(tree, node) {
             return Fate::Summarised;
         }
         let below = row + 1..(node.end as usize).max(row + 1);
@@ -218,25 +236,42 @@ impl Marks {
         if touched { Fate::Touched } else { Fate::Kept }
     }
 
-    fn is_summarised(&self, node: &Node) -> bool {
-        let at = self.compaction.as_ref().map(|c| c.at);
-        at.is_some_and(|at| node.turn <= at && node.shown)
+    fn is_summarised(&self, tree: &Tree, node: &Node) -> bool {
+        let Some(compaction) = self.compaction.as_ref().filter(|_| node.shown) else {
+            return false;
+        };
+        match compaction.before {
+            Some(kept) if node.turn == compaction.at => {
+                let position = |entry: EntryIx| match tree.session.graph().place(entry) {
+                    Standing::Path(p) | Standing::Beside(p) => Some(p),
+                    _ => None,
+                };
+                node.kind != NodeKind::Turn && position(node.entry()) < position(kept)
+            }
+            _ => node.turn <= compaction.at,
+        }
     }
 
     /// Returns what happens to a row by its own mark, or by that of its message.
     fn own_fate(&self, tree: &Tree, node: &Node) -> Fate {
-        if self.edits.contains_key(&node.entry) && is_edited(tree, node) {
+        if self.edits.contains_key(&node.entry()) && is_edited(tree, node) {
             return Fate::Edited;
         }
         match node.kind {
-            NodeKind::Thinking if self.thinking.contains(&node.turn) => Fate::Stripped,
+            NodeKind::Thinking if self.thinking.contains(&node.entry()) => Fate::Stripped,
             NodeKind::Media if self.images.contains(&node.turn) => Fate::Dropped,
-            _ if node.call != NONE && self.calls.contains(&node.call) => Fate::Deleted,
+            _ if node.call != NO_BLOCK && self.calls.contains(&node.call) => Fate::Deleted,
             NodeKind::Result if self.stubs.contains_key(&node.call) => Fate::Stubbed,
-            _ if node.is_message() && self.messages.contains(&node.entry) => Fate::Deleted,
+            _ if node.is_message() && self.messages.contains(&node.entry()) => Fate::Deleted,
             _ => Fate::Kept,
         }
     }
+}
+
+/// Returns the entries of the thinking among some rows.
+pub(super) fn thinking_in(nodes: &[Node], is_meant: impl Fn(&Node) -> bool) -> BTreeSet<EntryIx> {
+    let thinking = nodes.iter().filter(|n| n.kind == NodeKind::Thinking);
+    thinking.filter(|n| is_meant(n)).map(Node::entry).collect()
 }
 
 /// Whether a row shows the text of its entry that an edit replaces.
@@ -245,7 +280,7 @@ fn is_edited(tree: &Tree, node: &Node) -> bool {
         NodeKind::Text | NodeKind::Call | NodeKind::Result => true,
         // A message whose text has a row of its own.
         _ if node.is_message() => {
-            let e = &tree.session.entries()[node.entry as usize];
+            let e = tree.session.entry(node.entry());
             e.flags.string_content() || tree.session.blocks(e).len() == 1
         }
         _ => false,
@@ -253,15 +288,15 @@ fn is_edited(tree: &Tree, node: &Node) -> bool {
 }
 
 /// Returns the id of the call that a block makes.
-pub(super) fn call_id(tree: &Tree, block: u32) -> Option<String> {
-    let entry = *tree.calls.get(&block)? as usize;
+pub(super) fn call_id(tree: &Tree, block: BlockIx) -> Option<String> {
+    let entry = *tree.calls.get(&block)?;
     let line = tree.session.text(&tree.session.entries()[entry]);
     let raw = tree.session.block(block).span.of(line);
     let id = lookup(raw, &["id"])?;
     Some(decode(id.of(raw)).into_owned())
 }
 
-fn calls_by_id(tree: &Tree) -> BTreeMap<String, u32> {
+fn calls_by_id(tree: &Tree) -> BTreeMap<String, BlockIx> {
     let blocks = tree.calls.keys().copied();
     blocks
         .filter_map(|block| Some((call_id(tree, block)?, block)))

@@ -73,11 +73,8 @@ impl App {
         let row = table.visible[place] as usize;
         let depth = u16::from(table.tree.nodes[row].depth) * 2;
         match mouse.column.saturating_sub(rows.x + depth) {
-            0..2 if table.has_below(row) => {
-                let is_open = table.is_open(row);
-                table.fold(row, !is_open);
-                Vec::new()
-            }
+            0..2 if table.has_below(row) && table.is_open(row) => self.on_key(key(KeyCode::Left)),
+            0..2 if table.can_unfold(row) => self.on_key(key(KeyCode::Right)),
             2..5 => self.on_key(key(KeyCode::Char('d'))),
             _ => Vec::new(),
         }

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event as Input};
 
+use crate::transcript::EntryIx;
+
 use super::app::{App, Effect, Event, Made};
 use super::host::{Host, carry_out, editable};
 use super::terminal::{OwnTerminal, has_panicked};
@@ -133,7 +135,7 @@ impl Runner {
         }
     }
 
-    fn edit(&mut self, entry: u32, terminal: &mut OwnTerminal) -> io::Result<()> {
+    fn edit(&mut self, entry: EntryIx, terminal: &mut OwnTerminal) -> io::Result<()> {
         let Some(tree) = self.tree() else {
             return Ok(());
         };

@@ -97,7 +97,7 @@ impl Step {
 
 /// The operations that are commands of their own with the same options. `title` and `restore-branch` are not: as commands,
 /// they name their values without options, and `title` always changes the session itself.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "strip-thinking",
     "drop-tools",
     "drop-images",
@@ -108,43 +108,39 @@ const COMMANDS: [&str; 10] = [
     "edit",
     "extract",
     "uncompact",
+    "redact",
 ];
 
-/// What is done to a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
-    /// Steps, one after the other.
-    Steps(Vec<Step>),
-    /// Secrets are replaced, in all files of the session.
-    Redact,
+/// What is done to a session: steps, one after the other.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// The steps.
+    pub steps: Vec<Step>,
 }
 
 impl Plan {
     /// Whether nothing is done.
     pub fn is_empty(&self) -> bool {
-        matches!(self, Plan::Steps(steps) if steps.is_empty())
+        self.steps.is_empty()
     }
 
-    /// Returns the plan as a file for `ccsurgery run`; empty if it is not made of steps.
+    /// Whether secrets are replaced.
+    pub fn redacts(&self) -> bool {
+        self.steps.iter().any(|step| step.operation == "redact")
+    }
+
+    /// Returns the plan as a file for `ccsurgery run`.
     pub fn toml(&self) -> String {
-        match self {
-            Plan::Steps(steps) => {
-                let steps: Vec<String> = steps.iter().map(Step::toml).collect();
-                steps.join("\n")
-            }
-            Plan::Redact => String::new(),
-        }
+        let steps: Vec<String> = self.steps.iter().map(Step::toml).collect();
+        steps.join("\n")
     }
 
     /// Returns the command line that does the same: the command itself, or `run` with a plan that is in `file`.
     pub fn command(&self, session: &str, file: &str) -> Vec<String> {
-        let words = match self {
-            Plan::Redact => vec!["redact".to_owned(), session.to_owned()],
-            Plan::Steps(steps) => match &steps[..] {
-                [] => return Vec::new(),
-                [step] if step.is_command() => step.words(session),
-                _ => vec!["run".to_owned(), file.to_owned(), session.to_owned()],
-            },
+        let words = match &self.steps[..] {
+            [] => return Vec::new(),
+            [step] if step.is_command() => step.words(session),
+            _ => vec!["run".to_owned(), file.to_owned(), session.to_owned()],
         };
         std::iter::once("ccsurgery".to_owned())
             .chain(words)
@@ -153,12 +149,9 @@ impl Plan {
 
     /// Returns the name of the operation that the journal and the new title show.
     pub fn operation(&self) -> &str {
-        match self {
-            Plan::Redact => "redact",
-            Plan::Steps(steps) => match &steps[..] {
-                [step] if step.is_command() => &step.operation,
-                _ => "run",
-            },
+        match &self.steps[..] {
+            [step] if step.is_command() => &step.operation,
+            _ => "run",
         }
     }
 }
@@ -180,11 +173,15 @@ mod tests {
     #[test]
     fn plan_of_one_step_is_its_own_command() {
         let step = Step::new("delete").text("turns", "3..5");
-        let plan = Plan::Steps(vec![step.clone()]);
+        let plan = Plan {
+            steps: vec![step.clone()],
+        };
         let line = shell_line(&plan.command("3d73", "plan.toml"));
         assert_eq!(line, "ccsurgery delete 3d73 --turns=3..5");
         assert_eq!(plan.toml(), "[[step]]\nop = \"delete\"\nturns = \"3..5\"\n");
-        let plan = Plan::Steps(vec![step, Step::new("strip-thinking")]);
+        let plan = Plan {
+            steps: vec![step, Step::new("strip-thinking")],
+        };
         let line = shell_line(&plan.command("3d73", "my plan.toml"));
         assert_eq!(line, "ccsurgery run 'my plan.toml' 3d73");
     }

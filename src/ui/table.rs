@@ -6,6 +6,8 @@ use std::sync::Arc;
 use ratatui::text::Line;
 use rustc_hash::FxHashSet;
 
+use crate::view::Conversation;
+
 use super::app::{Effect, Purpose};
 use super::filter::Filter;
 use super::marks::Marks;
@@ -78,7 +80,7 @@ impl Table {
             marks: Marks::default(),
             past: Vec::new(),
             anchor: None,
-            plan: Plan::Steps(Vec::new()),
+            plan: Plan::default(),
             version: 0,
             before,
             after: before,
@@ -152,6 +154,42 @@ impl Table {
     /// Whether a row has rows below it that can be folded.
     pub fn has_below(&self, row: usize) -> bool {
         self.tree.nodes[row].end as usize > row + 1
+    }
+
+    /// Whether a row can be unfolded: the rows below it may have to be read first.
+    pub fn can_unfold(&self, row: usize) -> bool {
+        self.has_below(row) || self.tree.nodes[row].is_aside_heading()
+    }
+
+    /// Takes the conversation of a branch or a subagent that was unfolded, and shows it. Returns how many rows it has.
+    pub fn take_aside(&mut self, key: NodeKey, conversation: Conversation) -> usize {
+        let row = self.tree.find(key).filter(|row| !self.has_below(*row));
+        let Some(row) = row else {
+            return 0;
+        };
+        let at = self.key();
+        let added = Arc::make_mut(&mut self.tree).insert_aside(row, conversation);
+        let moved = |r: u32| {
+            if r as usize > row {
+                r + added as u32
+            } else {
+                r
+            }
+        };
+        if let Some((_, rows)) = &mut self.filter {
+            *rows = rows.iter().map(|r| moved(*r)).collect();
+        }
+        if let Some((_, rows)) = &mut self.search {
+            for row in rows.iter_mut() {
+                *row = moved(*row);
+            }
+        }
+        self.open.insert(key);
+        self.lay_out();
+        if let Some(row) = at.and_then(|at| self.tree.find(at)) {
+            self.put_cursor(row);
+        }
+        added
     }
 
     /// Whether the rows below a row are shown.

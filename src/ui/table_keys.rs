@@ -29,7 +29,7 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Char('K') => table.scroll = table.scroll.saturating_sub(3),
         KeyCode::Char(']' | '}') => table.step_turn(true),
         KeyCode::Char('[' | '{') => table.step_turn(false),
-        KeyCode::Char('l') | KeyCode::Right => unfold(table),
+        KeyCode::Char('l') | KeyCode::Right => return unfold(table),
         KeyCode::Char('h') | KeyCode::Left => fold(table),
         KeyCode::Char('L') => table.fold_all(true),
         KeyCode::Char('H') => table.fold_all(false),
@@ -68,16 +68,23 @@ fn move_by(table: &mut Table, by: isize) {
     }
 }
 
-fn unfold(table: &mut Table) {
-    let Some(row) = table.row() else { return };
+fn unfold(table: &mut Table) -> Vec<Effect> {
+    let Some(row) = table.row() else {
+        return Vec::new();
+    };
+    let node = &table.tree.nodes[row];
     if !table.has_below(row) {
-        return;
+        // The conversation of a branch or a subagent is read only now.
+        let is_unread = node.is_aside_heading();
+        let unread = is_unread.then(|| Effect::Unfold(node.key()));
+        return unread.into_iter().collect();
     }
     if table.is_open(row) {
         table.step(1);
     } else {
         table.fold(row, true);
     }
+    Vec::new()
 }
 
 fn fold(table: &mut Table) {

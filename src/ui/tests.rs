@@ -10,7 +10,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::render::{LocalZone, Presenter};
 use crate::session::Session;
-use crate::view::{Conversation, SessionRow};
+use crate::view::{Conversation, SessionRow, Subagent};
 
 use super::*;
 
@@ -31,8 +31,11 @@ impl Host for Stage {
         Ok(Tree::of(session, path.to_owned(), id, Vec::new()))
     }
 
-    fn agent(&self, _: &Tree, _: &str) -> Result<Conversation, String> {
-        Err("there is none".to_owned())
+    fn agent(&self, tree: &Tree, id: &str) -> Result<Conversation, String> {
+        match id {
+            "known" => Ok(Conversation::of(&tree.session, "s", 1, 1)),
+            _ => Err("there is no transcript of it".to_owned()),
+        }
     }
 
     fn forecast(&self, _: &Tree, _: &Plan) -> Result<Totals, String> {
@@ -238,9 +241,7 @@ fn ui_marks_become_commands() {
 fn ui_marks_keep_to_an_order_in_which_turn_numbers_stay_right() {
     let mut screen = Screen::new(100, 30);
     screen.press("gdjtjjd");
-    let Plan::Steps(steps) = screen.table().plan.clone() else {
-        panic!("steps");
-    };
+    let steps = &screen.table().plan.steps;
     let names: Vec<String> = steps.iter().map(|s| s.words("s").join(" ")).collect();
     assert_eq!(
         names,
@@ -386,4 +387,149 @@ fn ui_asks_for_the_content_of_the_row_under_the_cursor_only_once() {
     assert_eq!(reads(&screen), before + 1);
     drop(screen.app.update(Event::Tick));
     assert_eq!(reads(&screen), before + 1);
+}
+
+/// Returns the rows of a kind, by their places among the visible ones.
+fn places(screen: &Screen, kind: NodeKind) -> Vec<usize> {
+    let table = screen.table();
+    let rows = table.visible.iter().enumerate();
+    let rows = rows.filter(|(_, row)| table.tree.nodes[**row as usize].kind == kind);
+    rows.map(|(place, _)| place).collect()
+}
+
+/// Puts the cursor on a visible row.
+fn go_to(screen: &mut Screen, place: usize) {
+    screen.press("g");
+    screen.press(&"j".repeat(place));
+}
+
+#[test]
+fn ui_thinking_is_marked_by_block_message_and_turn() {
+    let bytes = include_bytes!("../../fixtures/two_thoughts.jsonl");
+    let session = Arc::new(Session::from_bytes(bytes.to_vec()));
+    let tree = Tree::of(session, PATH.into(), "3f9c2a71".to_owned(), Vec::new());
+    let mut screen = Screen::new(100, 30);
+    screen.app.table = Some(Box::new(Table::new(Arc::new(tree))));
+    screen.press("L");
+    let thinking = places(&screen, NodeKind::Thinking);
+    assert_eq!(thinking.len(), 3);
+    go_to(&mut screen, thinking[0]);
+    screen.press("t");
+    let one = "ccsurgery strip-thinking 3f9c2a71 --message=aaaaaaaa";
+    assert_eq!(screen.table().command(), one);
+    assert_eq!(screen.table().marks.thinking.len(), 1);
+    // With the second block, all thinking of the turn is marked.
+    go_to(&mut screen, thinking[1]);
+    screen.press("t");
+    let turn = "ccsurgery strip-thinking 3f9c2a71 --turns=1";
+    assert_eq!(screen.table().command(), turn);
+    // A row without thinking stands for its message.
+    screen.press("U");
+    let calls = places(&screen, NodeKind::Call);
+    go_to(&mut screen, calls[0]);
+    screen.press("t");
+    assert_eq!(screen.table().marks.thinking.len(), 1);
+    screen.press("t");
+    assert!(screen.table().marks.is_empty());
+    screen.press("T");
+    assert_eq!(screen.table().marks.thinking.len(), 3);
+}
+
+#[test]
+fn ui_redact_is_a_mark_among_others() {
+    let mut screen = Screen::new(100, 30);
+    screen.press("r");
+    assert_eq!(screen.table().command(), "ccsurgery redact 3f9c2a71");
+    screen.press("gd");
+    let steps = &screen.table().plan.steps;
+    let names: Vec<&str> = steps.iter().map(|s| s.operation.as_str()).collect();
+    assert_eq!(names, ["delete", "redact"], "secrets are replaced last");
+    screen.press("<Enter>i");
+    assert!(screen.app.dialog.is_none(), "in place is not offered");
+    screen.press("<Esc>r");
+    assert!(!screen.table().plan.redacts());
+}
+
+#[test]
+fn ui_branches_and_subagents_unfold_to_what_happened_in_them() {
+    let mut screen = Screen::new(100, 30);
+    let agent = |id: &str| Subagent {
+        agent_id: id.to_owned(),
+        turn: Some(1),
+        call_id: None,
+        agent_type: "Explore".into(),
+        description: "look around".into(),
+        bytes: Some(1000),
+        path: None,
+    };
+    let session = Arc::clone(&screen.table().tree.session);
+    let agents = vec![agent("known"), agent("lost")];
+    let tree = Tree::of(session, PATH.into(), "3f9c2a71".to_owned(), agents);
+    let rows = tree.nodes.len();
+    screen.app.table = Some(Box::new(Table::new(Arc::new(tree))));
+    let agents = places(&screen, NodeKind::Subagent);
+    go_to(&mut screen, agents[0]);
+    screen.press("l");
+    let asides = places(&screen, NodeKind::Aside);
+    assert!(asides.len() > 2);
+    assert!(screen.text().contains("▾     subagent Explore"));
+    // Rows after it have moved, and everything still ends where it should.
+    let table = screen.table();
+    assert_eq!(table.tree.nodes.len(), rows + asides.len());
+    assert_eq!(
+        table.tree.nodes[table.row().unwrap()].end as usize,
+        table.row().unwrap() + 1 + asides.len()
+    );
+    let last = places(&screen, NodeKind::Subagent)[1];
+    assert_eq!(last, asides[asides.len() - 1] + 1);
+    // They can be read, and not marked.
+    screen.press("jd");
+    assert!(screen.table().marks.is_empty());
+    assert!(screen.text().contains("can only be read"));
+    screen.press("hh");
+    assert!(places(&screen, NodeKind::Aside).is_empty());
+    screen.press("jl");
+    assert!(screen.text().contains("there is no transcript of it"));
+}
+
+#[test]
+fn ui_mouse_chooses_folds_marks_and_scrolls() {
+    use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+    let mut screen = Screen::new(100, 30);
+    screen.press("g");
+    let mouse = |screen: &mut Screen, kind, (column, row): (u16, u16)| {
+        let event = MouseEvent {
+            kind,
+            column,
+            row,
+            modifiers: KeyModifiers::NONE,
+        };
+        let effects = screen.app.update(Event::Mouse(event));
+        screen.carry_out(effects);
+    };
+    let click = MouseEventKind::Down(MouseButton::Left);
+    let lines: Vec<String> = screen.text().lines().map(str::to_owned).collect();
+    let first = lines.iter().position(|line| line.contains("[ ]")).unwrap() as u16;
+    // On the words of the second row, its fold, its mark, and its mark again.
+    mouse(&mut screen, click, (12, first + 1));
+    assert_eq!(screen.table().cursor, 1);
+    let before = screen.table().visible.len();
+    mouse(&mut screen, click, (0, first + 1));
+    assert!(screen.table().visible.len() > before);
+    mouse(&mut screen, click, (1, first + 1));
+    assert_eq!(screen.table().visible.len(), before);
+    mouse(&mut screen, click, (3, first + 1));
+    assert_eq!(screen.table().marks.turns.len(), 1);
+    mouse(&mut screen, click, (3, first + 1));
+    assert!(screen.table().marks.is_empty());
+    // The wheel moves in the tree, and scrolls the content.
+    mouse(&mut screen, MouseEventKind::ScrollUp, (3, first));
+    assert_eq!(screen.table().cursor, 0);
+    mouse(&mut screen, MouseEventKind::ScrollDown, (95, first));
+    assert_eq!((screen.table().cursor, screen.table().scroll), (0, 3));
+    // Beside the rows and behind a dialog, a click does nothing.
+    mouse(&mut screen, click, (3, 29));
+    screen.press("?");
+    mouse(&mut screen, click, (3, first + 1));
+    assert!(screen.table().marks.is_empty() && screen.table().cursor == 0);
 }

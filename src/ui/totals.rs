@@ -1,6 +1,6 @@
 //! What a session takes before and after the marked changes, as sums over the rows.
 
-use super::marks::{Fate, Marks};
+use super::marks::{Compaction, Fate, Marks};
 use super::tree::{Node, NodeKind, Tree};
 
 /// How many bytes the note has that replaces an output or an image.
@@ -63,16 +63,15 @@ impl Totals {
 
 /// What happens to a turn as a whole, without a look at its rows.
 fn turn_fate(marks: &Marks, node: &Node) -> Fate {
-    let is_summarised = |at: u32| node.turn <= at && node.shown;
+    // Of a turn that is summarised in part, its rows are looked at.
+    let is_summarised = |c: &Compaction| {
+        node.shown && (node.turn < c.at || node.turn == c.at && c.before.is_none())
+    };
     if marks.cut.is_some_and(|cut| node.turn > cut) {
         Fate::Cut
     } else if marks.turns.contains(&node.turn) {
         Fate::Deleted
-    } else if marks
-        .compaction
-        .as_ref()
-        .is_some_and(|c| is_summarised(c.at))
-    {
+    } else if marks.compaction.as_ref().is_some_and(is_summarised) {
         Fate::Summarised
     } else {
         Fate::Kept
@@ -89,6 +88,10 @@ struct Gone {
 impl Gone {
     /// Takes a row away; returns whether the rows below it are gone with it.
     fn take(&mut self, tree: &Tree, node: &Node, fate: Fate) -> bool {
+        // What a subagent wrote is in files of its own.
+        if matches!(node.kind, NodeKind::Subagent | NodeKind::Aside) {
+            return false;
+        }
         let tokens = if node.counts {
             f64::from(node.tokens)
         } else {

@@ -9,19 +9,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::session::Session;
 use crate::store::Stamp;
+use crate::transcript::{BlockIx, EntryIx};
 use crate::view::{
-    Branch, Branches, Overview, SessionText, Status, Subagent, TurnStats, window_limit,
+    Branch, Branches, Conversation, ItemContent, Overview, SessionText, Status, Subagent, TurnItem,
+    TurnStats, window_limit,
 };
 use crate::window::{Calibration, EntryWeights, Weight};
 
 /// How many characters of a prompt are kept for its row.
-const PROMPT: usize = 400;
+pub(super) const PROMPT: usize = 400;
 
 /// How many characters of a uuid name an entry.
 const SHORT: usize = 8;
 
-/// What stands for a number that a node does not have.
-pub(super) const NONE: u32 = u32::MAX;
+/// What stands for a block that a node does not have.
+pub(super) const NO_BLOCK: BlockIx = BlockIx::MAX;
 
 /// What a row of the tree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub enum NodeKind {
     Branch,
     /// A subagent that a call started.
     Subagent,
+    /// Something that happened on a branch or in a subagent: it can be read, and nothing else.
+    Aside,
 }
 
 /// A row of the tree. The rows below it follow it directly.
@@ -64,12 +68,12 @@ pub struct Node {
     pub failed: bool,
     /// Its turn; 0 is what comes before the first prompt.
     pub turn: u32,
-    /// Its first entry. For branches and subagents, its place in their list.
-    pub entry: u32,
+    /// The number of its first entry. For branches, subagents and what happened in them, its place in their list.
+    number: u32,
     /// Its block.
-    pub block: u32,
+    pub block: BlockIx,
     /// The block of the call that it belongs to.
-    pub call: u32,
+    pub call: BlockIx,
     /// The row after its last descendant.
     pub end: u32,
     /// Its tokens.
@@ -89,6 +93,7 @@ enum NodeKindGroup {
     Block,
     Branch,
     Subagent,
+    Aside,
 }
 
 impl Node {
@@ -96,11 +101,27 @@ impl Node {
     pub fn key(&self) -> NodeKey {
         match self.kind {
             NodeKind::Turn => NodeKey(NodeKindGroup::Turn, self.turn),
-            NodeKind::Branch => NodeKey(NodeKindGroup::Branch, self.entry),
-            NodeKind::Subagent => NodeKey(NodeKindGroup::Subagent, self.entry),
-            _ if self.block == NONE => NodeKey(NodeKindGroup::Entry, self.entry),
-            _ => NodeKey(NodeKindGroup::Block, self.block),
+            NodeKind::Branch => NodeKey(NodeKindGroup::Branch, self.number),
+            NodeKind::Subagent => NodeKey(NodeKindGroup::Subagent, self.number),
+            NodeKind::Aside => NodeKey(NodeKindGroup::Aside, self.number),
+            _ if self.block == NO_BLOCK => NodeKey(NodeKindGroup::Entry, self.number),
+            _ => NodeKey(NodeKindGroup::Block, self.block.number()),
         }
+    }
+
+    /// Returns its first entry, if it is part of the conversation.
+    pub fn entry(&self) -> EntryIx {
+        EntryIx::new(self.number as usize)
+    }
+
+    /// Returns its place in the list of branches, of subagents or of what happened in them, if it is one of these.
+    pub fn place_in_list(&self) -> usize {
+        self.number as usize
+    }
+
+    /// Whether it has a conversation of its own, which is read when it is unfolded.
+    pub fn is_aside_heading(&self) -> bool {
+        matches!(self.kind, NodeKind::Branch | NodeKind::Subagent)
     }
 
     /// Whether it is a whole message.
@@ -132,11 +153,13 @@ pub struct Tree {
     /// The prompts of the turns; 0 is empty.
     pub prompts: Vec<SessionText>,
     /// The entries of messages that have more than one, by their first.
-    pub lines: FxHashMap<u32, Vec<u32>>,
+    pub lines: FxHashMap<EntryIx, Vec<EntryIx>>,
     /// The abandoned branches.
     pub branches: Vec<Branch>,
     /// The subagents.
     pub agents: Vec<Subagent>,
+    /// What happened on branches and in subagents that were unfolded.
+    pub asides: Vec<TurnItem>,
     /// Tokens in the context window.
     pub window: u64,
     /// Tokens that fit into it.
@@ -144,7 +167,7 @@ pub struct Tree {
     /// Bytes of the transcript.
     pub bytes: u64,
     /// The entries of calls, by their blocks.
-    pub calls: FxHashMap<u32, u32>,
+    pub calls: FxHashMap<BlockIx, EntryIx>,
     /// The beginnings of uuids that several entries have.
     ambiguous: FxHashSet<String>,
     /// The largest turn, in tokens.
@@ -174,6 +197,7 @@ impl Tree {
             lines: FxHashMap::default(),
             branches: Branches::of(&session, &id).branches,
             agents,
+            asides: Vec::new(),
             window: calibration.window(),
             limit: window_limit(model.as_ref().map(SessionText::raw), most),
             bytes: session.document().len(),
@@ -205,14 +229,14 @@ impl Tree {
     }
 
     /// Returns the entries of a message.
-    pub fn entries_of(&self, node: &Node) -> Vec<u32> {
-        let lines = self.lines.get(&node.entry);
-        lines.cloned().unwrap_or_else(|| vec![node.entry])
+    pub fn entries_of(&self, node: &Node) -> Vec<EntryIx> {
+        let lines = self.lines.get(&node.entry());
+        lines.cloned().unwrap_or_else(|| vec![node.entry()])
     }
 
     /// Returns the beginning of an entry's uuid, as long as no other entry has it.
-    pub fn short_uuid(&self, entry: u32) -> String {
-        let uuid = self.session.uuid(&self.session.entries()[entry as usize]);
+    pub fn short_uuid(&self, entry: EntryIx) -> String {
+        let uuid = self.session.uuid(self.session.entry(entry));
         let uuid = uuid.unwrap_or_default();
         let short: String = uuid.chars().take(SHORT).collect();
         if self.ambiguous.contains(&short) {
@@ -227,6 +251,40 @@ impl Tree {
         let depth = self.nodes[row].depth;
         let above = self.nodes[..row].iter().rposition(|n| n.depth < depth);
         above.filter(|_| depth > 0)
+    }
+
+    /// Adds the conversation of a branch or a subagent below its row. Returns how many rows that are.
+    pub fn insert_aside(&mut self, row: usize, conversation: Conversation) -> usize {
+        let heading = self.nodes[row];
+        let items = conversation.turn_contents.into_iter();
+        let items: Vec<TurnItem> = items.flat_map(|turn| turn.items).collect();
+        let first = self.asides.len();
+        let nodes: Vec<Node> = (0..items.len())
+            .map(|n| Node {
+                kind: NodeKind::Aside,
+                depth: heading.depth + 1,
+                shown: false,
+                counts: false,
+                failed: matches!(items[n].content, ItemContent::Result { error: true, .. }),
+                number: (first + n) as u32,
+                block: NO_BLOCK,
+                call: NO_BLOCK,
+                end: (row + 2 + n) as u32,
+                tokens: 0.0,
+                bytes: 0,
+                ..heading
+            })
+            .collect();
+        let added = nodes.len();
+        for node in &mut self.nodes {
+            if node.end as usize > row {
+                node.end += added as u32;
+            }
+        }
+        let below = row + 1;
+        self.nodes.splice(below..below, nodes);
+        self.asides.extend(items);
+        added
     }
 
     /// Returns the row with this key.

@@ -7,7 +7,7 @@ use super::SCHEMA;
 use super::overview::{prompt_as_typed, prompt_text};
 use super::session_text::SessionText;
 use crate::session::{Graph, Session, Standing};
-use crate::transcript::{Flags, PromptKind};
+use crate::transcript::{EntryColumn, EntryIx, Flags, PromptKind};
 
 /// A path that was abandoned, or that is not connected to the live path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,9 +40,9 @@ impl Branches {
     pub fn of(session: &Session, session_id: &str) -> Self {
         let entries = session.entries();
         let roots = roots(session.graph(), entries.len());
-        let mut places: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut places: FxHashMap<EntryIx, usize> = FxHashMap::default();
         let mut branches: Vec<Branch> = Vec::new();
-        for (i, e) in entries.iter().enumerate() {
+        for (i, e) in session.numbered() {
             // Entries of a subagent are not a branch of the conversation.
             let Some(root) = roots[i].filter(|_| !e.flags.sidechain()) else {
                 continue;
@@ -53,7 +53,7 @@ impl Branches {
             });
             let branch = &mut branches[place];
             branch.entries += 1;
-            branch.bytes += session.document().lines()[e.line as usize].len() as u64 + 1;
+            branch.bytes += session.document().lines()[e.line].len() as u64 + 1;
             let is_prompt = matches!(e.prompt, PromptKind::Words | PromptKind::Command);
             if branch.prompt.is_empty() && is_prompt {
                 let prompt = prompt_text(session, e).map(|text| prompt_as_typed(&text));
@@ -68,12 +68,12 @@ impl Branches {
     }
 }
 
-fn empty(session: &Session, root: usize) -> Branch {
+fn empty(session: &Session, root: EntryIx) -> Branch {
     let after_turn = match session.graph().place(root) {
         Standing::Branch(position) => Some(session.turns().at_position(position)),
         _ => None,
     };
-    let uuid = session.uuid(&session.entries()[root]);
+    let uuid = session.uuid(session.entry(root));
     Branch {
         after_turn,
         uuid: uuid.unwrap_or_default(),
@@ -84,22 +84,22 @@ fn empty(session: &Session, root: usize) -> Branch {
 }
 
 /// Returns the entries of the branch to which an entry belongs, in file order; `None` if it is on the live path.
-pub(super) fn branch_entries(session: &Session, entry: usize) -> Option<Vec<u32>> {
+pub(super) fn branch_entries(session: &Session, entry: EntryIx) -> Option<Vec<EntryIx>> {
     let roots = roots(session.graph(), session.entries().len());
     let root = (*roots.get(entry)?)?;
-    let of_it = |i: &u32| roots[*i as usize] == Some(root);
-    Some((0..roots.len() as u32).filter(of_it).collect())
+    let of_it = |i: &EntryIx| roots[*i] == Some(root);
+    Some(session.numbers().filter(of_it).collect())
 }
 
 /// Returns the entries of a subagent that are in this transcript, in file order. A subagent of an old client has no id;
 /// it is named by the uuid of its first entry.
-pub(super) fn sidechain_entries(session: &Session, agent_id: &str) -> Vec<u32> {
+pub(super) fn sidechain_entries(session: &Session, agent_id: &str) -> Vec<EntryIx> {
     let sidechain = session.entries_with(Flags::sidechain);
     let named = sidechain.filter(|(_, e)| {
         let id = session.string(e, &["agentId"]);
         id.is_some_and(|id| id == agent_id)
     });
-    let named: Vec<u32> = named.map(|(i, _)| i as u32).collect();
+    let named: Vec<EntryIx> = named.map(|(i, _)| i).collect();
     if !named.is_empty() {
         return named;
     }
@@ -111,18 +111,18 @@ pub(super) fn sidechain_entries(session: &Session, agent_id: &str) -> Vec<u32> {
         return Vec::new();
     };
     let entries = branch_entries(session, root).unwrap_or_default();
-    let is_sidechain = |i: &u32| session.entries()[*i as usize].flags.sidechain();
+    let is_sidechain = |i: &EntryIx| session.entry(*i).flags.sidechain();
     entries.into_iter().filter(is_sidechain).collect()
 }
 
 /// Returns for each entry off the live path its topmost ancestor off it. A cycle ends where it closes.
-fn roots(graph: &Graph, len: usize) -> Vec<Option<usize>> {
-    let off = |i: usize| matches!(graph.place(i), Standing::Branch(_) | Standing::Apart);
-    let mut roots: Vec<Option<usize>> = vec![None; len];
+fn roots(graph: &Graph, len: usize) -> EntryColumn<Option<EntryIx>> {
+    let off = |i: EntryIx| matches!(graph.place(i), Standing::Branch(_) | Standing::Apart);
+    let mut roots = EntryColumn::filled(None, len);
     // The walk by which an entry was reached last, from 1.
-    let mut walks: Vec<u32> = vec![0; len];
+    let mut walks = EntryColumn::filled(0_u32, len);
     let mut walked = Vec::new();
-    for (walk, i) in (1..).zip((0..len).filter(|&i| off(i))) {
+    for (walk, i) in (1..).zip(EntryIx::first(len).filter(|&i| off(i))) {
         walked.clear();
         let mut at = i;
         loop {

@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
+use memchr::memmem::Finder;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
-use crate::json::{Edit, Span, apply_edits, fields};
+use crate::json::{Edit, Span, apply_edits, fields, fields_around};
 
 use super::overview::Overview;
 use super::session_text::SessionText;
 use crate::session::Session;
-use crate::transcript::{Entry, Id, Kind, LineState, visit_ids};
+use crate::transcript::{Entry, EntryIx, Id, Kind, LineState, visit_ids};
 
 /// Replaces a value that is not compared.
 const ANY: &[u8] = b"#";
@@ -20,9 +23,9 @@ const ANY: &[u8] = b"#";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// The entry of the first session.
-    pub a: u32,
+    pub a: EntryIx,
     /// The entry of the second.
-    pub b: u32,
+    pub b: EntryIx,
     /// The fields that differ, by their keys.
     pub fields: Vec<String>,
 }
@@ -31,9 +34,9 @@ pub struct Changed {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comparison {
     /// Entries that only the first has.
-    pub only_a: Vec<u32>,
+    pub only_a: Vec<EntryIx>,
     /// Entries that only the second has.
-    pub only_b: Vec<u32>,
+    pub only_b: Vec<EntryIx>,
     /// Entries that both have, differently.
     pub changed: Vec<Changed>,
     /// How many lines that cannot be read only the first has, and how many only the second.
@@ -59,22 +62,25 @@ impl Comparison {
         let names = Names::of([a, b]);
         let (a, b) = (Side::of(a, &names), Side::of(b, &names));
         let mut out = Self::default();
-        let mut waiting: FxHashMap<[u8; 32], VecDeque<u32>> = FxHashMap::default();
-        for (i, hash) in b.hashes() {
+        // Nobody can choose lines that are taken for the same, because the key is another one in each run.
+        let key = RandomState::new();
+        let key = SipHasher13::new_with_keys(key.hash_one(0), key.hash_one(1));
+        let mut waiting: FxHashMap<u128, VecDeque<EntryIx>> = FxHashMap::default();
+        for (i, hash) in b.hashes(key) {
             waiting.entry(hash).or_default().push_back(i);
         }
         let mut left_a = Vec::new();
-        for (i, hash) in a.hashes() {
+        for (i, hash) in a.hashes(key) {
             let twin = waiting.get_mut(&hash).and_then(VecDeque::pop_front);
             match twin {
                 Some(_) => out.same += 1,
                 None => left_a.push(i),
             }
         }
-        let mut left_b: Vec<u32> = waiting.into_values().flatten().collect();
+        let mut left_b: Vec<EntryIx> = waiting.into_values().flatten().collect();
         left_b.sort_unstable();
         // Entries of the same kind that were written at the same moment are versions of one entry.
-        let mut pairs: BTreeMap<(u8, i64, Id), VecDeque<u32>> = BTreeMap::new();
+        let mut pairs: BTreeMap<(u8, i64, Id), VecDeque<EntryIx>> = BTreeMap::new();
         for &i in &left_b {
             pairs.entry(moment(b.session, i)).or_default().push_back(i);
         }
@@ -113,8 +119,8 @@ impl Comparison {
 /// How many unreadable lines each of two sessions has that the other has not.
 fn unreadable(a: &Session, b: &Session, names: &Names) -> (usize, usize) {
     let opaque = |s: &Session| -> FxHashMap<Vec<u8>, i64> {
-        let states = s.lines().iter().enumerate();
-        let opaque = states.filter(|(_, state)| **state == LineState::Opaque);
+        let states = s.numbered_lines();
+        let opaque = states.filter(|(_, state)| *state == LineState::Opaque);
         let mut counts = FxHashMap::default();
         for (i, _) in opaque {
             let text = names.blanked(without_uuids(s.document().text(i)));
@@ -151,41 +157,22 @@ fn without_uuids(line: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Blanks the ids of subagents: a copy renames those of old clients.
-fn without_agents(line: Vec<u8>) -> Vec<u8> {
-    const LEADS: [&[u8]; 3] = [b"\"agentId\":\"", b"agentId: ", b"agent-"];
-    if memchr::memmem::find(&line, b"agent").is_none() {
-        return line;
-    }
-    let mut out = Vec::with_capacity(line.len());
-    let mut at = 0;
-    while at < line.len() {
-        let rest = &line[at..];
-        let Some(lead) = LEADS.iter().find(|lead| rest.starts_with(lead)) else {
-            out.push(line[at]);
-            at += 1;
-            continue;
-        };
-        let id = rest[lead.len()..].iter();
-        let length = id.take_while(|b| b.is_ascii_alphanumeric()).count();
-        out.extend_from_slice(lead);
-        out.extend_from_slice(if length >= 6 {
-            ANY
-        } else {
-            &rest[lead.len()..][..length]
-        });
-        at += lead.len() + length;
-    }
-    out
-}
-
-fn moment(session: &Session, i: u32) -> (u8, i64, Id) {
-    let e = &session.entries()[i as usize];
+fn moment(session: &Session, i: EntryIx) -> (u8, i64, Id) {
+    let e = session.entry(i);
     (e.kind as u8, e.time, e.message_id)
 }
 
 /// The ids of the two sessions. A copy may still name the original, so both are blanked in either.
-struct Names(Vec<Vec<u8>>);
+///
+/// Every line is searched for them, so the searchers are made once.
+struct Names {
+    ids: Vec<Finder<'static>>,
+    agents: Finder<'static>,
+    forked_from: Finder<'static>,
+}
+
+/// The field that only copies have, with its value blanked.
+const FORKED_FROM: &[u8] = br#""forkedFrom":#"#;
 
 impl Names {
     fn of(sessions: [&Session; 2]) -> Self {
@@ -197,17 +184,65 @@ impl Names {
                 .map(String::into_bytes)
                 .filter(|n| n.len() >= 8)
         };
-        Self(sessions.into_iter().filter_map(name).collect())
+        let ids = sessions.into_iter().filter_map(name);
+        Self {
+            ids: ids.map(|id| Finder::new(&id).into_owned()).collect(),
+            agents: Finder::new("agent"),
+            forked_from: Finder::new(FORKED_FROM),
+        }
     }
 
     /// Blanks both names, the paths that lead to them, and the ids of subagents.
     fn blanked(&self, mut line: Vec<u8>) -> Vec<u8> {
-        for name in &self.0 {
-            if memchr::memmem::find(&line, name).is_some() {
-                line = replaced(&line, name);
+        for id in &self.ids {
+            if id.find(&line).is_some() {
+                line = replaced(&line, id);
             }
         }
-        without_agents(line)
+        self.without_agents(line)
+    }
+
+    /// Blanks the ids of subagents: a copy renames those of old clients.
+    fn without_agents(&self, line: Vec<u8>) -> Vec<u8> {
+        const LEADS: [&[u8]; 3] = [b"\"agentId\":\"", b"agentId: ", b"agent-"];
+        let mut out = Vec::new();
+        let (mut read, mut copied) = (0, 0);
+        for at in self.agents.find_iter(&line) {
+            // The first lead begins with a quotation mark, before the word.
+            let starts = [at.checked_sub(1), Some(at), Some(at)];
+            let mut leads = starts.into_iter().zip(LEADS);
+            let lead = leads.find_map(|(start, lead)| {
+                let start = start.filter(|start| *start >= read)?;
+                line[start..]
+                    .starts_with(lead)
+                    .then_some(start + lead.len())
+            });
+            let Some(id) = lead else { continue };
+            let letters = line[id..].iter();
+            let length = letters.take_while(|b| b.is_ascii_alphanumeric()).count();
+            read = id + length;
+            if length >= 6 {
+                out.extend_from_slice(&line[copied..id]);
+                out.extend_from_slice(ANY);
+                copied = read;
+            }
+        }
+        if copied == 0 {
+            return line;
+        }
+        out.extend_from_slice(&line[copied..]);
+        out
+    }
+
+    /// Removes the field that only copies have.
+    fn without_forked_from(&self, line: Vec<u8>) -> Vec<u8> {
+        match self.forked_from.find(&line) {
+            Some(at) => {
+                let comma = usize::from(at > 0 && line[at - 1] == b',');
+                [&line[..at - comma], &line[at + FORKED_FROM.len()..]].concat()
+            }
+            None => line,
+        }
     }
 }
 
@@ -231,25 +266,26 @@ impl<'a> Side<'a> {
 
     /// Returns the entries that are compared, with the hashes of their canonical lines. Titles are compared by themselves,
     /// and a copy may add a note of where the conversation continues.
-    fn hashes(&self) -> Vec<(u32, [u8; 32])> {
-        let hash = |(i, e): (usize, &Entry)| {
-            let line = self.canonical_line(e);
-            (i as u32, *blake3::hash(&line).as_bytes())
+    fn hashes(&self, key: SipHasher13) -> Vec<(EntryIx, u128)> {
+        let hash = |(i, e): (EntryIx, &Entry)| {
+            let mut hasher = key;
+            hasher.write(&self.canonical_line(e));
+            (i, hasher.finish128().as_u128())
         };
-        let all = self.session.entries().par_iter().enumerate();
+        let all = self.session.par_numbered();
         let compared = all.filter(|(_, e)| !matches!(e.kind, Kind::CustomTitle | Kind::LastPrompt));
         compared.map(hash).collect()
     }
 
-    fn canonical(&self, i: u32) -> Vec<u8> {
-        self.canonical_line(&self.session.entries()[i as usize])
+    fn canonical(&self, i: EntryIx) -> Vec<u8> {
+        self.canonical_line(self.session.entry(i))
     }
 
     /// Returns an entry's line with everything blanked that may differ between two copies.
     fn canonical_line(&self, e: &Entry) -> Vec<u8> {
         let line = self.session.text(e);
         let mut spans: Vec<Span> = Vec::new();
-        for field in fields(line).unwrap_or_default() {
+        for field in fields_around(line, e.words()).unwrap_or_default() {
             if matches!(field.key.of(line), b"parentUuid" | b"slug" | b"forkedFrom") {
                 spans.push(field.value);
             }
@@ -268,34 +304,19 @@ impl<'a> Side<'a> {
         spans.sort_by_key(|s| (s.start, s.end));
         let edits: Vec<Edit> = spans.into_iter().map(|s| Edit::new(s, ANY)).collect();
         let blanked = apply_edits(line, &edits).unwrap_or_else(|_| line.to_vec());
-        without_forked_from(self.names.blanked(blanked))
-    }
-}
-
-/// Removes the field that only copies have.
-fn without_forked_from(line: Vec<u8>) -> Vec<u8> {
-    match memchr::memmem::find(&line, br#""forkedFrom":#"#) {
-        Some(at) => {
-            let comma = usize::from(at > 0 && line[at - 1] == b',');
-            [
-                &line[..at - comma],
-                &line[at + br#""forkedFrom":#"#.len()..],
-            ]
-            .concat()
-        }
-        None => line,
+        self.names.without_forked_from(self.names.blanked(blanked))
     }
 }
 
 /// Blanks a session's id, and the path that leads to it: a copy is elsewhere.
-fn replaced(line: &[u8], name: &[u8]) -> Vec<u8> {
+fn replaced(line: &[u8], name: &Finder<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut from = 0;
-    for at in memchr::memmem::find_iter(line, name) {
+    for at in name.find_iter(line) {
         let before = &line[from..at];
         out.extend_from_slice(&before[..before.len() - path_length(before)]);
         out.extend_from_slice(ANY);
-        from = at + name.len();
+        from = at + name.needle().len();
     }
     out.extend_from_slice(&line[from..]);
     out
@@ -386,13 +407,13 @@ mod tests {
         let compared = Comparison::of(&a, &b);
         assert_eq!(
             (compared.same, compared.only_a.len(), &compared.only_b[..]),
-            (1, 0, &[2][..])
+            (1, 0, &[EntryIx::new(2)][..])
         );
         assert_eq!(
             compared.changed,
             [Changed {
-                a: 0,
-                b: 0,
+                a: EntryIx::new(0),
+                b: EntryIx::new(0),
                 fields: vec!["message".to_owned()]
             }]
         );
@@ -421,6 +442,32 @@ mod tests {
         let other = line("session-b", places[1]).replace("saved", "lost");
         let compared = Comparison::of(&session(&[&a]), &session(&[&other]));
         assert!(!compared.is_empty());
+    }
+
+    #[test]
+    fn comparison_blanks_ids_of_subagents_only() {
+        let (a, b) = (session(&[]), session(&[]));
+        let names = Names::of([&a, &b]);
+        let blanked = |text: &str| {
+            let line = names.blanked(text.as_bytes().to_vec());
+            String::from_utf8(line).expect("text")
+        };
+        for (text, expected) in [
+            (
+                r#"{"agentId":"abcdef12","x":1}"#,
+                "{\"agentId\":\"#\",\"x\":1}",
+            ),
+            ("agentId: abcdef agentId: abc", "agentId: # agentId: abc"),
+            (
+                "agent-abcdef.jsonl agent-agent-abcdef",
+                "agent-#.jsonl agent-agent-abcdef",
+            ),
+            ("agents agentagent-123456", "agents agentagent-#"),
+            ("agent-agentId\":\"abcdef", "agent-#\":\"abcdef"),
+            ("agent-abc\"agentId\":\"abcdef", "agent-abc\"agentId\":\"#"),
+        ] {
+            assert_eq!(blanked(text), expected);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::items::{TurnItem, add_entry, add_parts, time_text};
 use super::overview::Overview;
 use super::session_text::SessionText;
 use crate::session::{At, Session, Standing};
-use crate::transcript::{Kind, PromptKind, Subtype};
+use crate::transcript::{EntryIx, Kind, PromptKind, Subtype};
 use crate::window::{Calibration, EntryWeights, Weight, line_weight, recorded_window};
 
 /// A turn with everything in it that a person reads.
@@ -73,10 +73,10 @@ impl TurnContent {
     }
 
     /// Returns what some entries hold, as a part of this turn.
-    pub fn of_entries(session: &Session, turn: u32, entries: &[u32]) -> Self {
+    pub fn of_entries(session: &Session, turn: u32, entries: &[EntryIx]) -> Self {
         let mut content = Self::empty(turn);
         for &i in entries {
-            content.add(session, i as usize);
+            content.add(session, i);
         }
         content.finish()
     }
@@ -84,11 +84,11 @@ impl TurnContent {
     /// Returns one block of an entry, as a part of this turn; a call comes with its result.
     pub fn of_block(session: &Session, turn: u32, at: At) -> Self {
         let mut content = Self::empty(turn);
-        let e = &session.entries()[at.entry as usize];
+        let e = session.entry(at.entry);
         if e.time != i64::MIN {
             content.time_ms = Some(e.time);
         }
-        content.shown = session.graph().is_shown(at.entry as usize);
+        content.shown = session.graph().is_shown(at.entry);
         let block = session.block(at.block);
         add_parts(session, e, Some(block), &mut content.items);
         content.finish()
@@ -101,8 +101,8 @@ impl TurnContent {
         }
     }
 
-    fn add(&mut self, session: &Session, i: usize) {
-        let e = &session.entries()[i];
+    fn add(&mut self, session: &Session, i: EntryIx) {
+        let e = session.entry(i);
         self.shown |= session.graph().is_shown(i);
         if e.time != i64::MIN {
             self.time_ms = Some(self.time_ms.map_or(e.time, |t| t.min(e.time)));
@@ -132,7 +132,7 @@ impl Conversation {
         let mut contents = grouped(session, &members, from, to);
         let mut sums = vec![Weight::default(); contents.len()];
         for &(turn, i) in &members {
-            sums[(turn - from) as usize] += weights.weight(i as usize);
+            sums[(turn - from) as usize] += weights.weight(i);
         }
         for (content, sum) in contents.iter_mut().zip(sums) {
             content.tokens = Some(calibration.tokens(sum).max(0.0) as u64);
@@ -144,21 +144,21 @@ impl Conversation {
     /// Returns the abandoned branch to which an entry belongs; `None` if the entry is on the live path.
     ///
     /// Its turns are numbered from the turn after which it leaves the live path.
-    pub fn of_branch(session: &Session, session_id: &str, entry: usize) -> Option<Self> {
+    pub fn of_branch(session: &Session, session_id: &str, entry: EntryIx) -> Option<Self> {
         let entries = branch_entries(session, entry)?;
-        let root = *entries.first()? as usize;
+        let root = *entries.first()?;
         let after = match session.graph().place(root) {
             Standing::Branch(position) => session.turns().at_position(position),
             _ => 0,
         };
         let calibration = Calibration::of(session);
         let mut contents = split(session, &entries, after, |contents, i| {
-            let weight = line_weight(session.text(&session.entries()[i]));
+            let weight = line_weight(session.text(session.entry(i)));
             let tokens = calibration.tokens(weight).max(0.0) as u64;
             contents.tokens = Some(contents.tokens.unwrap_or(0) + tokens);
         });
         contents.retain(|c| !c.items.is_empty());
-        let branch = session.uuid(&session.entries()[root]);
+        let branch = session.uuid(session.entry(root));
         Some(Self {
             branch,
             ..Self::new(session, session_id, calibration.window(), contents)
@@ -195,14 +195,14 @@ impl Conversation {
 }
 
 /// Returns the entries of some turns of the live path with their turns, in the order of the conversation.
-pub(crate) fn live_members(session: &Session, from: u32, to: u32) -> Vec<(u32, u32)> {
+pub(crate) fn live_members(session: &Session, from: u32, to: u32) -> Vec<(u32, EntryIx)> {
     let (graph, turns) = (session.graph(), session.turns());
-    let mut members: Vec<(u32, u32)> = Vec::new();
-    for i in 0..session.entries().len() {
+    let mut members: Vec<(u32, EntryIx)> = Vec::new();
+    for i in session.numbers() {
         if let Standing::Path(p) | Standing::Beside(p) = graph.place(i)
             && (from..=to).contains(&turns.at_position(p))
         {
-            members.push((p, i as u32));
+            members.push((p, i));
         }
     }
     members.sort_unstable();
@@ -210,10 +210,10 @@ pub(crate) fn live_members(session: &Session, from: u32, to: u32) -> Vec<(u32, u
     members.into_iter().map(turn).collect()
 }
 
-fn grouped(session: &Session, members: &[(u32, u32)], from: u32, to: u32) -> Vec<TurnContent> {
+fn grouped(session: &Session, members: &[(u32, EntryIx)], from: u32, to: u32) -> Vec<TurnContent> {
     let mut out: Vec<TurnContent> = (from..=to).map(TurnContent::empty).collect();
     for &(turn, i) in members {
-        out[(turn - from) as usize].add(session, i as usize);
+        out[(turn - from) as usize].add(session, i);
     }
     out.into_iter().map(TurnContent::finish).collect()
 }
@@ -221,21 +221,21 @@ fn grouped(session: &Session, members: &[(u32, u32)], from: u32, to: u32) -> Vec
 /// Makes turns of entries that are not on the live path: each prompt begins one. `count` is called with each entry.
 fn split(
     session: &Session,
-    entries: &[u32],
+    entries: &[EntryIx],
     first: u32,
-    mut count: impl FnMut(&mut TurnContent, usize),
+    mut count: impl FnMut(&mut TurnContent, EntryIx),
 ) -> Vec<TurnContent> {
     let mut out = vec![TurnContent::empty(first)];
     for &i in entries {
-        let e = &session.entries()[i as usize];
+        let e = session.entry(i);
         let begins = matches!(e.prompt, PromptKind::Words | PromptKind::Command)
             || e.subtype == Subtype::QueuedCommand;
         if begins {
             out.push(TurnContent::empty(first + out.len() as u32));
         }
         if let Some(content) = out.last_mut() {
-            content.add(session, i as usize);
-            count(content, i as usize);
+            content.add(session, i);
+            count(content, i);
         }
     }
     out.into_iter().map(TurnContent::finish).collect()
@@ -298,10 +298,10 @@ mod tests {
             texts(&live),
             owned(&[(1, "one"), (1, "first"), (2, "two"), (2, "second")])
         );
-        let branch = Conversation::of_branch(&session, "s", 3).unwrap();
+        let branch = Conversation::of_branch(&session, "s", EntryIx::new(3)).unwrap();
         assert_eq!(texts(&branch), owned(&[(2, "abandoned"), (2, "lost")]));
         assert_eq!((branch.branch.as_deref(), branch.turns), (Some("c"), 1));
-        assert!(Conversation::of_branch(&session, "s", 0).is_none());
+        assert!(Conversation::of_branch(&session, "s", EntryIx::new(0)).is_none());
     }
 
     #[test]

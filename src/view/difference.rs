@@ -11,6 +11,7 @@ use super::word_diff::{Segment, segments};
 use super::{SCHEMA, shown_path};
 use crate::secrets::mask;
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
 /// One of the two sessions.
 #[derive(Debug, Clone, Serialize)]
@@ -91,14 +92,14 @@ pub struct Compared<'a> {
 
 impl Compared<'_> {
     /// Describes an entry.
-    pub fn entry(&self, i: u32) -> EntryReference {
-        let e = &self.session.entries()[i as usize];
+    pub fn entry(&self, i: EntryIx) -> EntryReference {
+        let e = self.session.entry(i);
         let (what, gist) = entry_summary(self.session, e);
         let turns = self.session.turns();
         EntryReference {
-            line: e.line + 1,
+            line: e.line.from_one(),
             uuid: self.session.uuid(e),
-            turn: turns.of(self.session.graph(), i as usize),
+            turn: turns.of(self.session.graph(), i),
             what,
             gist,
             bytes: self.session.text(e).len(),
@@ -120,8 +121,8 @@ impl Difference {
     pub fn of(a: &Compared<'_>, b: &Compared<'_>, c: &Comparison, show_secrets: bool) -> Self {
         let (title_a, title_b) = c.titles.clone().unwrap_or_default();
         let changed = |changed: &Changed| {
-            let text = |side: &Compared<'_>, i: u32| {
-                let text = entry_text(side.session, &side.session.entries()[i as usize]).into_raw();
+            let text = |side: &Compared<'_>, i: EntryIx| {
+                let text = entry_text(side.session, side.session.entry(i)).into_raw();
                 if show_secrets {
                     text
                 } else {

@@ -27,7 +27,7 @@ fn summary(session: &Session, e: &Entry) -> (String, String) {
             .filter(|_| block.tool.is_some())
             .and_then(|c| c.uses.first());
         if let Some(at) = maker {
-            let line = session.text(&session.entries()[at.entry as usize]);
+            let line = session.text(session.entry(at.entry));
             let call = CallSummary::of(session.block(at.block).span.of(line));
             let half = if block.kind.is_call() {
                 "call"

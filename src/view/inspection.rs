@@ -120,9 +120,9 @@ pub struct LargeEntry {
 impl LargeEntry {
     /// Describes an entry.
     pub fn new(session: &Session, large: Large) -> Self {
-        let e = &session.entries()[large.entry as usize];
+        let e = session.entry(large.entry);
         Self {
-            line: e.line + 1,
+            line: e.line.from_one(),
             uuid: session.uuid(e),
             turn: large.turn,
             part: large.part,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::document::LineIx;
 use crate::json::{Span, decode, lookup};
 
 use super::call_summary::CallSummary;
@@ -115,9 +116,9 @@ pub struct MediaItem {
     pub height: Option<u32>,
     /// The bytes of the picture or document itself.
     pub bytes: u64,
-    /// Where its base64 text is: the line of the transcript, from 0, and the span in that line.
+    /// Where its base64 text is: the line of the transcript, and the span in that line.
     #[serde(skip)]
-    pub data: Option<(u32, Span)>,
+    pub data: Option<(LineIx, Span)>,
 }
 
 /// Adds what an entry holds. A result is listed after its call, wherever its entry is.
@@ -249,7 +250,7 @@ impl EntryReader<'_> {
         let input = SessionJson::from(String::from_utf8_lossy(input).into_owned());
         let results = session.calls().find(block.tool);
         let result: Option<At> = results.and_then(|c| c.results.first()).copied();
-        let result = result.map(|at| (&session.entries()[at.entry as usize], at.block));
+        let result = result.map(|at| (session.entry(at.entry), at.block));
         // What the client keeps about the result beside the message.
         let kept = result.map(|(e, _)| e.result.of(session.text(e)));
         let agent = result.filter(|(e, _)| e.flags.agent());
@@ -323,7 +324,7 @@ impl EntryReader<'_> {
 }
 
 /// Describes an image or document; `raw` is its block, a part of `line`.
-fn media(line: &[u8], raw: &[u8], number: u32) -> MediaItem {
+fn media(line: &[u8], raw: &[u8], number: LineIx) -> MediaItem {
     let picture = Picture::of(raw);
     let start = raw.as_ptr() as usize - line.as_ptr() as usize;
     let data = lookup(raw, &["source", "data"]).map(|span| {

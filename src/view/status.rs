@@ -60,7 +60,7 @@ impl Status {
     /// Looks at the end of a session.
     pub fn of(session: &Session) -> Self {
         let (entries, path) = (session.entries(), session.graph().path());
-        let recent = || path.iter().rev().map(|&i| &entries[i as usize]);
+        let recent = || path.iter().rev().map(|&i| &entries[i]);
         let mut answers = recent().filter(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
         let model = answers
             .next()

@@ -11,7 +11,7 @@ use super::overview::{prompt_as_typed, prompt_text};
 use super::session_text::SessionText;
 use crate::json::lookup;
 use crate::session::Session;
-use crate::transcript::{BlockKind, Entry, Flags};
+use crate::transcript::{BlockKind, Entry, EntryIx, Flags};
 
 /// A subagent's transcript on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +147,7 @@ fn with_call(session: &Session, result: &Entry, agent: Subagent) -> Subagent {
     let Some(at) = call else {
         return agent;
     };
-    let line = session.text(&session.entries()[at.entry as usize]);
+    let line = session.text(session.entry(at.entry));
     let raw = session.block(at.block).span.of(line);
     let input = lookup(raw, &["input"]).map_or(&[][..], |s| s.of(raw));
     let given = words_of(input, "subagent_type");
@@ -165,7 +165,7 @@ fn with_call(session: &Session, result: &Entry, agent: Subagent) -> Subagent {
 
 /// Returns the subagents whose entries are in the session's own transcript, with the bytes of each.
 fn inside(session: &Session) -> Vec<Subagent> {
-    let mut ids: FxHashMap<usize, String> = FxHashMap::default();
+    let mut ids: FxHashMap<EntryIx, String> = FxHashMap::default();
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
     let mut out: Vec<Subagent> = Vec::new();
     for (i, e) in session.entries_with(Flags::sidechain) {
@@ -183,7 +183,7 @@ fn inside(session: &Session) -> Vec<Subagent> {
             out.len() - 1
         });
         let agent = &mut out[place];
-        let size = session.document().lines()[e.line as usize].len() as u64 + 1;
+        let size = session.document().lines()[e.line].len() as u64 + 1;
         agent.bytes = Some(agent.bytes.unwrap_or(0) + size);
         if agent.description.is_empty()
             && let Some(text) = prompt_text(session, e)

@@ -61,7 +61,7 @@ impl Growth {
             ..Self::default()
         };
         let mut out: Vec<Self> = (0..=turns.len() as u32).map(grown).collect();
-        for (i, tag) in heads.iter().enumerate() {
+        for (i, tag) in session.numbers().zip(heads) {
             if let Some(turn) = turns.of(session.graph(), i) {
                 let growth = &mut out[turn as usize];
                 growth.window_tokens = ledger.window(i).or(growth.window_tokens);
@@ -84,7 +84,7 @@ impl TurnStats {
             })
             .collect();
         let words = |turn: &Turn| {
-            let prompt = &entries[turn.prompt as usize];
+            let prompt = &entries[turn.prompt];
             prompt_text(session, prompt)
                 .or_else(|| session.string(prompt, &["attachment", "prompt"]))
                 .map(|w| prompt_as_typed(&w))
@@ -92,18 +92,18 @@ impl TurnStats {
         };
         let words: Vec<String> = turns.all().par_iter().map(words).collect();
         for (turn, words) in turns.iter().zip(words) {
-            let time = entries[turn.prompt as usize].time;
+            let time = entries[turn.prompt].time;
             let facts = &mut out[turn.number as usize];
             facts.time = Some(time).filter(|&t| t != i64::MIN);
             facts.prompt = words.into();
         }
-        for (i, e) in entries.iter().enumerate() {
+        for (i, e) in session.numbered() {
             let (Standing::Path(position) | Standing::Beside(position)) = graph.place(i) else {
                 continue;
             };
             let facts = &mut out[turns.at_position(position) as usize];
             facts.entries += 1;
-            facts.bytes += session.document().lines()[e.line as usize].len() as u64 + 1;
+            facts.bytes += session.document().lines()[e.line].len() as u64 + 1;
             facts.weight += ledger.weight(i);
             facts.shown |= position >= graph.window_start();
             facts.compacted |= e.is_boundary();
@@ -117,18 +117,16 @@ impl TurnStats {
         }
         for turn in turns.iter() {
             let path = &graph.path()[turn.path.0 as usize..turn.path.1 as usize];
-            let answered = path
-                .iter()
-                .any(|&i| entries[i as usize].kind == Kind::Assistant);
+            let answered = path.iter().any(|&i| entries[i].kind == Kind::Assistant);
             let last = turn.number as usize == turns.len();
             let ended = path
                 .iter()
                 .rev()
-                .map(|&i| &entries[i as usize])
+                .map(|&i| &entries[i])
                 .find(|e| e.is_message());
             let awaits = last
                 && ended.is_some_and(|e| e.kind == Kind::User && e.prompt != PromptKind::Machine);
-            let queued = entries[turn.prompt as usize].subtype == Subtype::QueuedCommand;
+            let queued = entries[turn.prompt].subtype == Subtype::QueuedCommand;
             let facts = &mut out[turn.number as usize];
             facts.unfinished |= awaits || !answered && !facts.interrupted && !queued;
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::json::{Edit, apply_edits, begins_with_text, encode, lookup};
 
 use super::weight::{Weight, block_weight, media_block};
-use crate::transcript::{AttachedMedia, Block, BlockKind, Id, NO_CALL};
+use crate::transcript::{AttachedMedia, Block, BlockKind, EntryIx, Id, NO_CALL};
 
 /// How the client wraps a reminder that it sends in a user message, as JSON text.
 const OPEN: &[u8] = br"<system-reminder>\n";
@@ -15,7 +15,7 @@ const CLOSE: &[u8] = br"\n</system-reminder>";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayloadBlock<'a> {
     /// The entry that it comes from; for joined reminders, the first of them.
-    pub entry: u32,
+    pub entry: EntryIx,
     /// What it is.
     pub kind: BlockKind,
     /// The call that it is or answers.
@@ -50,7 +50,7 @@ pub(crate) enum Form<'a> {
 
 impl<'a> PayloadBlock<'a> {
     /// A block of an entry, whose line this is.
-    pub(crate) fn block(entry: u32, block: &Block, line: &'a [u8]) -> Self {
+    pub(crate) fn block(entry: EntryIx, block: &Block, line: &'a [u8]) -> Self {
         Self {
             entry,
             kind: block.kind,
@@ -69,16 +69,16 @@ impl<'a> PayloadBlock<'a> {
     }
 
     /// The reminders that are joined to one text of an entry.
-    pub(crate) fn reminders(entry: u32, all: Vec<&'a [u8]>) -> Self {
+    pub(crate) fn reminders(entry: EntryIx, all: Vec<&'a [u8]>) -> Self {
         Self::text(entry, false, Form::Reminders(all))
     }
 
     /// A JSON string of an entry that is a text.
-    pub(crate) fn words(entry: u32, raw: &'a [u8]) -> Self {
+    pub(crate) fn words(entry: EntryIx, raw: &'a [u8]) -> Self {
         Self::text(entry, begins_with_text(raw), Form::Words(raw))
     }
 
-    fn text(entry: u32, wordy: bool, form: Form<'a>) -> Self {
+    fn text(entry: EntryIx, wordy: bool, form: Form<'a>) -> Self {
         Self {
             entry,
             kind: BlockKind::Text,
@@ -93,7 +93,7 @@ impl<'a> PayloadBlock<'a> {
     }
 
     /// A picture or document of an attachment.
-    pub(crate) fn attached(entry: u32, media: AttachedMedia<'a>) -> Self {
+    pub(crate) fn attached(entry: EntryIx, media: AttachedMedia<'a>) -> Self {
         let is_document = match media {
             AttachedMedia::Block(raw) => {
                 lookup(raw, &["type"]).is_some_and(|s| s.of(raw) == b"\"document\"")
@@ -188,7 +188,7 @@ impl<'a> PayloadBlock<'a> {
 
 /// Returns a result for a call that was never answered, as the client invents one. The client's own text is longer.
 pub(crate) fn made_up_result(
-    entry: u32,
+    entry: EntryIx,
     block: &Block,
     line: &[u8],
 ) -> Option<PayloadBlock<'static>> {

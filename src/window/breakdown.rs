@@ -15,7 +15,7 @@ use super::payload::each_message;
 use super::weight::Weight;
 use crate::session::Session;
 use crate::transcript::Role;
-use crate::transcript::{BlockKind, Entry, Kind, LineState, NO_CALL, PromptKind, Subtype};
+use crate::transcript::{BlockKind, Entry, EntryIx, Kind, LineState, NO_CALL, PromptKind, Subtype};
 
 /// A category of content, as `inspect` lists it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -89,7 +89,7 @@ impl Tools {
                 out.of_calls.push(None);
                 continue;
             };
-            let entry = &session.entries()[at.entry as usize];
+            let entry = session.entry(at.entry);
             let block = session.block(at.block);
             let number = numbers.entry(session.tool_json(entry, block));
             let number = *number.or_insert_with(|| {
@@ -177,8 +177,8 @@ impl WindowBreakdown {
         };
         each_message(session, None, |message| {
             for block in &message.blocks {
-                let e = &session.entries()[block.entry as usize];
-                if block.kind.is_thinking() && dropped.is_dropped(session, block.entry as usize) {
+                let e = session.entry(block.entry);
+                if block.kind.is_thinking() && dropped.is_dropped(session, block.entry) {
                     continue;
                 }
                 let part = if message.role == Role::System {
@@ -237,7 +237,7 @@ pub fn file_parts(session: &Session, tools: &Tools) -> Vec<(Category, u64)> {
         .fold(Sums::<u64>::default, |mut sums, i| {
             let mut rest = lines[i].raw_len();
             if let LineState::Entry(number) = session.lines()[i] {
-                let e = &session.entries()[number as usize];
+                let e = session.entry(number);
                 entry_parts(session, e, tools, &mut |part, bytes| {
                     rest -= bytes;
                     sums.add(part, bytes);
@@ -321,7 +321,7 @@ const STRETCH: usize = 1 << 12;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Large {
     /// The entry.
-    pub entry: u32,
+    pub entry: EntryIx,
     /// Its turn, if it is on the live path; 0 before the first prompt.
     pub turn: Option<u32>,
     /// The category of most of its bytes.
@@ -341,9 +341,9 @@ pub fn largest(
     count: usize,
 ) -> Vec<Large> {
     let entries = session.entries();
-    let len = |i: u32| session.document().lines()[entries[i as usize].line as usize].len() as u64;
-    let rank = |i: &u32| (std::cmp::Reverse(len(*i)), *i);
-    let best = |mut order: Vec<u32>| {
+    let len = |i: EntryIx| session.document().lines()[entries[i].line].len() as u64;
+    let rank = |i: &EntryIx| (std::cmp::Reverse(len(*i)), *i);
+    let best = |mut order: Vec<EntryIx>| {
         if count < order.len() {
             order.select_nth_unstable_by_key(count, rank);
             order.truncate(count);
@@ -351,15 +351,16 @@ pub fn largest(
         order
     };
     // The largest entries of the session are among the largest of each part.
-    let stretches: Vec<Vec<u32>> = (0..entries.len() as u32)
+    let stretches: Vec<Vec<EntryIx>> = (0..entries.len())
         .into_par_iter()
+        .map(EntryIx::new)
         .chunks(STRETCH)
         .map(best)
         .collect();
     let mut order = best(stretches.concat());
     order.sort_by_key(rank);
-    let tell = |i: u32| {
-        let e = &entries[i as usize];
+    let tell = |i: EntryIx| {
+        let e = &entries[i];
         let mut parts: Vec<(Category, u64)> = Vec::new();
         entry_parts(session, e, tools, &mut |part, bytes| {
             parts.push((part.part(tools), bytes));
@@ -373,10 +374,10 @@ pub fn largest(
             .map_or(Category::Metadata, |m| m.0);
         Large {
             entry: i,
-            turn: session.turns().of(session.graph(), i as usize),
+            turn: session.turns().of(session.graph(), i),
             part,
             bytes: len(i),
-            tokens: calibration.tokens(ledger.shown(session, i as usize)) as u64,
+            tokens: calibration.tokens(ledger.shown(session, i)) as u64,
         }
     };
     order.into_iter().map(tell).collect()

@@ -6,10 +6,12 @@
 
 use super::entry_weights::{EntryWeights, entry_weight};
 use super::fit::Fit;
+use super::measure::Measure;
 use super::records::{Record, Records};
 use super::usage::recorded_window;
 use super::weight::{Weight, text_bytes_per_token};
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
 /// How many tokens the content of a session takes, by its own records.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,15 +39,18 @@ pub struct Calibration {
     all_records: Vec<Record>,
     /// The number of records before the last compaction.
     compacted: usize,
+    drops_thinking: bool,
 }
 
 /// A record that is larger than the context window, and what it should be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Overstated {
     /// An entry of the answer with the record.
-    pub entry: u32,
+    pub entry: EntryIx,
     /// The context window at its request, as it is now.
     pub window: u64,
+    /// The measure by which that was estimated.
+    pub(super) measure: Measure,
 }
 
 impl Calibration {
@@ -59,7 +64,7 @@ impl Calibration {
     pub fn recorded_at_a_glance(session: &Session) -> Option<u64> {
         let (entries, graph) = (session.entries(), session.graph());
         let path = &graph.path()[graph.window_start() as usize..];
-        let entry = |i: &u32| &entries[*i as usize];
+        let entry = |i: &EntryIx| &entries[*i];
         let boundary = path.first().filter(|i| entry(i).is_boundary()).copied();
         let (last, window) = path.iter().enumerate().rev().find_map(|(position, i)| {
             // A preserved message recorded the window before the compaction.
@@ -69,7 +74,7 @@ impl Calibration {
         })?;
         // The lines of an answer share its record, and none of them was shown at its request.
         let message = entry(&path[last]).message_id;
-        let of_it = |i: &&u32| entry(i).message_id == message;
+        let of_it = |i: &&EntryIx| entry(i).message_id == message;
         let lines = path[..=last].iter().rev().take_while(of_it).count();
         let since: Weight = path[last + 1 - lines.max(1)..]
             .iter()
@@ -98,6 +103,15 @@ impl Calibration {
             announced: records.announced,
             compacted: records.compacted,
             all_records: records.all,
+            drops_thinking: weights.dropped_thinking().drops(),
+        }
+    }
+
+    fn measure(&self) -> Measure {
+        Measure {
+            scale: self.measured.then_some(self.scale),
+            constant: self.constant,
+            drops_thinking: self.drops_thinking,
         }
     }
 
@@ -162,6 +176,7 @@ impl Calibration {
         (window <= last.tokens * CLEARLY).then_some(Overstated {
             entry: last.entry,
             window: window as u64,
+            measure: self.measure(),
         })
     }
 

@@ -1,8 +1,9 @@
 //! Thinking that leaves the context window when the next turn begins.
 
+use super::measure::Measure;
 use super::weight::Weight;
 use crate::session::{Session, Standing};
-use crate::transcript::{Id, Kind};
+use crate::transcript::{EntryIx, Id, Kind};
 
 /// The models for which the API drops the thinking of earlier turns, by how their names begin.
 /// Opus 4.5 and later, Sonnet 4.6 and Haiku 4.5 keep it.
@@ -22,22 +23,31 @@ impl DroppedThinking {
     /// Whether the model of the last answer, which clients resume with, may drop thinking.
     pub(crate) fn is_possible(session: &Session) -> bool {
         let (entries, heads) = (session.entries(), session.heads());
-        let answered = |&&i: &&u32| {
-            let head = heads[i as usize];
+        let answered = |&&i: &&EntryIx| {
+            let head = heads[i];
             head.kind == Kind::Assistant && !head.flags.synthetic()
         };
         let last = session.graph().path().iter().rev().find(answered);
         let model = last.and_then(|&i| {
-            let e = &entries[i as usize];
+            let e = &entries[i];
             e.model(session.text(e))
         });
         model.is_some_and(|m| DROPPING.iter().any(|d| m.starts_with(d)))
     }
 
-    /// Decides by the model, unless the session's records show that the thinking was kept. `weigh`
-    /// returns the weight and the record of an entry.
-    pub(crate) fn of(session: &Session, weigh: impl Fn(usize) -> (Weight, Option<u64>)) -> Self {
-        let drops = Self::is_possible(session) && !keeps_thinking(session, weigh);
+    /// Decides by the model, unless the session's records show that the thinking was kept, or did so before content was
+    /// removed. `weigh` returns the weight and the record of an entry.
+    pub(crate) fn of(session: &Session, weigh: impl Fn(EntryIx) -> (Weight, Option<u64>)) -> Self {
+        let path = session.graph().path().iter().rev();
+        let kept = || {
+            let mut kept = path.map(|&i| session.entry(i));
+            kept.find_map(|e| Measure::kept_with(session, e))
+        };
+        let drops = Self::is_possible(session)
+            && match kept() {
+                Some(measure) => measure.drops_thinking,
+                None => !keeps_thinking(session, weigh),
+            };
         Self {
             before: drops.then(|| session.turns().begin(session.turns().len() as u32)),
         }
@@ -49,7 +59,7 @@ impl DroppedThinking {
     }
 
     /// Whether the thinking of an entry is no longer shown.
-    pub(crate) fn is_dropped(self, session: &Session, entry: usize) -> bool {
+    pub(crate) fn is_dropped(self, session: &Session, entry: EntryIx) -> bool {
         match (self.before, session.graph().place(entry)) {
             (Some(before), Standing::Path(p) | Standing::Beside(p)) => p < before,
             _ => false,
@@ -58,7 +68,7 @@ impl DroppedThinking {
 }
 
 /// Whether the records at the beginning of turns did not fall by the thinking of the turns before.
-fn keeps_thinking(session: &Session, weigh: impl Fn(usize) -> (Weight, Option<u64>)) -> bool {
+fn keeps_thinking(session: &Session, weigh: impl Fn(EntryIx) -> (Weight, Option<u64>)) -> bool {
     let turns = session.turns();
     // Since the last record: its tokens and turn, and the weight that was added.
     let mut last: Option<(f64, u32)> = None;
@@ -67,13 +77,13 @@ fn keeps_thinking(session: &Session, weigh: impl Fn(usize) -> (Weight, Option<u6
     let (mut fallen, mut droppable) = (0.0, 0.0);
     let mut last_message = Id::NONE;
     for (position, &i) in session.graph().path().iter().enumerate() {
-        if session.heads()[i as usize].is_boundary() {
+        if session.heads()[i].is_boundary() {
             (last, added, thinking_of_turn) = (None, 0.0, 0.0);
             continue;
         }
-        let (weight, record) = weigh(i as usize);
+        let (weight, record) = weigh(i);
         let turn = turns.at_position(position as u32);
-        let message = session.entries()[i as usize].message_id;
+        let message = session.entry(i).message_id;
         let repeated = message.is_some() && message == last_message;
         last_message = message;
         if let Some(tokens) = record.filter(|_| !repeated) {

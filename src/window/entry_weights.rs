@@ -7,7 +7,7 @@ use super::usage::recorded_window;
 use super::weight::{Weight, weigh};
 use crate::document::{LineMap, LineSource};
 use crate::session::{Session, Standing};
-use crate::transcript::{Entry, Kind};
+use crate::transcript::{Entry, EntryColumn, EntryIx, Kind};
 
 /// The weight of one entry. There is one for every line, so it is kept small.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -49,7 +49,7 @@ impl EntryWeight {
 /// new lines are read.
 #[derive(Debug, Clone)]
 pub struct EntryWeights {
-    weights: Vec<EntryWeight>,
+    weights: EntryColumn<EntryWeight>,
     dropped_thinking: DroppedThinking,
 }
 
@@ -59,15 +59,16 @@ impl EntryWeights {
         let entries = (0..session.entries().len())
             .into_par_iter()
             .with_min_len(64);
-        Self::new(session, entries.map(|i| weight_at(session, i)).collect())
+        let weights = entries.map(|i| weight_at(session, EntryIx::new(i)));
+        Self::new(session, weights.collect())
     }
 
     /// Weighs a session that was derived from another, which has these weights.
     #[must_use]
     pub fn derived(&self, from: &Session, to: &Session, lines: &LineMap) -> Self {
-        let weights = to.entries().iter().enumerate().map(|(i, e)| {
-            let known = match lines.sources()[e.line as usize] {
-                LineSource::Kept(old) => from.lines()[old as usize].entry(),
+        let weights = to.numbered().map(|(i, e)| {
+            let known = match lines.sources()[e.line] {
+                LineSource::Kept(old) => from.lines()[old].entry(),
                 LineSource::Edited(_) | LineSource::Inserted => None,
             };
             match known.filter(|&old| is_weighed(from, old)) {
@@ -80,16 +81,16 @@ impl EntryWeights {
 
     fn new(session: &Session, weights: Vec<EntryWeight>) -> Self {
         let mut out = Self {
-            weights,
+            weights: EntryColumn::new(weights),
             dropped_thinking: DroppedThinking::default(),
         };
-        let weigh = |i: usize| (out.weight(i), out.window(i));
+        let weigh = |i: EntryIx| (out.weight(i), out.window(i));
         out.dropped_thinking = DroppedThinking::of(session, weigh);
         out
     }
 
     /// The weight of an entry in the context window as it is: nothing if it is not shown.
-    pub fn shown(&self, session: &Session, entry: usize) -> Weight {
+    pub fn shown(&self, session: &Session, entry: EntryIx) -> Weight {
         let graph = session.graph();
         let is_shown = match graph.place(entry) {
             Standing::Path(p) => p >= graph.window_start(),
@@ -107,18 +108,18 @@ impl EntryWeights {
     }
 
     /// Whether the client sends an entry anew once it is no longer shown.
-    pub fn is_told_again(&self, entry: usize) -> bool {
+    pub fn is_told_again(&self, entry: EntryIx) -> bool {
         self.weights[entry].announced
     }
 
     /// The context window at the request that an entry answers, if it has a record.
-    pub fn window(&self, entry: usize) -> Option<u64> {
+    pub fn window(&self, entry: EntryIx) -> Option<u64> {
         let window = self.weights[entry].window;
         (window > 0).then(|| u64::from(window))
     }
 
     /// The weight of an entry where it is shown.
-    pub fn weight(&self, entry: usize) -> Weight {
+    pub fn weight(&self, entry: EntryIx) -> Weight {
         self.weights[entry].weight()
     }
 
@@ -133,16 +134,16 @@ pub(crate) fn entry_weight(session: &Session, e: &Entry) -> Weight {
     weigh(|| session.text(e), session.blocks(e), e)
 }
 
-fn weight_at(session: &Session, entry: usize) -> EntryWeight {
+fn weight_at(session: &Session, entry: EntryIx) -> EntryWeight {
     if is_weighed(session, entry) {
-        EntryWeight::of(session, &session.entries()[entry])
+        EntryWeight::of(session, session.entry(entry))
     } else {
         EntryWeight::default()
     }
 }
 
 /// Whether an entry may have been shown.
-fn is_weighed(session: &Session, entry: usize) -> bool {
+fn is_weighed(session: &Session, entry: EntryIx) -> bool {
     matches!(
         session.graph().place(entry),
         Standing::Path(_) | Standing::Beside(_)

@@ -1,9 +1,7 @@
 //! Fits the weights of a session to its records: a scale for its content, and a constant part.
 
+use super::measure::{Measure, PLAUSIBLE};
 use super::records::{Record, Records};
-
-/// Scales that content can have; a fit outside of them has measured something else.
-const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=2.5;
 
 /// Below this part of the record before it, a record has fallen: content was cleared.
 const FALLEN: f64 = 0.95;
@@ -24,6 +22,35 @@ impl Fit {
     /// Fits a session's records. Those since the last compaction fit best; if there are too few, those
     /// before it are used.
     pub(super) fn of(records: &Records) -> Self {
+        let mut kept = records.all.iter().enumerate().rev();
+        match kept.find_map(|(at, r)| Some((at, r.measure?))) {
+            Some((at, kept)) => Self::since(records, at, kept),
+            None => Self::measured(records),
+        }
+    }
+
+    /// Fits the records after one that was lowered. Those up to it are of content that was removed, so a measure that is
+    /// kept counts more than they do.
+    fn since(records: &Records, at: usize, kept: Measure) -> Self {
+        let later = &records.all[at + 1..];
+        let recent = &records.all[records.compacted.max(at + 1)..];
+        let current = unbroken(recent);
+        let scale = scale_of_steps(recent).or_else(|| scale_of_steps(later));
+        let measured = scale.or(kept.scale);
+        let scale = measured.unwrap_or(1.0);
+        Self {
+            scale,
+            constant: if current.is_empty() {
+                kept.constant
+            } else {
+                mean_constant(current, scale)
+            },
+            measured: measured.is_some(),
+            records: current.len(),
+        }
+    }
+
+    fn measured(records: &Records) -> Self {
         let recent = records.recent();
         let current = unbroken(recent);
         let scale = scale_of_steps(recent).or_else(|| scale_of_steps(&records.all));

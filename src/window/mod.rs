@@ -7,6 +7,7 @@ mod dropped_thinking;
 mod entry_weights;
 mod fit;
 mod image;
+mod measure;
 mod payload;
 mod records;
 mod shown_order;

@@ -1,4 +1,4 @@
-//! What the model would be shown if the session went on.
+//! Builds the messages that the model would be shown if the session was resumed.
 
 use rustc_hash::FxHashSet;
 
@@ -8,19 +8,19 @@ use super::block::{PayloadBlock, made_up_result};
 use super::shown_order::shown_order;
 use crate::session::{Calls, Session};
 use crate::transcript::Role;
-use crate::transcript::{Block, BlockKind, Entry, Kind, Subtype, attached};
+use crate::transcript::{Block, BlockIx, BlockKind, Entry, EntryIx, Kind, Subtype, attached};
 
 /// One message of the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Who speaks.
+    /// Whose message it is.
     pub role: Role,
-    /// What is said.
+    /// Its content.
     pub blocks: Vec<PayloadBlock<'a>>,
 }
 
 impl Message<'_> {
-    /// The message as JSON, its blocks as the file spells them.
+    /// Returns the message as JSON. Its blocks are spelt as in the file.
     pub fn json(&self) -> Vec<u8> {
         let mut out = format!(r#"{{"role":"{}","content":["#, self.role.name()).into_bytes();
         for (i, block) in self.blocks.iter().enumerate() {
@@ -34,18 +34,18 @@ impl Message<'_> {
     }
 }
 
-/// The messages that the newest client makes of a session on resume; with `upto`, of the session as
-/// it was at the end of that turn.
+/// Returns the messages that the newest client makes of a session when it resumes it, from the last compaction of the live
+/// path on. With `upto`, returns those of the session as it was at the end of that turn.
 ///
-/// From the last compaction of the path on. What the client adds for the prompt that comes next is not
-/// part of it.
+/// What the client adds together with the next prompt is not included.
 pub fn payload(session: &Session, upto: Option<u32>) -> Vec<Message<'_>> {
     let mut messages = Vec::new();
     each_message(session, upto, |message| messages.push(message));
     messages
 }
 
-/// The same, one message after the other: of a long session they would take as much memory as all that is known of it.
+/// Does the same as [`payload`], but hands over one message at a time: all messages of a long session would take as much
+/// memory as its index.
 pub(crate) fn each_message<'a>(
     session: &'a Session,
     upto: Option<u32>,
@@ -57,7 +57,7 @@ pub(crate) fn each_message<'a>(
     out.end();
 }
 
-/// Messages on their way out. What follows may become part of the last one.
+/// Hands messages over, one step late: the last one is held back, because what follows may become part of it.
 struct Messages<'a, F> {
     last: Option<Message<'a>>,
     tell: F,
@@ -75,23 +75,23 @@ impl<'a, F: FnMut(Message<'a>)> Messages<'a, F> {
     }
 }
 
-/// Turns rows into messages.
+/// Makes messages of entries, which are called rows here: they are in the order in which the client shows them.
 struct Assembly<'a, 'r> {
     session: &'a Session,
-    rows: &'r [u32],
+    rows: &'r [EntryIx],
     firsts: Firsts,
-    /// The model in use, as JSON: thinking of another one's is left out.
+    /// The model in use, as JSON. Thinking of other models is left out.
     model: Option<&'a [u8]>,
-    /// Whether it is known that all answers are of this model.
+    /// Whether all answers are known to be of this model.
     one_model: bool,
-    /// Whether clients send attachments to this model as messages of the system.
+    /// Whether clients send attachments to this model as system messages.
     has_system_messages: bool,
-    /// Calls at the very end whose results the client makes up.
-    open_end: FxHashSet<u32>,
+    /// Calls at the very end, for which the client invents results.
+    open_end: FxHashSet<EntryIx>,
 }
 
-/// Models to which 2.1.325 sends attachments as reminders in the user's name, by how their names begin;
-/// to others it sends them as messages of the system, after the prompt.
+/// The beginnings of the names of models to which 2.1.325 sends attachments as reminders in user messages. To other models
+/// it sends them as system messages after the prompt.
 const WITHOUT_SYSTEM_MESSAGES: [&[u8]; 6] = [
     b"\"claude-opus-4-5",
     b"\"claude-opus-4-6",
@@ -108,8 +108,8 @@ fn takes_system_messages(model: &[u8]) -> bool {
 
 /// The first block among the rows that makes each call, and the first that answers it.
 struct Firsts {
-    /// By the call's number; the last is of blocks without an id.
-    blocks: Vec<(Option<u32>, Option<u32>)>,
+    /// By the number of the call; the last element is for blocks without an id.
+    blocks: Vec<(Option<BlockIx>, Option<BlockIx>)>,
 }
 
 impl Firsts {
@@ -123,36 +123,36 @@ impl Firsts {
         (block.call as usize).min(self.blocks.len() - 1)
     }
 
-    fn of(&mut self, block: &Block) -> &mut (Option<u32>, Option<u32>) {
+    fn of(&mut self, block: &Block) -> &mut (Option<BlockIx>, Option<BlockIx>) {
         let place = self.place(block);
         &mut self.blocks[place]
     }
 
-    fn call(&self, block: &Block) -> Option<u32> {
+    fn call(&self, block: &Block) -> Option<BlockIx> {
         self.blocks[self.place(block)].0
     }
 
-    fn result(&self, block: &Block) -> Option<u32> {
+    fn result(&self, block: &Block) -> Option<BlockIx> {
         self.blocks[self.place(block)].1
     }
 }
 
-/// What gathers between two answers of the model's.
+/// What is collected between two answers of the model, and becomes one user message.
 #[derive(Default)]
 struct UserTurn<'a> {
     results: Vec<Vec<PayloadBlock<'a>>>,
     reminders: Vec<Vec<PayloadBlock<'a>>>,
     texts: Vec<Vec<PayloadBlock<'a>>>,
-    system: Vec<(u32, &'a [u8])>,
+    system: Vec<(EntryIx, &'a [u8])>,
 }
 
 impl<'a, 'r> Assembly<'a, 'r> {
-    fn new(session: &'a Session, rows: &'r [u32]) -> Self {
+    fn new(session: &'a Session, rows: &'r [EntryIx]) -> Self {
         let entries = session.entries();
         let mut firsts = Firsts::new(session.calls());
         for &row in rows {
-            let e = &entries[row as usize];
-            for number in e.blocks.0..e.blocks.1 {
+            let e = &entries[row];
+            for number in e.blocks.numbers() {
                 let block = session.block(number);
                 match block.kind {
                     BlockKind::ToolUse if e.kind == Kind::Assistant => {
@@ -168,16 +168,16 @@ impl<'a, 'r> Assembly<'a, 'r> {
         let model = rows
             .iter()
             .rev()
-            .map(|&r| &entries[r as usize])
+            .map(|&r| &entries[r])
             .find(|e| e.kind == Kind::Assistant && !e.flags.synthetic());
         let model = model.and_then(|e| e.model(session.text(e)));
-        let last = rows.iter().rposition(|&r| entries[r as usize].is_message());
-        let open_end = match last.map(|l| &entries[rows[l] as usize]) {
+        let last = rows.iter().rposition(|&r| entries[r].is_message());
+        let open_end = match last.map(|l| &entries[rows[l]]) {
             Some(e) if e.kind == Kind::Assistant => {
                 // The lines of one answer follow each other.
                 let last = last.unwrap_or(0);
                 let above = rows[..last].iter().rev().copied().take_while(|&r| {
-                    e.message_id.is_some() && entries[r as usize].message_id == e.message_id
+                    e.message_id.is_some() && entries[r].message_id == e.message_id
                 });
                 above.chain([rows[last]]).collect()
             }
@@ -200,7 +200,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
         let mut at = 0;
         while at < self.rows.len() {
             let row = self.rows[at];
-            let e = &entries[row as usize];
+            let e = &entries[row];
             if e.kind != Kind::Assistant {
                 self.take(row, e, &mut user);
                 at += 1;
@@ -209,7 +209,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             let mut end = at + 1;
             while end < self.rows.len()
                 && e.message_id.is_some()
-                && entries[self.rows[end] as usize].message_id == e.message_id
+                && entries[self.rows[end]].message_id == e.message_id
             {
                 end += 1;
             }
@@ -229,12 +229,12 @@ impl<'a, 'r> Assembly<'a, 'r> {
         user.close(out);
     }
 
-    /// The blocks of one answer, and the results that the client makes up for its calls.
-    fn answer(&self, lines: &[u32]) -> (Vec<PayloadBlock<'a>>, Vec<PayloadBlock<'a>>) {
+    /// Returns the blocks of one answer, and the results that the client invents for its calls.
+    fn answer(&self, lines: &[EntryIx]) -> (Vec<PayloadBlock<'a>>, Vec<PayloadBlock<'a>>) {
         let session = self.session;
         let (mut blocks, mut made_up) = (Vec::new(), Vec::new());
         for &row in lines {
-            let e = &session.entries()[row as usize];
+            let e = session.entry(row);
             if e.flags.api_error() {
                 continue;
             }
@@ -243,9 +243,9 @@ impl<'a, 'r> Assembly<'a, 'r> {
                 blocks.push(PayloadBlock::words(row, e.content.of(text)));
                 continue;
             }
-            let numbers = e.blocks.0..e.blocks.1;
-            let is_call = |n: &u32| session.block(*n).kind == BlockKind::ToolUse;
-            let answered = |n: u32| self.firsts.result(session.block(n)).is_some();
+            let numbers = e.blocks.numbers();
+            let is_call = |n: &BlockIx| session.block(*n).kind == BlockKind::ToolUse;
+            let answered = |n: BlockIx| self.firsts.result(session.block(n)).is_some();
             let unanswered = numbers.clone().filter(is_call).all(|n| !answered(n))
                 && numbers.clone().any(|n| is_call(&n));
             if unanswered && !self.open_end.contains(&row) {
@@ -279,8 +279,8 @@ impl<'a, 'r> Assembly<'a, 'r> {
         (blocks, made_up)
     }
 
-    /// Adds what a row that is not the model's says.
-    fn take(&self, row: u32, e: &Entry, user: &mut UserTurn<'a>) {
+    /// Adds the content of a row that is not an answer.
+    fn take(&self, row: EntryIx, e: &Entry, user: &mut UserTurn<'a>) {
         let text = self.session.text(e);
         match e.kind {
             Kind::User if e.flags.string_content() => {
@@ -290,7 +290,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
             Kind::User => {
                 let mut blocks = Vec::new();
                 let mut answers = false;
-                for n in e.blocks.0..e.blocks.1 {
+                for n in e.blocks.numbers() {
                     let block = self.session.block(n);
                     if block.kind == BlockKind::ToolResult {
                         if self.firsts.result(block) != Some(n) || self.firsts.call(block).is_none()
@@ -338,8 +338,7 @@ impl<'a, 'r> Assembly<'a, 'r> {
 }
 
 impl<'a> UserTurn<'a> {
-    /// Ends the message: results come first, then reminders, then words; what the system says follows
-    /// as a message of its own.
+    /// Ends the user message: results come first, then reminders, then text. System messages follow it.
     fn close(self, out: &mut Messages<'a, impl FnMut(Message<'a>)>) {
         let mut parts: Vec<Vec<PayloadBlock<'a>>> = self
             .results

@@ -3,15 +3,16 @@
 use rustc_hash::FxHashMap;
 
 use super::entry_weights::EntryWeights;
+use super::measure::Measure;
 use super::weight::Weight;
 use crate::session::{Session, Standing};
-use crate::transcript::{Id, Kind, Subtype};
+use crate::transcript::{EntryIx, Id, Kind, Subtype};
 
 /// The context window at one request: the content that was shown, and the tokens that it took.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Record {
     /// The answer's first entry on the path.
-    pub(crate) entry: u32,
+    pub(crate) entry: EntryIx,
     /// The answer.
     message: Id,
     /// The weight of what the session shows at that request.
@@ -20,6 +21,8 @@ pub(crate) struct Record {
     pub(crate) tokens: f64,
     /// The number of compactions before it, those of results alone included.
     pub(crate) segment: u32,
+    /// The measure that is kept beside it, if it was lowered.
+    pub(crate) measure: Option<Measure>,
 }
 
 impl Record {
@@ -49,11 +52,11 @@ impl Records {
         let drops_thinking = weights.dropped_thinking().drops();
         let turns = session.turns();
         let mut out = Self::default();
-        let (mut segment, mut boundary, mut turn) = (0, 0, 0);
+        let (mut segment, mut boundary, mut turn) = (0, EntryIx::default(), 0);
         let mut last_message = Id::NONE;
         for (position, &i) in session.graph().path().iter().enumerate() {
             let position = position as u32;
-            let (head, weight) = (heads[i as usize], weights.weight(i as usize));
+            let (head, weight) = (heads[i], weights.weight(i));
             if head.is_boundary() {
                 boundary = i;
                 out.shown = Weight::default();
@@ -71,14 +74,14 @@ impl Records {
                 out.shown.thinking = 0.0;
             }
             if head.kind == Kind::Assistant {
-                let e = &entries[i as usize];
+                let e = &entries[i];
                 // The lines of one message all repeat its usage; the first stands for the request.
                 let repeated = e.message_id.is_some() && e.message_id == last_message;
                 // A preserved message recorded the window before the compaction.
                 let preserved = i < boundary;
                 if !repeated
                     && !preserved
-                    && let Some(tokens) = weights.window(i as usize)
+                    && let Some(tokens) = weights.window(i)
                 {
                     out.all.push(Record {
                         entry: i,
@@ -86,6 +89,7 @@ impl Records {
                         shown: out.shown,
                         tokens: tokens as f64,
                         segment,
+                        measure: Measure::kept_with(session, e),
                     });
                 }
                 last_message = e.message_id;
@@ -94,7 +98,7 @@ impl Records {
             if let Some(&beside) = beside.get(&position) {
                 out.shown += beside;
             }
-            if head.kind == Kind::Attachment && weights.is_told_again(i as usize) {
+            if head.kind == Kind::Attachment && weights.is_told_again(i) {
                 out.announced += weight;
             }
         }
@@ -110,7 +114,7 @@ impl Records {
 /// The weight of the messages beside each position of the path; most sessions have few.
 fn weights_beside(session: &Session, weights: &EntryWeights) -> FxHashMap<u32, Weight> {
     let mut beside: FxHashMap<u32, Weight> = FxHashMap::default();
-    for (i, head) in session.heads().iter().enumerate() {
+    for (i, head) in session.numbers().zip(session.heads()) {
         if let Standing::Beside(p) = session.graph().place(i)
             && head.is_message()
         {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents;
 use crate::client;
+use crate::joins;
 use crate::record::{self, LIMIT, Recording};
 use crate::scenarios::{How, Scenario};
 use crate::script::{Turn, text, turn};
@@ -27,6 +28,8 @@ pub(crate) struct Case {
     pub(crate) prompts: Vec<String>,
     /// How many of them lie before the last compaction.
     pub(crate) compacted: usize,
+    /// How many of them a summary hides or keeps; between those that it keeps nothing can be inserted.
+    pub(crate) summarized: usize,
     /// Calls of each message that has any, with their tools' names.
     pub(crate) calls: Vec<Vec<(String, String)>>,
     /// Those that the model should be shown, by turn.
@@ -74,6 +77,7 @@ impl Case {
             by: by.to_owned(),
             prompts: Vec::new(),
             compacted: 0,
+            summarized: 0,
             calls: Vec::new(),
             live: Vec::new(),
             awaited: Vec::new(),
@@ -103,7 +107,19 @@ impl Case {
                 self.live.retain(|(turn, _)| *turn <= at + 1);
                 self.live_words.retain(|(turn, _)| *turn <= at + 1);
             }
-            for turn in step.turns {
+            if let How::MadeUp { hides, .. } = step.how {
+                if hides > 0 {
+                    (self.compacted, self.summarized) = (hides, self.prompts.len());
+                }
+                self.live.retain(|(turn, _)| *turn > hides);
+                self.live_words.retain(|(turn, _)| *turn > hides);
+            }
+            let mut turns = step.turns;
+            if let How::Queued(_) = step.how {
+                // Some clients hand it to the model and write nothing of it down.
+                turns.retain(|turn| joins::mentions(&self.recording, &turn.prompt));
+            }
+            for turn in turns {
                 if turn.prompt == "/compact" {
                     self.compacted = self.prompts.len();
                     self.live.clear();

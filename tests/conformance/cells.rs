@@ -97,7 +97,10 @@ fn attempt(
     }
     if travels::is_travel(operation.name) {
         let work = travels::make(case, operation.name)?;
-        let seen = case.look(&session, &work)?;
+        let mut seen = case.look(&session, &work)?;
+        if operation.name == "move-from-windows" {
+            travels::without_windows(&mut seen.shown)?;
+        }
         if show {
             print(&seen);
         }
@@ -297,11 +300,16 @@ fn compare(case: &Case, operation: &Operation, mut seen: Seen) -> Result<()> {
         "graft-again" | "graft-at" => joins::unify(case, &mut seen.shown)?,
         "uncompact" => {
             joins::without_answer(case, &mut seen.shown)?;
+            let back = may_come_back(case, operation.name);
+            seen.shown
+                .retain(|s| s.call().is_none_or(|id| !back.contains(&id)));
             forget_untold(case, &expected, &mut seen.shown);
         }
         "restore-branch" => seen.shown.truncate(expected.len()),
         "drop-tools-stub" => expect::notes(&mut seen.shown),
-        "compact" | "compact-drop-history" => expect::summaries(&mut seen.shown),
+        "compact" | "compact-drop-history" | "compact-in-turn" => {
+            expect::summaries(&mut seen.shown);
+        }
         "payload" => expected.retain(|s| !case.is_awaited(s) || seen.shown.contains(s)),
         "truncate-early" => forget_untold(case, &expected, &mut seen.shown),
         name if name.starts_with("drop-tools") || name == "run" => {

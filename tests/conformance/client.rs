@@ -13,7 +13,8 @@ use crate::process;
 
 /// Versions of the matrix, oldest first. A new one is one line.
 pub(crate) const VERSIONS: &[&str] = &[
-    "2.0.36", "2.0.42", "2.0.76", "2.1.9", "2.1.45", "2.1.71", "2.1.156", "2.1.260", "2.1.325",
+    "2.0.36", "2.0.42", "2.0.76", "2.1.1", "2.1.9", "2.1.45", "2.1.71", "2.1.97", "2.1.156",
+    "2.1.260", "2.1.325",
 ];
 
 /// Orders versions by number.

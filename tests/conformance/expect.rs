@@ -146,11 +146,36 @@ pub(crate) fn compacted(case: &Case) -> Result<Vec<PayloadBlock>> {
     let from = case
         .turn_at(shown, case.prompts.len())
         .context("the last turn is not shown")?;
-    let summary = PayloadBlock {
+    Ok([&[summary()], &shown[from..]].concat())
+}
+
+/// The summary, the answer after the last results, and what follows it.
+pub(crate) fn compacted_in_turn(case: &Case) -> Result<Vec<PayloadBlock>> {
+    let shown = &case.untouched.shown;
+    let from = last_step(shown).context("no step is shown")?;
+    Ok([&[summary()], &shown[from..]].concat())
+}
+
+/// Where the answer begins that follows the last results.
+pub(crate) fn last_step(shown: &[PayloadBlock]) -> Option<usize> {
+    let shown = &shown[..Case::probe_at(shown)];
+    let results = shown.iter().rposition(|s| s.is("tool_result"))?;
+    let answer = shown[results..]
+        .iter()
+        .position(|s| s.role == "assistant")?;
+    let between = &shown[results + 1..results + answer];
+    // A prompt in between would begin another turn.
+    between
+        .iter()
+        .all(PayloadBlock::is_reminder)
+        .then_some(results + answer)
+}
+
+fn summary() -> PayloadBlock {
+    PayloadBlock {
         role: "user".to_owned(),
         block: json!({"type": "text", "text": SUMMARY}),
-    };
-    Ok([&[summary], &shown[from..]].concat())
+    }
 }
 
 /// Takes a summary in the program's or the client's words for the bare one.

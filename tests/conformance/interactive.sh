@@ -1,6 +1,6 @@
 #!/bin/sh
 # Types into a client in a terminal of its own, and prints what the screen showed on the way.
-# usage: interactive.sh record CLIENT SESSION, or interactive.sh rewind CLIENT TITLE
+# usage: interactive.sh record CLIENT SESSION, interactive.sh continue CLIENT, or interactive.sh rewind CLIENT TITLE
 mode=$1 client=$2 name=$3
 terminal() { tmux -S "$PWD/../terminal" -f /dev/null "$@"; }
 screen() { terminal capture-pane -p; }
@@ -52,6 +52,19 @@ record)
     see "Rewritten."
     settle
     ;;
+continue)
+    start --continue
+    see "ritten."
+    settle
+    say "what now?"
+    see "Noted."
+    settle
+    say /memory
+    see "emory"
+    settle
+    screen
+    press Escape
+    ;;
 rewind)
     start --resume
     see "$name"
@@ -67,3 +80,5 @@ rewind)
     ;;
 esac
 terminal kill-server
+# The client writes its last lines after its terminal is gone.
+sleep 2

@@ -33,6 +33,9 @@ pub(crate) struct Job {
     pub(crate) interrupts: bool,
     /// Prompts to be typed one after the other, each when the one before is answered.
     pub(crate) typed: Vec<String>,
+    /// The last of them is typed when this file appears, while the one before is answered.
+    #[serde(default)]
+    pub(crate) type_at: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

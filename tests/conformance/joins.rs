@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::cells::ccsurgery;
+use crate::expect;
 use crate::operations::SUMMARY;
+use crate::record::Recording;
 use crate::view::PayloadBlock;
 
 /// The text that the suite gives to `edit`.
@@ -31,7 +33,8 @@ pub(crate) fn prepare(
     };
     let extracted = |range: String| made(&["extract", "--turns", &range]);
     match (operation, turns(case)) {
-        ("graft", Some((first, last))) => {
+        ("graft", Some((_, last))) => {
+            let first = insertion(case).context("too few turns")?;
             let target = extracted(format!("{first}..{}", last - 1))?;
             args.extend(["--from".to_owned(), extracted(last.to_string())?]);
             Ok((args, target))
@@ -50,7 +53,7 @@ pub(crate) fn prepare(
 
 /// The first turns after a compaction and the last one, joined again.
 pub(crate) fn joined(case: &Case) -> Result<Vec<PayloadBlock>> {
-    let (first, _) = turns(case).context("too few turns")?;
+    let first = insertion(case).context("too few turns")?;
     let shown = &case.untouched.shown;
     let from = case
         .turn_at(shown, first)
@@ -72,11 +75,18 @@ pub(crate) fn repeated(case: &Case) -> Result<Vec<PayloadBlock>> {
     Ok([&shown[..at], &last_turn(case)?, &shown[at..]].concat())
 }
 
-/// The last turn a second time, after the first one.
+/// The turn after which a turn is inserted: the first one that is not before a compaction, nor kept by it.
+pub(crate) fn insertion(case: &Case) -> Option<usize> {
+    let (first, last) = turns(case)?;
+    let turn = first.max(case.summarized + 1);
+    (turn < last).then_some(turn)
+}
+
+/// The last turn a second time, after an earlier one.
 pub(crate) fn inserted(case: &Case) -> Result<Vec<PayloadBlock>> {
-    let (first, _) = turns(case).context("too few turns")?;
+    let turn = insertion(case).context("too few turns")?;
     let shown = &case.untouched.shown;
-    let at = case.turn_at(shown, first + 1);
+    let at = case.turn_at(shown, turn + 1);
     let at = at.context("the turn is not shown")?;
     Ok([&shown[..at], &last_turn(case)?, &shown[at..]].concat())
 }
@@ -125,13 +135,22 @@ pub(crate) fn unify(case: &Case, shown: &mut [PayloadBlock]) -> Result<()> {
 }
 
 /// The entries of the recorded transcript.
-fn entries(case: &Case) -> Option<Vec<Value>> {
-    let home = case.recording.pristine().join("home");
-    let path = case.recording.transcript();
-    let path = home.join(path.strip_prefix(case.recording.home()).ok()?);
+fn entries(recording: &Recording) -> Option<Vec<Value>> {
+    let home = recording.pristine().join("home");
+    let path = recording.transcript();
+    let path = home.join(path.strip_prefix(recording.home()).ok()?);
     let text = fs_err::read_to_string(path).ok()?;
     let entries = text.lines().filter_map(|l| serde_json::from_str(l).ok());
     Some(entries.collect())
+}
+
+/// Whether an entry of the conversation has this prompt, typed at rest or while the model worked.
+pub(crate) fn mentions(recording: &Recording, prompt: &str) -> bool {
+    let has = |e: &Value| {
+        let content = &e["message"]["content"];
+        e["attachment"]["prompt"] == prompt || content == prompt || content[0]["text"] == prompt
+    };
+    entries(recording).is_some_and(|entries| entries.iter().any(has))
 }
 
 /// The uuid of the last entry of a kind with this text.
@@ -140,9 +159,28 @@ fn id_of(case: &Case, kind: &str, text: &str) -> Option<String> {
         let content = &e["message"]["content"];
         e["type"] == kind && (content == text || content[0]["text"] == text)
     };
-    let entries = entries(case)?;
+    let entries = entries(&case.recording)?;
     let found = entries.iter().rev().find(has)?;
     Some(found["uuid"].as_str()?.to_owned())
+}
+
+/// The command line that compacts before the answer that follows the last results.
+pub(crate) fn compact_in_turn(case: &Case) -> Option<Vec<String>> {
+    let first = &case.untouched.shown[expect::last_step(&case.untouched.shown)?].block;
+    let is_it = |block: &Value| {
+        ["text", "thinking", "id", "data"]
+            .iter()
+            .any(|key| !first[*key].is_null() && first[*key] == block[*key])
+    };
+    let entries = entries(&case.recording)?;
+    let mut lines = entries.iter().rev().filter(|e| e["type"] == "assistant");
+    let found = lines.find(|e| {
+        let content = e["message"]["content"].as_array();
+        content.is_some_and(|content| content.first().is_some_and(is_it))
+    })?;
+    let id = found["uuid"].as_str()?;
+    let args = ["compact", "--before", id, "--summary", SUMMARY];
+    Some(args.map(str::to_owned).into())
 }
 
 /// The command line that edits the last prompt.

@@ -21,9 +21,6 @@ pub(crate) const TYPED: &str = "picker-and-rewind";
 /// Scenarios that old sessions are also resumed with in the newest client.
 const CARRIED: &[&str] = &["basic", "edits", "compacted"];
 
-/// A scenario for the newest client alone: older ones do not mark which prompts a person sent.
-const MARKED: &str = "pasted";
-
 /// Scenarios of the slice; with them every operation has an occasion.
 const SLICE: &[&str] = &["basic", "compacted", "big"];
 
@@ -111,7 +108,7 @@ fn all() -> Vec<Row> {
     let mut rows = Vec::new();
     for version in VERSIONS {
         for scenario in SCENARIOS {
-            if scenario.name == MARKED && *version != newest() {
+            if client::number(version) < client::number(scenario.since) {
                 continue;
             }
             let row = |by| Row {

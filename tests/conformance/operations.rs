@@ -102,6 +102,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         in_place: false,
     },
     Operation {
+        name: "move-from-windows",
+        args: |_| words(&["move"]),
+        expect: expect::same,
+        reminders: Reminders::Vary,
+        in_place: false,
+    },
+    Operation {
         name: "import",
         args: |_| words(&["import"]),
         expect: expect::same,
@@ -196,7 +203,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "graft",
-        args: |case| joins::turns(case).and_then(|_| words(&["graft"])),
+        args: |case| joins::insertion(case).and_then(|_| words(&["graft"])),
         expect: joins::joined,
         reminders: Reminders::Vary,
         in_place: false,
@@ -211,8 +218,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         name: "graft-at",
         args: |case| {
-            let (first, _) = joins::turns(case)?;
-            words(&["graft", "--at", &first.to_string()])
+            let turn = joins::insertion(case)?;
+            words(&["graft", "--at", &turn.to_string()])
         },
         expect: joins::inserted,
         reminders: Reminders::Vary,
@@ -284,6 +291,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             (case.prompts.len() > 1).then(|| words(&args))?
         },
         expect: expect::compacted,
+        reminders: Reminders::Vary,
+        in_place: true,
+    },
+    Operation {
+        name: "compact-in-turn",
+        args: joins::compact_in_turn,
+        expect: expect::compacted_in_turn,
         reminders: Reminders::Vary,
         in_place: true,
     },

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::client::{self, VERSIONS};
 use crate::folders;
 use crate::job::{End, Job};
-use crate::scenarios::{How, SUMMARY, Scenario, Step};
+use crate::scenarios::{How, MakeUp, SUMMARY, Scenario, Step};
 use crate::script::{Script, Turn};
 use crate::view::{self, PayloadBlock};
 
@@ -122,7 +122,7 @@ impl Recording {
         step: &Step,
         run: &str,
     ) -> Result<Job> {
-        let typed = matches!(step.how, How::Typed);
+        let typed = matches!(step.how, How::Typed | How::Queued(_));
         args.extend(["-p", "--dangerously-skip-permissions"].map(str::to_owned));
         if typed {
             let flags = [
@@ -161,6 +161,10 @@ impl Recording {
                 step.turns.iter().map(|t| t.prompt.clone()).collect()
             } else {
                 Vec::new()
+            },
+            type_at: match step.how {
+                How::Queued(file) => Some(work.join(file)),
+                _ => None,
             },
         })
     }
@@ -247,6 +251,10 @@ fn is_blurred(recording: &Recording) -> Result<bool> {
 fn hold(recording: &Recording, scenario: &Scenario) -> Result<()> {
     let work = recording.work();
     for (i, step) in scenario.steps(&work)?.iter().enumerate() {
+        if let How::MadeUp { make_up, .. } = step.how {
+            rewrite(&recording.transcript(), make_up)?;
+            continue;
+        }
         let mut args = if i == 0 {
             vec!["--session-id".to_owned(), recording.session.clone()]
         } else {
@@ -281,7 +289,7 @@ fn hold(recording: &Recording, scenario: &Scenario) -> Result<()> {
             (How::Killed(_), End::Killed)
                 | (How::Interrupted(_), End::Code(_))
                 | (
-                    How::Ask | How::Typed | How::Older | How::Rewound(_),
+                    How::Ask | How::Typed | How::Older | How::Rewound(_) | How::Queued(_),
                     End::Code(0)
                 )
         );
@@ -300,6 +308,16 @@ fn hold(recording: &Recording, scenario: &Scenario) -> Result<()> {
         recording.transcript().display()
     );
     Ok(())
+}
+
+/// Writes a transcript anew with other entries.
+fn rewrite(transcript: &Path, make_up: MakeUp) -> Result<()> {
+    let text = fs_err::read_to_string(transcript)?;
+    let entries: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+    let mut entries = entries?;
+    make_up(&mut entries)?;
+    let lines: Vec<String> = entries.iter().map(Value::to_string).collect();
+    Ok(fs_err::write(transcript, lines.join("\n") + "\n")?)
 }
 
 /// The last entry of the model's before the prompt that follows this one.

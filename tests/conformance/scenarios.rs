@@ -5,9 +5,11 @@ use std::path::Path;
 
 use anyhow::Result;
 use base64::Engine as _;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::client::VERSIONS;
 use crate::script::{Turn, bash, call, redacted, text, think, turn};
+use crate::{made_up, meanwhile};
 
 /// An eight by eight red dot.
 const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGOoV1DAihiGlgQA4qhIAekCwzsAAAAASUVORK5CYII=";
@@ -38,9 +40,20 @@ pub(crate) enum How {
     Typed,
     /// In the hands of the oldest client.
     Older,
+    /// Two prompts, of which the second is sent when this file appears in the work folder, while the model works.
+    Queued(&'static str),
+    /// No client: the suite writes into the transcript what clients have been seen to write.
+    MadeUp {
+        make_up: MakeUp,
+        /// How many of the first turns the model is no longer shown.
+        hides: usize,
+    },
 }
 
-fn step(how: How, turns: Vec<Turn>) -> Step {
+/// Changes the entries of a transcript.
+pub(crate) type MakeUp = fn(&mut Vec<Value>) -> Result<()>;
+
+pub(crate) fn step(how: How, turns: Vec<Turn>) -> Step {
     Step {
         how,
         turns,
@@ -48,12 +61,14 @@ fn step(how: How, turns: Vec<Turn>) -> Step {
     }
 }
 
-fn ask(turn: Turn) -> Step {
+pub(crate) fn ask(turn: Turn) -> Step {
     step(How::Ask, vec![turn])
 }
 
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
+    /// The oldest client that it is for.
+    pub(crate) since: &'static str,
     steps: fn(&Path) -> Vec<Step>,
 }
 
@@ -66,58 +81,93 @@ impl Scenario {
     }
 }
 
+const OLDEST: &str = VERSIONS[0];
+
 pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "basic",
+        since: OLDEST,
         steps: basic,
     },
     Scenario {
         name: "edits",
+        since: OLDEST,
         steps: edits,
     },
     Scenario {
         name: "big",
+        since: OLDEST,
         steps: big,
     },
     Scenario {
         name: "failing",
+        since: OLDEST,
         steps: failing,
     },
     Scenario {
         name: "compacted",
+        since: OLDEST,
         steps: compacted,
     },
     Scenario {
         name: "compacted-twice",
+        since: OLDEST,
         steps: compacted_twice,
     },
     Scenario {
         name: "killed",
+        since: OLDEST,
         steps: killed,
     },
     Scenario {
         name: "rewound",
+        since: OLDEST,
         steps: rewound,
     },
     Scenario {
         name: "subagent",
+        since: OLDEST,
         steps: subagent,
     },
     Scenario {
         name: "long",
+        since: OLDEST,
         steps: long,
     },
     Scenario {
         name: "crossed",
+        since: OLDEST,
         steps: crossed,
     },
     Scenario {
         name: "interrupted",
+        since: OLDEST,
         steps: interrupted,
     },
     Scenario {
         name: "pasted",
+        since: "2.1.325",
         steps: pasted,
+    },
+    Scenario {
+        name: "queued",
+        since: OLDEST,
+        steps: |_| meanwhile::queued(),
+    },
+    Scenario {
+        name: "notified",
+        since: "2.1.45",
+        steps: |_| meanwhile::notified(),
+    },
+    Scenario {
+        name: "up-to",
+        since: "2.1.97",
+        steps: |_| made_up::up_to(),
+    },
+    Scenario {
+        name: "twice",
+        since: OLDEST,
+        steps: |_| made_up::twice(),
     },
 ];
 
@@ -126,7 +176,7 @@ pub(crate) fn scenario(name: &str) -> Option<&'static Scenario> {
 }
 
 /// A turn with thinking, text, two parallel calls and an answer.
-fn question(n: usize) -> Turn {
+pub(crate) fn question(n: usize) -> Turn {
     let last = if n == 2 {
         redacted("a thought that is sealed")
     } else {
@@ -150,7 +200,7 @@ fn compact() -> Step {
     ask(turn("/compact", Vec::new()))
 }
 
-fn asked(numbers: RangeInclusive<usize>) -> Vec<Step> {
+pub(crate) fn asked(numbers: RangeInclusive<usize>) -> Vec<Step> {
     numbers.map(|n| ask(question(n))).collect()
 }
 
@@ -359,7 +409,7 @@ fn interrupted(_: &Path) -> Vec<Step> {
     steps
 }
 
-/// Prompts that look like texts of the client's own.
+/// Prompts that look like texts of the client's own; older clients do not mark which prompts a person sent.
 fn pasted(_: &Path) -> Vec<Step> {
     let quoted = |prompt: &str, n: usize| ask(turn(prompt, question(n).answers));
     vec![

@@ -98,14 +98,18 @@ fn read(case: &Case, session: &str) -> Result<Value> {
             String::from_utf8_lossy(&output.stderr)
         )
     })?;
-    plain(&mut said, session);
+    plain(&mut said, [session, &case.recording.session]);
     Ok(said)
 }
 
-/// Ids of the session inside its outputs' paths differ between an original and its copy.
-fn plain(said: &mut Value, session: &str) {
+/// Ids of the session inside its outputs' paths differ between an original and its copy; outputs in the folder for
+/// temporary files have the original's in both.
+fn plain(said: &mut Value, sessions: [&str; 2]) {
     for message in said["messages"].as_array_mut().into_iter().flatten() {
-        let text = message.to_string().replace(session, "SESSION");
+        let mut text = message.to_string();
+        for session in sessions {
+            text = text.replace(session, "SESSION");
+        }
         if let Ok(renamed) = serde_json::from_str(&text) {
             *message = renamed;
         }

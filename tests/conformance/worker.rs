@@ -125,7 +125,10 @@ fn wait(job: &Job, child: &mut Child, ends: Option<&Receiver<()>>) -> Result<End
             kill(child)?;
             return Ok(End::TimedOut);
         }
-        if ready && let Some(input) = &mut stdin {
+        let meanwhile = typed.len() == 1 && job.type_at.as_ref().is_some_and(|file| file.exists());
+        if (ready || meanwhile)
+            && let Some(input) = &mut stdin
+        {
             if let Some(prompt) = typed.next() {
                 let message = json!({"role": "user", "content": prompt});
                 writeln!(

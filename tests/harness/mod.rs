@@ -7,6 +7,7 @@
 )]
 
 mod run;
+pub(crate) mod script;
 mod skip;
 mod transcript;
 
@@ -23,6 +24,9 @@ pub(crate) use transcript::{Transcript, uuid};
 
 /// The session that most tests operate on.
 pub(crate) const SESSION: &str = "5e551000-aaaa-4bbb-8ccc-0123456789ab";
+
+/// The time at which sessions are looked at that name no other: times in them and in what people see are counted from it.
+pub(crate) const NOW: &str = "2026-01-03T09:14:00Z";
 
 /// A home folder with a project in it, a config folder and a state folder.
 pub(crate) struct Home {
@@ -126,6 +130,28 @@ impl Home {
             .expect("the file");
         file.set_modified(SystemTime::now() - Duration::from_secs(3700))
             .expect("its time");
+    }
+
+    /// Writes a session into the project, so many minutes before [`NOW`].
+    pub(crate) fn put(&self, id: &str, text: &str, minutes_ago: u64) -> PathBuf {
+        let path = self.transcript(id);
+        self.write(&path, text);
+        let now: jiff::Timestamp = NOW.parse().expect("a time");
+        let then = now - Duration::from_secs(minutes_ago * 60 + 5);
+        let file = std::fs::File::options().append(true).open(&path);
+        let file = file.expect("the transcript");
+        file.set_modified(then.into()).expect("its time");
+        path
+    }
+
+    /// Runs the program at [`NOW`], on a page of so many columns.
+    pub(crate) fn run_on(&self, columns: usize, arguments: &[&str]) -> Run {
+        self.command(arguments).columns(columns).at(NOW).run()
+    }
+
+    /// Runs the program at [`NOW`], with its output in a pipe whose width is not known.
+    pub(crate) fn run_in_pipe(&self, arguments: &[&str]) -> Run {
+        self.command(arguments).without_columns().at(NOW).run()
     }
 
     /// The program, run in the project's folder.

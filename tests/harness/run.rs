@@ -5,6 +5,8 @@ use std::fmt::{self, Write as _};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::{Output, Stdio};
 
+use serde_json::Value;
+
 use super::Home;
 
 /// A run that is about to happen.
@@ -12,7 +14,7 @@ pub(crate) struct Command<'a> {
     home: &'a Home,
     arguments: Vec<String>,
     folder: PathBuf,
-    columns: usize,
+    columns: Option<usize>,
     environment: Vec<(String, String)>,
 }
 
@@ -23,7 +25,7 @@ impl<'a> Command<'a> {
             home,
             arguments,
             folder: home.project(),
-            columns: 200,
+            columns: Some(200),
             environment: Vec::new(),
         }
     }
@@ -36,8 +38,19 @@ impl<'a> Command<'a> {
 
     /// Runs it on a narrower page; the default is wide enough to cut no path.
     pub(crate) fn columns(mut self, columns: usize) -> Self {
-        self.columns = columns;
+        self.columns = Some(columns);
         self
+    }
+
+    /// Runs it without telling it how wide the page is.
+    pub(crate) fn without_columns(mut self) -> Self {
+        self.columns = None;
+        self
+    }
+
+    /// Runs it at this time.
+    pub(crate) fn at(self, time: &str) -> Self {
+        self.env("CCSURGERY_NOW", time)
     }
 
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<Path>) -> Self {
@@ -66,7 +79,8 @@ impl<'a> Command<'a> {
             .envs(needed_by_the_system(self.home))
             .env("CLAUDE_CONFIG_DIR", self.home.config())
             .env("CCSURGERY_STATE_DIR", self.home.state())
-            .env("COLUMNS", self.columns.to_string())
+            .envs(self.columns.map(|columns| ("COLUMNS", columns.to_string())))
+            .env("TZ", "UTC")
             .env("NO_COLOR", "1")
             .envs(self.environment.iter().cloned())
             .stdin(Stdio::null());
@@ -145,14 +159,30 @@ impl Run {
         self.named(out)
     }
 
-    fn named(&self, mut text: String) -> String {
+    /// The exit code, and all that a person sees of a command that makes no ids.
+    pub(crate) fn page(&self) -> String {
+        let text = format!("exit {}\n{}{}", self.code, self.stdout, self.stderr);
+        self.with_places(text)
+    }
+
+    /// The document that it printed.
+    pub(crate) fn json(&self) -> Value {
+        let document = serde_json::from_str(&self.stdout);
+        document.unwrap_or_else(|e| panic!("{e}: {}", self.seen()))
+    }
+
+    fn named(&self, text: String) -> String {
+        without_fresh_ids(&self.with_places(text))
+    }
+
+    fn with_places(&self, mut text: String) -> String {
         for (from, to) in &self.names {
             text = text.replace(from, to);
         }
         if cfg!(windows) {
             text = with_slashes(&text);
         }
-        without_fresh_ids(&text)
+        text
     }
 
     pub(crate) fn last_line(&self) -> &str {

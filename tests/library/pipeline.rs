@@ -1,11 +1,12 @@
 //! The library without the program: open, operate, look, verify, publish, undo.
 
 use crate::harness;
+use ccsurgery::transcript::Id;
 
 use std::time::SystemTime;
 
 use ccsurgery::doctor::examine;
-use ccsurgery::document::Document;
+use ccsurgery::document::{Document, LineIx};
 use ccsurgery::ops::{StripThinking, Truncate};
 use ccsurgery::render::Preview;
 use ccsurgery::session::Session;
@@ -15,7 +16,6 @@ use ccsurgery::store::{
 use ccsurgery::surgery::{
     Action, BrokenPromise, Detail, Fault, Figures, Plan, Refusal, Surgery, SurgeryError, Transform,
 };
-use ccsurgery::transcript::Id;
 use harness::{Home, SESSION, Transcript};
 use serde_json::json;
 use uuid::Uuid;
@@ -88,8 +88,8 @@ fn surgery_applies_transforms_one_after_the_other() {
     let after = verified.session();
     assert_eq!(after.entries().len(), 2);
     assert_eq!(
-        after.document().origin(1),
-        Some(2),
+        after.document().origin(LineIx::new(1)),
+        Some(LineIx::new(2)),
         "lines know their origin"
     );
 }
@@ -118,7 +118,7 @@ fn fault_of(careless: fn(&Session, &mut Plan)) -> Fault {
 #[test]
 fn verify_rejects_a_result_with_a_new_fault() {
     // The call goes, its result stays.
-    let fault = fault_of(|_, plan| plan.drop_line(4));
+    let fault = fault_of(|_, plan| plan.drop_line(LineIx::new(4)));
     let Fault::Finding { before, after, .. } = fault else {
         panic!("{fault}");
     };

@@ -9,6 +9,7 @@ use ccsurgery::ops::Truncate;
 use ccsurgery::session::Session;
 use ccsurgery::store::write_stream;
 use ccsurgery::surgery::{CopyNames, FreshIds, Surgery};
+use ccsurgery::transcript::EntryIx;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -84,7 +85,7 @@ fn session(bytes: &[u8]) -> Session {
     Session::new(Document::from_bytes(bytes))
 }
 
-fn path(bytes: &[u8]) -> Vec<u32> {
+fn path(bytes: &[u8]) -> Vec<EntryIx> {
     session(bytes).graph().path().to_vec()
 }
 

@@ -3,11 +3,12 @@
 use crate::harness;
 use crate::hostile_bundles::{forged, parts};
 use crate::places::{home, without_state};
+use crate::terminal::in_conversation;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use harness::{Home, SESSION, Transcript, assert_private, in_json, records};
+use harness::{Home, SESSION, Transcript, assert_private, in_json, records, skipped};
 use serde_json::{Value, json};
 
 /// A key that every scanner knows.
@@ -248,6 +249,32 @@ fn bundle_encrypts_with_a_passphrase() {
     assert!(here.transcript(SESSION).is_file());
     let run = there.run(&["bundle", SESSION, "-o", "z.ccbundle", "--encrypt"]);
     assert_refused(&run, "no terminal");
+}
+
+#[test]
+fn bundle_asks_for_a_passphrase_on_a_terminal() {
+    let (there, here) = (home(), Home::new());
+    let path = there.path("elsewhere/typed.ccbundle");
+    let path = path.to_string_lossy().into_owned();
+    let pack = ["bundle", SESSION, "-o", &path, "--encrypt"];
+    let asked = "Passphrase for the bundle: ";
+    let again = "The same again: ";
+    let different = [(asked, "correct horse"), (again, "battery staple")];
+    let Some(seen) = in_conversation(&there, &pack, &different) else {
+        return skipped("bundle_asks_for_a_passphrase_on_a_terminal", &"no terminal");
+    };
+    assert!(seen.contains("the two passphrases differ"), "{seen}");
+    assert!(!Path::new(&path).exists());
+    let same = [(asked, "correct horse"), (again, "correct horse")];
+    let seen = in_conversation(&there, &pack, &same).unwrap();
+    let bytes = fs_err::read(&path).expect(&seen);
+    assert!(bytes.starts_with(b"age-encryption.org/v1"));
+    let question = "Passphrase of the bundle: ";
+    let wrong = in_conversation(&here, &["import", &path], &[(question, "battery staple")]);
+    assert!(wrong.unwrap().contains("decrypted"));
+    assert!(!here.transcript(SESSION).exists());
+    let right = in_conversation(&here, &["import", &path], &[(question, "correct horse")]);
+    assert!(here.transcript(SESSION).is_file(), "{right:?}");
 }
 
 #[test]

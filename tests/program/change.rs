@@ -687,3 +687,26 @@ fn uncompact_keeps_the_summary_apart_from_the_conversation() {
         assert_eq!(findings.code, 0, "{findings:?}");
     }
 }
+
+#[test]
+fn strip_thinking_by_message_or_by_block() {
+    let home = Home::new();
+    let text = include_str!("../../fixtures/two_thoughts.jsonl");
+    home.write("work/two.jsonl", text);
+    let left = |names: &[&str]| {
+        let mut arguments = vec!["strip-thinking", "./two.jsonl", "-o", "-"];
+        for name in names {
+            arguments.extend(["--message", name]);
+        }
+        let run = home.run(&arguments);
+        assert_eq!(run.code, 0, "{run:?}");
+        let thoughts = ["Where could it be?", "There it is.", "How kind."];
+        thoughts.map(|t| run.stdout.contains(t))
+    };
+    // The line of a thinking block, another line of its message, and two of them.
+    assert_eq!(left(&["aaaaaaaa"]), [false, true, true]);
+    assert_eq!(left(&["bbbbbbbb"]), [false, true, true]);
+    assert_eq!(left(&["cccccccc", "ffffffff"]), [true, false, false]);
+    let run = home.run(&["strip-thinking", "./two.jsonl", "--message", "12345678"]);
+    assert_eq!(run.code, 2, "{run:?}");
+}

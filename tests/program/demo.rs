@@ -43,7 +43,7 @@ fn demo_shows_list_preview_and_copy() {
 
       turns          4 →       4
       entries       30 →      31  +1
-      size     33.7 KB → 20.7 KB  −13.0 KB
+      size     33.7 KB → 20.8 KB  −12.9 KB
       window    ~11.8k →  ~10.0k  −1.9k tokens
 
       ~ turn 1    Bash result   −7.9 KB  ~1.9k tokens  “cat logs/2026-05-11.csv”
@@ -51,7 +51,7 @@ fn demo_shows_list_preview_and_copy() {
       ~ 1 duplicate output  −8.1 KB
       ~ new ids for 25 entries, each with a note of its origin (about 120 bytes)
 
-      write transcript   20.7 KB  ~/.claude/[…]
+      write transcript   20.8 KB  ~/.claude/[…]
     note: the recorded context size is lowered to ~9.9k, so that Claude Code does
           not compact at once
 

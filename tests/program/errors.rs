@@ -48,7 +48,7 @@ fn error_for_unknown_session_lists_nearest() {
     assert_snapshot!(fails(&one(), &["clone", "5e551001"]), @r"
     --- stderr
     Error: no session is called `5e551001`; the nearest are
-      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h  [home]/work  fix the roof
+      5e551000  1h  ~/work  fix the roof
     Hint: give more of the id, or part of the title in quotes
     --- exit code 1
     ");
@@ -61,8 +61,8 @@ fn error_for_ambiguous_prefix() {
     assert_snapshot!(fails(&home, &["clone", "5e55"]), @r"
     --- stderr
     Error: `5e55` fits 2 sessions:
-      5e551000-bbbb-4bbb-8ccc-0123456789ab  1h  [home]/work  paint the door
-      5e551000-aaaa-4bbb-8ccc-0123456789ab  1h  [home]/work  fix the roof
+      5e551000-b  1h  ~/work  paint the door
+      5e551000-a  1h  ~/work  fix the roof
     Hint: give the id, or more of it
     --- exit code 1
     ");

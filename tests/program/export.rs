@@ -246,3 +246,37 @@ fn report_shows_what_an_operation_did_as_a_page() {
     );
     assert!(!page.contains(&key()));
 }
+
+#[test]
+fn report_shows_what_rm_move_undo_and_redo_did() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    let page = |name: &str| fs_err::read_to_string(home.project().join(name)).unwrap();
+    let report = |arguments: &[&str], name: &str| {
+        let run = home.run(&[arguments, &["--report", name]].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        page(name)
+    };
+    let would = report(&["rm", SESSION, "-n"], "rm-n.html");
+    assert!(would.contains("What would be removed") && would.contains("1 session"));
+    let removed = report(&["rm", SESSION, "--yes", "-q"], "rm.html");
+    assert!(removed.contains("<h1>Removed</h1>") && removed.contains("1 session"));
+    let undone = report(&["undo", "--yes"], "undo.html");
+    assert!(undone.contains("Undo rm") && undone.contains(SESSION));
+
+    home.run(&["strip-thinking", SESSION, "--in-place", "--yes"]);
+    let undone = report(&["undo", "--yes"], "undo-strip.html");
+    assert!(undone.contains("Undo strip-thinking"), "{undone}");
+    assert!(undone.contains("The order of a map is random."), "{undone}");
+    assert!(!undone.contains(&key()));
+    let redone = report(&["redo", "--yes"], "redo.html");
+    assert!(redone.contains("Redo strip-thinking"), "{redone}");
+
+    let new = home.path("elsewhere");
+    let (old, new) = (home.project(), new.to_string_lossy().into_owned());
+    let old = old.to_string_lossy().into_owned();
+    let moved = report(&["move", &old, &new, "--yes"], "move.html");
+    assert!(moved.contains("<h1>Moved</h1>") && moved.contains("1 session"));
+    let exists = home.run(&["undo", "--yes", "--report", "move.html"]);
+    assert_eq!(exists.code, 3, "a report is never overwritten: {exists:?}");
+}

@@ -5,7 +5,7 @@ use crate::harness;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ccsurgery::document::Document;
+use ccsurgery::document::{Document, LineIx};
 use ccsurgery::json::{decode, lookup};
 use ccsurgery::session::Session;
 use harness::Home;
@@ -105,15 +105,15 @@ fn assert_only_ids_differ(original: &Path, clone: &[u8]) {
         (raw.len() > 2 && raw[0] == b'"').then(|| raw[1..raw.len() - 1].to_vec())
     };
     let mut kept = Vec::new();
-    let vouches = |i: usize| field(old.text(i), "type").is_some_and(|t| t == b"resume-head-vouch");
-    kept.extend((0..old.lines().len()).filter(|&i| !vouches(i)));
+    let vouches = |i: LineIx| field(old.text(i), "type").is_some_and(|t| t == b"resume-head-vouch");
+    kept.extend(old.numbers().filter(|&i| !vouches(i)));
     assert!(
         new.lines().len() >= kept.len(),
         "{}: no line is lost",
         original.display()
     );
     let both = |key: &str| -> Vec<(Vec<u8>, Vec<u8>)> {
-        let pairs = kept.iter().enumerate();
+        let pairs = new.numbers().zip(&kept);
         pairs
             .filter_map(|(n, &i)| Some((field(new.text(n), key)?, field(old.text(i), key)?)))
             .collect()
@@ -121,7 +121,7 @@ fn assert_only_ids_differ(original: &Path, clone: &[u8]) {
     let mut ids: BTreeMap<Vec<u8>, Vec<u8>> = both("sessionId").into_iter().collect();
     ids.extend(both("uuid"));
     let slugs: BTreeMap<Vec<u8>, Vec<u8>> = both("slug").into_iter().collect();
-    for (n, &i) in kept.iter().enumerate() {
+    for (n, &i) in new.numbers().zip(&kept) {
         let (old_text, mut text) = (old.text(i), new.text(n).to_vec());
         let fork: &[u8] = br#","forkedFrom":{"sessionId":""#;
         if find(old_text, fork).is_none()
@@ -144,7 +144,7 @@ fn assert_only_ids_differ(original: &Path, clone: &[u8]) {
             same,
             "{}:{}\n{}\n{}",
             original.display(),
-            i + 1,
+            i.from_one(),
             String::from_utf8_lossy(old_text),
             String::from_utf8_lossy(&text)
         );

@@ -39,6 +39,7 @@ mod redact;
 mod regressions;
 mod repair;
 mod see;
+mod selectors;
 mod settings;
 mod streams;
 mod terminal;

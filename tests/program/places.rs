@@ -430,6 +430,28 @@ fn move_takes_folders_below_the_project_along() {
 }
 
 #[test]
+fn move_takes_a_project_of_windows_to_this_machine() {
+    if cfg!(windows) {
+        return;
+    }
+    let home = Home::new();
+    let old = r"C:\Users\Ada\app";
+    let talk = home.start(SESSION).prompt("hello").answer("hi");
+    let text = talk.text();
+    let here = harness::in_json(&home.project().to_string_lossy());
+    let there = text.replace(&here, &harness::in_json(old));
+    let folder = home.folder_of(Path::new(old));
+    home.write(folder.join(format!("{SESSION}.jsonl")), there);
+    let run = home.run(&["move", old, ".", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(
+        fs_err::read_to_string(home.transcript(SESSION)).unwrap(),
+        text
+    );
+    assert!(!folder.exists());
+}
+
+#[test]
 fn move_refuses_a_folder_that_does_not_exist() {
     let home = home();
     let run = home.run(&["move", ".", "nowhere", "--yes"]);

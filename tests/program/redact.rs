@@ -1,6 +1,8 @@
 //! `redact`: no secret is left in any place, and the session stays whole.
 
 mod old_bytes;
+mod parts;
+mod plans;
 mod questions;
 mod recorded;
 

@@ -3,8 +3,8 @@
 use crate::every_command::{OTHER, commands, home};
 use crate::harness;
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
 
 use harness::{Home, SESSION, records, skipped};
 use serde_json::{Value, json};
@@ -71,6 +71,48 @@ pub(crate) fn on_a_terminal(
     commands: &[Vec<String>],
     answers: &str,
 ) -> Option<Vec<String>> {
+    let mut child = start(home, commands)?;
+    let mut input = child.stdin.take()?;
+    let _ = input.write_all(answers.as_bytes());
+    let output = child.wait_with_output().ok()?;
+    drop(input);
+    let seen = String::from_utf8_lossy(&output.stdout).into_owned();
+    let parts = seen.split(MARK).skip(1).map(str::to_owned);
+    Some(parts.collect()).filter(|parts: &Vec<String>| parts.len() == commands.len())
+}
+
+/// Runs a command on a terminal, and types each answer when its question is there. Returns what the terminal was sent;
+/// `None` if there is no terminal to be had.
+pub(crate) fn in_conversation(
+    home: &Home,
+    words: &[&str],
+    answers: &[(&str, &str)],
+) -> Option<String> {
+    let words = words.iter().map(|&w| w.to_owned()).collect();
+    let mut child = start(home, &[words])?;
+    let (mut input, mut output) = (child.stdin.take()?, child.stdout.take()?);
+    let mut seen = String::new();
+    let mut buffer = [0; 1024];
+    let mut answers = answers.iter();
+    let mut next = answers.next();
+    let mut from = 0;
+    while let Ok(n @ 1..) = output.read(&mut buffer) {
+        seen += &String::from_utf8_lossy(&buffer[..n]);
+        while let Some((question, answer)) = next
+            && let Some(at) = seen[from..].find(question)
+        {
+            from += at + question.len();
+            let _ = writeln!(input, "{answer}");
+            next = answers.next();
+        }
+    }
+    let _ = child.wait();
+    assert!(next.is_none(), "not asked: {next:?}\n{seen}");
+    Some(seen)
+}
+
+/// Starts commands that run one after the other on a terminal.
+fn start(home: &Home, commands: &[Vec<String>]) -> Option<Child> {
     let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
     let mut script = String::new();
     let own = home.command(&[]).process();
@@ -93,14 +135,7 @@ pub(crate) fn on_a_terminal(
     }
     process.env("TERM", "xterm-256color").env("PAGER", "cat");
     process.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = process.stderr(Stdio::null()).spawn().ok()?;
-    let mut input = child.stdin.take()?;
-    let _ = input.write_all(answers.as_bytes());
-    let output = child.wait_with_output().ok()?;
-    drop(input);
-    let seen = String::from_utf8_lossy(&output.stdout).into_owned();
-    let parts = seen.split(MARK).skip(1).map(str::to_owned);
-    Some(parts.collect()).filter(|parts: &Vec<String>| parts.len() == commands.len())
+    process.stderr(Stdio::null()).spawn().ok()
 }
 
 fn assert_harmless(words: &[String], seen: &str) {

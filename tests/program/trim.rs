@@ -5,14 +5,14 @@
     reason = "what is unwrapped here is made by the tests themselves"
 )]
 
-use crate::see::home;
+use crate::harness::script::{Script, call, eventful, picture, thinking, words};
+use crate::harness::{Home, Run};
 
-use ccsurgery::document::Document;
+use ccsurgery::document::{Document, LineIx};
 use ccsurgery::ops::{TokenCount, Trim, Trimmed};
 use ccsurgery::session::Session;
 use ccsurgery::surgery::{Refusal, Surgery, Verified};
 use ccsurgery::window::{Calibration, payload};
-use home::{Home, Script, call, picture, thinking, words};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -45,8 +45,8 @@ fn open_again(session: &Session) -> Session {
 }
 
 /// What a person sees of a run, but for the path that it writes to.
-fn seen(run: &home::Run) -> String {
-    let all = run.seen();
+fn seen(run: &Run) -> String {
+    let all = run.page();
     let lines = all.lines().filter(|l| !l.contains("write transcript"));
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -280,8 +280,10 @@ fn what_is_compacted_is_not_harmed_besides() {
     let after = operated(&session, &found);
     let after = after.session();
     // The history of what was compacted is still whole.
-    let text = String::from_utf8(session.document().text(2).to_vec()).unwrap();
-    let all: Vec<u8> = (0..after.document().lines().len())
+    let text = String::from_utf8(session.document().text(LineIx::new(2)).to_vec()).unwrap();
+    let all: Vec<u8> = after
+        .document()
+        .numbers()
         .flat_map(|i| [after.document().text(i), b"\n"].concat())
         .collect();
     assert!(String::from_utf8(all).unwrap().contains(&text));
@@ -318,7 +320,7 @@ fn turns_that_are_compacted_already_are_left_alone() {
 fn people_see_what_was_chosen() {
     let home = Home::new();
     home.put(ID, varied(true).text(), 60);
-    let run = home.run(100, &["trim", "--to", "6k", "--keep-last", "2", "-n"]);
+    let run = home.run_on(100, &["trim", "--to", "6k", "--keep-last", "2", "-n"]);
     assert_snapshot!(seen(&run), @r#"
     exit 0
     trim  5e551011  “Look at the parser”
@@ -344,7 +346,7 @@ fn people_see_what_was_chosen() {
     Dry run: nothing was written.
     note: the aim is 5.9k: sizes are estimates, so 120 of the budget are kept in reserve
     "#);
-    let run = home.run(60, &["trim", "--to", "3k", "--keep-last", "2", "-n"]);
+    let run = home.run_on(60, &["trim", "--to", "3k", "--keep-last", "2", "-n"]);
     assert_snapshot!(seen(&run), @r#"
     exit 0
     trim  5e551011  “Look at the parser”
@@ -390,25 +392,25 @@ fn people_see_what_was_chosen() {
     Dry run: nothing was written.
     note: the aim is 2.9k: sizes are estimates, so 60 of the budget are kept in reserve
     "#);
-    let run = home.run(100, &["trim", "--to", "1M"]);
+    let run = home.run_on(100, &["trim", "--to", "1M"]);
     assert_snapshot!(seen(&run), @r#"
 exit 0
 Nothing to do: in 5e551011-aaaa-4bbb-8ccc-dddddddddddd “Look at the parser” the context window takes about 9.7k tokens, which is within 1.0M. Nothing was written.
 "#);
-    let run = home.run(100, &["trim", "--to", "2k"]);
+    let run = home.run_on(100, &["trim", "--to", "2k"]);
     assert_snapshot!(seen(&run), @r#"
 exit 3
 Refused: the system prompt and the tools alone take about 2.6k tokens, more than the budget of 2.0k; with these options the context window can be brought to about 2.9k
 Hint: allow more: --to 4k
 "#);
-    let run = home.run(100, &["trim", "--to", "lots"]);
+    let run = home.run_on(100, &["trim", "--to", "lots"]);
     assert_snapshot!(seen(&run), @r#"
 exit 2
 error: invalid value 'lots' for '--to <TOKENS>': `lots` is not a number of tokens; write 100k, 100000 or 0.5M
 
 For more information, try '--help'.
 "#);
-    let run = home.run(100, &["trim", "--to", "2k", "--json"]);
+    let run = home.run_on(100, &["trim", "--to", "2k", "--json"]);
     assert_snapshot!(seen(&run), @r#"
 exit 3
 {"schema":1,"error":{"kind":"over-budget","message":"the system prompt and the tools alone take about 2.6k tokens, more than the budget of 2.0k; with these options the context window can be brought to about 2.9k","hint":"allow more: --to 4k","causes":[],"candidates":[]}}
@@ -420,7 +422,7 @@ fn scripts_get_the_steps() {
     let home = Home::new();
     home.put(ID, varied(true).text(), 60);
     let document = home
-        .run(100, &["trim", "--to", "6k", "--keep-last", "2", "--json"])
+        .run_on(100, &["trim", "--to", "6k", "--keep-last", "2", "--json"])
         .json();
     assert_snapshot!(serde_json::to_string_pretty(&document["steps"]).unwrap(), @r#"
 [
@@ -446,18 +448,13 @@ fn scripts_get_the_steps() {
         document["after"]["tokens"]
     );
     // One change, so one undo takes it all back.
-    let made = std::path::PathBuf::from(
-        document["target"]["path"]
-            .as_str()
-            .unwrap()
-            .replace("/home/project", &home.project().to_string_lossy()),
-    );
-    let undone = home.run(100, &["undo", "--yes"]);
+    let made = std::path::PathBuf::from(document["target"]["path"].as_str().unwrap());
+    let undone = home.run_on(100, &["undo", "--yes"]);
     assert_eq!(
         (undone.code, made.exists()),
         (0, false),
         "{}",
-        undone.seen()
+        undone.page()
     );
 }
 
@@ -465,7 +462,7 @@ fn scripts_get_the_steps() {
 fn the_plan_can_be_kept() {
     let home = Home::new();
     home.put(ID, varied(true).text(), 60);
-    let run = home.run(
+    let run = home.run_on(
         100,
         &["trim", "--to", "3k", "--keep-last", "2", "--explain"],
     );
@@ -524,13 +521,13 @@ id = [
 fn with_disk_what_is_hidden_goes_too() {
     let home = Home::new();
     let mut g = Growing::new(true);
-    g.script = home::eventful();
+    g.script = eventful();
     for n in 0..3 {
         g.script.prompt(&format!("More {n}"));
         g.script.answer(12_600, &[words("More.")]);
     }
     home.put(ID, g.script.text(), 60);
-    let run = home.run(100, &["trim", "--to", "100k", "--disk", "-n"]);
+    let run = home.run_on(100, &["trim", "--to", "100k", "--disk", "-n"]);
     assert_snapshot!(seen(&run), @r#"
 exit 0
 trim  5e551011  “Flaky parser �[2J test”
@@ -601,7 +598,7 @@ fn kept(session: &Session, keep_last: u32) -> Vec<Vec<u8>> {
     let blocks = messages.iter().flat_map(|m| &m.blocks).filter(|b| {
         session
             .turns()
-            .of(session.graph(), b.entry as usize)
+            .of(session.graph(), b.entry)
             .is_some_and(|t| t > limit)
     });
     blocks.map(|b| b.json().into_owned()).collect()
@@ -654,11 +651,11 @@ fn the_window_is_seen_as_it_is_at_once() {
     script.answer(9_800, &[words("I go on."), words("I am done.")]);
     let text = script.text().to_owned();
     home.put(ID, &text, 60);
-    let run = home.run(
+    let run = home.run_on(
         100,
         &["trim", ID, "--to", "6k", "--keep-last", "2", "--json"],
     );
-    let done: Value = serde_json::from_str(&run.out).unwrap();
+    let done: Value = serde_json::from_str(&run.stdout).unwrap();
     let after = done["after"]["tokens"].as_u64().unwrap();
     let fresh = done["target"]["session_id"].as_str().unwrap().to_owned();
     assert!((4_000..=6_000).contains(&after), "{after}");
@@ -686,14 +683,14 @@ fn the_window_is_seen_as_it_is_at_once() {
     );
 
     // What looks at it agrees, and a second time there is nothing to do.
-    let inspected = home.run(100, &["inspect", &fresh, "--json"]);
-    let window = serde_json::from_str::<Value>(&inspected.out).unwrap()["window"].clone();
+    let inspected = home.run_on(100, &["inspect", &fresh, "--json"]);
+    let window = serde_json::from_str::<Value>(&inspected.stdout).unwrap()["window"].clone();
     assert!(
         window["tokens"].as_u64().unwrap().abs_diff(after) <= after / 100,
         "{window}"
     );
-    let listed = home.run(100, &["ls", "--json"]);
-    let sessions = serde_json::from_str::<Value>(&listed.out).unwrap()["sessions"].clone();
+    let listed = home.run_on(100, &["ls", "--json"]);
+    let sessions = serde_json::from_str::<Value>(&listed.stdout).unwrap()["sessions"].clone();
     let own = sessions
         .as_array()
         .unwrap()
@@ -703,8 +700,12 @@ fn the_window_is_seen_as_it_is_at_once() {
         own.unwrap()["tokens"].as_u64().unwrap().abs_diff(after) <= after / 100,
         "{sessions}"
     );
-    let again = home.run(100, &["trim", &fresh, "--to", "6k", "--keep-last", "2"]);
-    assert!(again.out.starts_with("Nothing to do"), "{}", again.seen());
+    let again = home.run_on(100, &["trim", &fresh, "--to", "6k", "--keep-last", "2"]);
+    assert!(
+        again.stdout.starts_with("Nothing to do"),
+        "{}",
+        again.page()
+    );
 }
 
 #[test]
@@ -713,9 +714,9 @@ fn a_record_that_is_true_stays() {
     home.put(ID, varied(true).text(), 60);
     let original = varied(true).text().to_owned();
     for words in [&["clone"][..], &["truncate", "--at", "3"], &["drop-hidden"]] {
-        let run = home.run(100, &[words, &[ID, "--json"]].concat());
-        let done: Value = serde_json::from_str(&run.out).unwrap();
-        assert!(!run.out.contains("usage"), "{}", run.out);
+        let run = home.run_on(100, &[words, &[ID, "--json"]].concat());
+        let done: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert!(!run.stdout.contains("usage"), "{}", run.stdout);
         let Some(made) = written(&home, &done) else {
             continue;
         };
@@ -730,9 +731,9 @@ fn a_record_of_what_was_cut_since_is_not_believed() {
     let text = varied(true).text().to_owned();
     home.put(ID, &text, 60);
     let json = |words: &[&str]| -> Value {
-        let run = home.run(100, &[words, &["--json"]].concat());
-        assert_eq!(run.code, 0, "{}", run.seen());
-        serde_json::from_str(&run.out).unwrap()
+        let run = home.run_on(100, &[words, &["--json"]].concat());
+        assert_eq!(run.code, 0, "{}", run.page());
+        serde_json::from_str(&run.stdout).unwrap()
     };
     let trimmed = json(&["trim", ID, "--to", "3k", "--keep-last", "2"]);
     let fresh = trimmed["target"]["session_id"].as_str().unwrap();
@@ -790,15 +791,15 @@ proptest! {
         if disk {
             words.push("--disk");
         }
-        let explained = home.run(100, &[&words[..], &["--explain"]].concat());
-        if explained.code != 0 || explained.out.starts_with("Nothing") {
+        let explained = home.run_on(100, &[&words[..], &["--explain"]].concat());
+        if explained.code != 0 || explained.stdout.starts_with("Nothing") {
             return Ok(());
         }
         let path = |name: &str| home.project().join(name);
-        home::write(&path("plan.toml"), &explained.out);
-        let one = home.run(100, &[&words[..], &["-o", "one.jsonl"]].concat());
-        let two = home.run(100, &["run", "plan.toml", ID, "-o", "two.jsonl"]);
-        prop_assert_eq!((one.code, two.code), (0, 0), "{}{}{}", explained.out, one.seen(), two.seen());
+        home.write(path("plan.toml"), &explained.stdout);
+        let one = home.run_on(100, &[&words[..], &["-o", "one.jsonl"]].concat());
+        let two = home.run_on(100, &["run", "plan.toml", ID, "-o", "two.jsonl"]);
+        prop_assert_eq!((one.code, two.code), (0, 0), "{}{}{}", explained.stdout, one.page(), two.page());
         let read = |name: &str| counted(&fs_err::read(path(name)).unwrap());
         prop_assert_eq!(read("one.jsonl"), read("two.jsonl"));
     }
@@ -821,12 +822,12 @@ fn trim_to_a_share_brings_the_window_below_that_part_of_it() {
     }
     home.put(ID, script.text(), 60);
     let document = home
-        .run(100, &["trim", ID, "--to", "75%", "-n", "--json"])
+        .run_on(100, &["trim", ID, "--to", "75%", "-n", "--json"])
         .json();
     let tokens = |side: &str| document[side]["tokens"].as_u64().unwrap();
     assert!(tokens("after") * 4 <= tokens("before") * 3, "{document}");
     assert!(tokens("after") * 4 >= tokens("before") * 2, "{document}");
-    let refused = home.run(100, &["trim", ID, "--to", "120%"]);
-    assert_eq!(refused.code, 2, "{}", refused.seen());
-    assert!(refused.err.contains("not a share"), "{}", refused.seen());
+    let refused = home.run_on(100, &["trim", ID, "--to", "120%"]);
+    assert_eq!(refused.code, 2, "{}", refused.page());
+    assert!(refused.stderr.contains("not a share"), "{}", refused.page());
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The layers, lowest first. `human` and `threads` are small helpers that any of them may use.
+/// The layers, lowest first. `human`, `threads` and `typed_index` are small helpers that any of them may use.
 const LAYERS: [&str; 15] = [
     "json",
     "secrets",
@@ -22,7 +22,7 @@ const LAYERS: [&str; 15] = [
     "cli",
 ];
 
-const HELPERS: [&str; 2] = ["human", "threads"];
+const HELPERS: [&str; 3] = ["human", "threads", "typed_index"];
 
 fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in fs_err::read_dir(folder).expect("a folder") {

@@ -22,7 +22,7 @@ use super::super::selection::SelectionArgs;
 use super::bundle::{new_manifest, title};
 use super::rm::{others, refuse_foreign, refuse_live};
 
-/// Put sessions away into files, outside Claude Code's folder
+/// Pack sessions into files outside Claude Code's folder, and remove them there
 ///
 /// Packs each session with all its files into a bundle of its own, reads that back, and only then removes the session as
 /// `rm` does. Claude Code no longer lists it, and does not delete it when it gets old. `ccsurgery restore` brings it back

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::ops::{Compact, CompactWith};
+use crate::ops::{Compact, CompactWith, TokenCount};
 use crate::session::TurnSpec;
 use crate::view::{SCHEMA, SessionText};
 
@@ -19,12 +19,15 @@ use super::super::summary::SummarySource;
 
 /// Replace old turns in the context window with a summary
 ///
+/// Whole turns are summarised, or with --keep-tokens everything but the newest messages: then a long turn is cut between
+/// two of its steps, where Claude Code itself compacts when the context window is full.
+///
 /// The summary is your own text, the output of a command, or a digest of the transcript: what you said, what was
 /// found and decided, errors, files, commands, tasks, and where the work stands. The summarised turns stay in the file, but the
 /// model no longer sees them; --drop-history removes them from the file too.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery compact --keep-last 3\n  ccsurgery compact --at 12 --summary-file notes.md\n  ccsurgery compact --keep-last 2 --summarizer 'my-llm --prompt \"Summarise this\"'"
+    after_help = "Examples:\n  ccsurgery compact --keep-last 3\n  ccsurgery compact --keep-tokens 20k\n  ccsurgery compact --at 12 --summary-file notes.md\n  ccsurgery compact --keep-last 2 --summarizer 'my-llm --prompt \"Summarise this\"'"
 )]
 pub(crate) struct CompactArgs {
     #[command(flatten)]
@@ -43,7 +46,7 @@ pub(crate) struct CompactArgs {
 /// The options of the operation, on the command line and in plan files.
 #[derive(Debug, Args)]
 #[group(skip)]
-#[command(group = clap::ArgGroup::new("kept").args(["at", "keep_last"]).required(true))]
+#[command(group = clap::ArgGroup::new("kept").args(["at", "keep_last", "keep_tokens", "before"]).required(true))]
 pub(crate) struct CompactOptions {
     /// The last turn to summarise; the turns after it are kept
     #[arg(long, value_name = "TURN", allow_hyphen_values = true)]
@@ -51,6 +54,12 @@ pub(crate) struct CompactOptions {
     /// How many turns to keep as they are
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
+    /// Keep the newest messages that take no more than this; the last turn may be cut between two steps
+    #[arg(long, value_name = "TOKENS", value_parser = super::trim::kept_tokens)]
+    keep_tokens: Option<TokenCount>,
+    /// The first message to keep, by its id: a prompt, or an answer that follows results
+    #[arg(long, value_name = "MESSAGE")]
+    before: Option<String>,
     /// Use this text as the summary
     #[arg(long, value_name = "TEXT", group = "source")]
     summary: Option<String>,
@@ -76,6 +85,8 @@ impl CompactOptions {
         let options = Compact {
             at: self.at,
             keep_last: self.keep_last,
+            keep_tokens: self.keep_tokens,
+            before: self.before,
             summary: self.summary,
             max_tokens: self.max_tokens,
             drop_history: self.drop_history,
@@ -125,12 +136,11 @@ fn print_summary(args: CompactArgs, context: &mut Context) -> Result<ExitCode, C
         .summarised(&session)?,
         (options, None) => options,
     };
-    let upto = options.last_summarised(&session)?;
-    if upto == 0 {
+    let Some(cut) = options.cut(&session)? else {
         context.tell("There is nothing to summarise.");
         return Ok(ExitCode::SUCCESS);
-    }
-    let summary = SessionText::from(options.summary_of(&session, upto)?);
+    };
+    let summary = SessionText::from(options.summary_of(&session, cut)?);
     if context.json {
         let schema = SCHEMA;
         context.print_json(&PrintedSummary { schema, summary })?;

@@ -2,14 +2,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::ops::{Delete, Selector, SizeSpec, TokenCount};
-use crate::session::TurnRange;
+use crate::ops::Delete;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::plan_file::{PlanStep, StepOptions};
+use super::super::selector_args::SelectorArgs;
 
 /// Delete turns, messages, or the text and calls that match
 ///
@@ -34,55 +34,16 @@ pub(crate) struct DeleteArgs {
 
 /// The options of the operation, on the command line and in plan files.
 #[derive(Debug, Args)]
-#[group(id = "selectors", required = true, multiple = true)]
+#[command(mut_group("selectors", |group| group.required(true)))]
 pub(crate) struct DeleteOptions {
-    /// These turns: 7, 3..7, ..7, -3..
-    #[arg(long, value_name = "TURNS", allow_hyphen_values = true)]
-    turns: Option<TurnRange>,
-    /// A prompt or an answer, by its id or the beginning of it [repeatable]
-    #[arg(long, value_name = "ID")]
-    message: Vec<String>,
-    /// Blocks whose text matches this regular expression
-    #[arg(long = "match", value_name = "REGEX")]
-    matching: Option<String>,
-    /// Calls of this tool with their results, e.g. Bash or 'mcp__*' [repeatable]
-    #[arg(long, value_name = "GLOB")]
-    tool: Vec<String>,
-    /// Calls on this file with their results, e.g. 'src/*.rs' [repeatable]
-    #[arg(long, value_name = "GLOB")]
-    path: Vec<String>,
-    /// One call with its result, by its id or the end of it [repeatable]
-    #[arg(long, value_name = "CALL")]
-    id: Vec<String>,
-    /// Calls that failed, with their results
-    #[arg(long)]
-    errors: bool,
-    /// Calls larger than this, input and output together, and other blocks larger than this
-    #[arg(long, value_name = "SIZE")]
-    larger_than: Option<SizeSpec>,
-    /// Nothing of the last N turns
-    #[arg(long, value_name = "N")]
-    keep_last: Option<u32>,
-    /// Nothing of the newest content with this many tokens
-    #[arg(long, value_name = "TOKENS")]
-    keep_tokens: Option<TokenCount>,
+    #[command(flatten)]
+    selector: SelectorArgs,
 }
 
 impl StepOptions for DeleteOptions {
     fn step(self) -> PlanStep {
         PlanStep::of(Delete {
-            selector: Selector {
-                turns: self.turns,
-                message: self.message,
-                matching: self.matching,
-                tool: self.tool,
-                path: self.path,
-                id: self.id,
-                errors: self.errors,
-                larger_than: self.larger_than,
-                keep_last: self.keep_last,
-                keep_tokens: self.keep_tokens,
-            },
+            selector: self.selector.selector(),
         })
     }
 }

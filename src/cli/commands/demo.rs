@@ -10,6 +10,7 @@ use crate::render::{BOLD, DIM, pad, paint, wrap};
 use crate::store::{Config, Journal, create_private_dirs, write_private};
 
 use super::super::args::Cli;
+use super::super::clock;
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::settings::Settings;
@@ -92,7 +93,7 @@ fn stage(context: &Context, home: &Path) -> Result<Context, CliError> {
     Ok(Context {
         out: AutoStream::new(io::stdout(), context.out.current_choice()),
         err: AutoStream::new(io::stderr(), context.err.current_choice()),
-        journal: Journal::new(home.join("state"), &config, std::time::SystemTime::now),
+        journal: Journal::new(home.join("state"), &config, clock::now),
         config,
         project: PathBuf::from(PROJECT),
         working_folder: PathBuf::from(PROJECT),

@@ -29,7 +29,7 @@ use report::Report;
 /// Check sessions for problems
 ///
 /// Problems are judged for the Claude Code version in use: the installed one, or else the newest that
-/// wrote the session. What this version copes with by itself is mentioned, but is not a problem.
+/// wrote the session. What this version recovers from by itself is listed, but does not count as a problem.
 ///
 /// Exit code 1 means that a session does not open, loses history or would be refused by the API.
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use clap::Args;
 use globset::Glob;
 
-use crate::ops::{DropTools, SizeSpec};
+use crate::ops::{DropTools, SizeSpec, TokenCount};
 use crate::render::{YELLOW, paint};
 use crate::session::{Session, TurnRange};
 
@@ -39,9 +39,18 @@ pub(crate) struct DropToolsOptions {
     /// Only tools with this name or pattern, such as `mcp__*` [repeatable]
     #[arg(long, value_name = "GLOB")]
     tool: Vec<String>,
-    /// Only the call with this id [repeatable]
-    #[arg(long, value_name = "ID")]
+    /// Only the call with this id, or with this end of one [repeatable]
+    #[arg(long, value_name = "CALL")]
     id: Vec<String>,
+    /// Only calls on this file, e.g. 'src/*.rs' [repeatable]
+    #[arg(long, value_name = "GLOB")]
+    path: Vec<String>,
+    /// Only calls whose input or output matches this regular expression
+    #[arg(long = "match", value_name = "REGEX")]
+    matching: Option<String>,
+    /// Only calls in this message, by its id or the beginning of it [repeatable]
+    #[arg(long, value_name = "ID")]
+    message: Vec<String>,
     /// Only in these turns: 7, 3..7, ..7, 7.., -3..
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     turns: Option<TurnRange>,
@@ -57,6 +66,9 @@ pub(crate) struct DropToolsOptions {
     /// Leave the last N turns alone, including calls that begin or end in them
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
+    /// Leave the newest content with this many tokens alone
+    #[arg(long, value_name = "TOKENS")]
+    keep_tokens: Option<TokenCount>,
     /// Keep calls and results, and replace the output with a note
     #[arg(long)]
     stub: bool,
@@ -88,11 +100,15 @@ impl StepOptions for DropToolsOptions {
         PlanStep::of(DropTools {
             tool: self.tool,
             id: self.id,
+            path: self.path,
+            matching: self.matching,
+            message: self.message,
             turns: self.turns,
             larger_than: self.larger_than,
             errors: self.errors,
             without_images: self.without_images,
             keep_last: self.keep_last,
+            keep_tokens: self.keep_tokens,
             stub: self.stub,
             head: self.head,
             tail: self.tail,
@@ -139,7 +155,7 @@ fn tools(session: &Session) -> BTreeSet<String> {
     let mut tools = BTreeSet::new();
     for call in session.calls().iter() {
         for at in &call.uses {
-            let entry = &session.entries()[at.entry as usize];
+            let entry = session.entry(at.entry);
             let block = session.block(at.block);
             let name = session.tool_name(entry, block);
             if !tools.contains(&*name) {

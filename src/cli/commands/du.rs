@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::render::{BOLD, Cell, Column, DIM, Table, age, bytes, clean, paint, short_path};
+use crate::render::{BOLD, Cell, Column, DIM, Table, age, bytes, clean, paint, short_path, wrap};
 use crate::store::{
     Duplicates, Orphan, ProjectUsage, SessionUsage, Sizes, Usage, UsageKind, glance, usage,
 };
@@ -24,7 +24,7 @@ const SHOWN: usize = 15;
 /// Show what sessions take on the disk, and how to free it
 ///
 /// Shows the largest sessions of this project, or with --all the largest projects: transcripts, outputs, rewind data and
-/// logs. Files are only measured; of transcripts that are forks of each other, it is read how much they repeat.
+/// logs. Forks begin with the same lines: it also shows how much of that is there more than once.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery du           the largest sessions of this project\n  ccsurgery du --all     all projects, and what no session needs any more\n  ccsurgery du --all -v  every row"
@@ -119,12 +119,12 @@ fn one_project(context: &Context, project: &ProjectUsage) -> String {
     let sizes = project.sizes();
     let number = plural(project.sessions.len() as u64, "session", "sessions");
     text.push_str(&summary(&number, &sizes));
-    text.push_str(&repeated(project.duplicates));
+    text.push_str(&repeated(context, project.duplicates));
     if !project.sessions.is_empty() {
         text.push_str("\nTo free space:\n");
-        text.push_str("  ccsurgery rm SESSION            remove a session with all its files\n");
-        text.push_str("  ccsurgery rm --older-than 60d   remove old sessions\n");
-        text.push_str("  ccsurgery trim SESSION          shorten outputs in a session\n");
+        text.push_str("  ccsurgery rm SESSION             remove a session\n");
+        text.push_str("  ccsurgery rm --older-than 60d    remove old sessions\n");
+        text.push_str("  ccsurgery drop-hidden SESSION    remove what is not shown\n");
     }
     text
 }
@@ -164,7 +164,7 @@ fn everything(context: &Context, usage: &Usage) -> String {
         forks.sessions += project.duplicates.sessions;
         forks.is_partial |= project.duplicates.is_partial;
     }
-    text.push_str(&repeated(forks));
+    text.push_str(&repeated(context, forks));
     if usage.linked > 0 {
         let linked = bytes(usage.linked);
         let _ = writeln!(
@@ -177,16 +177,17 @@ fn everything(context: &Context, usage: &Usage) -> String {
 }
 
 /// Describes what forks repeat.
-fn repeated(forks: Duplicates) -> String {
+fn repeated(context: &Context, forks: Duplicates) -> String {
     if forks.bytes == 0 {
         return String::new();
     }
     let least = if forks.is_partial { "at least " } else { "" };
-    format!(
-        "{} are forks, and repeat {least}{} of each other's messages; to remove one: ccsurgery rm SESSION\n",
+    let text = format!(
+        "{} are forks, and repeat {least}{} of each other's messages; to remove one: ccsurgery rm SESSION",
         plural(forks.sessions as u64, "session", "sessions"),
         bytes(forks.bytes)
-    )
+    );
+    wrap(&text, context.columns).join("\n") + "\n"
 }
 
 /// Returns the project's path, as its newest session names it.

@@ -4,40 +4,39 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::ops::{EditText, EditableText};
-use crate::session::TurnRange;
+use crate::ops::{EditText, EditableText, Selector};
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
 use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::plan_file::{PlanStep, StepOptions};
+use super::super::selector_args::SelectorArgs;
 use super::super::shell::run_line;
 use super::edit_form::Form;
 
 /// Change the text of a prompt, an answer, a call or a result
 ///
-/// Without --text or --text-file, your editor ($VISUAL or $EDITOR) opens with the present text; with --turns, it opens
-/// with all texts of these turns. The input of a call is edited as JSON. If you change an answer, the thinking of that
+/// Without --text or --text-file, your editor ($VISUAL or $EDITOR) opens with the present text. If you choose texts with
+/// --turns, --match or another selector instead of naming a message, it opens with all of them. The input of a call is edited as JSON. If you change an answer, the thinking of that
 /// message is removed, because its signature does not fit the new text.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery show --turns 3                            see the ids of the messages\n  ccsurgery edit 1f2e3d4c                             in your editor\n  ccsurgery edit --turns 3..5                         all texts of these turns\n  ccsurgery edit 1f2e3d4c --text \"Use tabs.\" -n       preview"
+    after_help = "Examples:\n  ccsurgery show --turns 3                            see the ids of the messages\n  ccsurgery edit 1f2e3d4c                             in your editor\n  ccsurgery edit --turns 3..5                         all texts of these turns\n  ccsurgery edit --match 'old-name'                   all texts that match\n  ccsurgery edit 1f2e3d4c --text \"Use tabs.\" -n       preview"
 )]
 pub(crate) struct EditArgs {
-    /// The id of the message, or the beginning of it; with --turns, the session
-    #[arg(value_name = "MESSAGE", required_unless_present = "turns")]
-    message: Option<String>,
+    /// The id of the message, or the beginning of it; with a selector, the session
+    #[arg(value_name = "MESSAGE", required_unless_present = "selectors")]
+    name: Option<String>,
     #[command(flatten)]
     session: SessionArg,
-    /// Edit all texts of these turns at once: 7, 3..7, ..7, -3..
-    #[arg(long, value_name = "TURNS", allow_hyphen_values = true, conflicts_with_all = ["text", "text_file"])]
-    turns: Option<TurnRange>,
+    #[command(flatten)]
+    selector: SelectorArgs,
     /// The new text
-    #[arg(long, value_name = "TEXT", conflicts_with = "text_file")]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["text_file", "selectors"])]
     text: Option<String>,
     /// A file with the new text; `-` is standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "selectors")]
     text_file: Option<PathBuf>,
     #[command(flatten)]
     write: WriteArgs,
@@ -65,11 +64,13 @@ impl StepOptions for EditOptions {
     }
 }
 
-pub(crate) fn run(mut args: EditArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    if let Some(turns) = args.turns.take() {
-        return edit_turns(args, &turns, context);
+pub(crate) fn run(args: EditArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    let selector = args.selector.selector();
+    if !selector.is_empty() {
+        let words = (args.name, args.session.session);
+        return edit_selected(words, &selector, (args.write, args.in_place), context);
     }
-    let message = args.message.unwrap_or_default();
+    let message = args.name.unwrap_or_default();
     let mut job = Job::new(context, &args.session, "edit", args.write, args.in_place)?;
     let present = EditText::current(&job.session, &message)?;
     let text = match (args.text, &args.text_file) {
@@ -84,30 +85,31 @@ pub(crate) fn run(mut args: EditArgs, context: &mut Context) -> Result<ExitCode,
     commit_flow::run(context, job)
 }
 
-/// Edits all texts of some turns in one form.
-fn edit_turns(
-    args: EditArgs,
-    turns: &TurnRange,
+/// Edits all texts that a selector matches in one form.
+fn edit_selected(
+    words: (Option<String>, Option<String>),
+    selector: &Selector,
+    (write, in_place): (WriteArgs, InPlaceArgs),
     context: &mut Context,
 ) -> Result<ExitCode, CliError> {
     // The only word is the session: no message is named.
-    let named = match (args.session.session, args.message) {
+    let named = match words {
         (Some(_), Some(_)) => {
             return Err(CliError::usage(
                 ErrorKind::Usage,
-                "name either a message or turns, not both",
-                "leave out the message's id, or --turns",
+                "name either a message or a selector such as --turns, not both",
+                "leave out the message's id, or choose it with --message",
             ));
         }
-        (session, message) => session.or(message),
+        (message, session) => session.or(message),
     };
     let session = SessionArg { session: named };
-    let mut job = Job::new(context, &session, "edit", args.write, args.in_place)?;
-    let texts = EditableText::all_in(&job.session, turns)?;
+    let mut job = Job::new(context, &session, "edit", write, in_place)?;
+    let texts = EditableText::selected(&job.session, selector)?;
     if texts.is_empty() {
         return Err(CliError::refused(
             "not-editable",
-            "these turns have no text that can be edited",
+            "no text that can be edited was chosen",
             "see what is in them with: ccsurgery show --turns N",
         ));
     }

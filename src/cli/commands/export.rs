@@ -25,7 +25,7 @@ use formats::{Detail, Format, exported};
 /// Write a session as one page or one text file, to read and share
 ///
 /// The page (HTML) needs nothing else: it opens offline, loads nothing, and reads well without scripts. Keys, tokens and
-/// passwords are masked; the last line says how many were found. Long outputs are cut to their beginning and end, unless
+/// passwords are masked; the last line shows how many were found. Long outputs are cut to their beginning and end, unless
 /// you ask for --detail full. Several sessions, or --all, make a folder with a list.
 #[derive(Debug, Args)]
 #[command(

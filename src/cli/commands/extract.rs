@@ -33,7 +33,7 @@ pub(crate) struct ExtractOptions {
     /// The turns to copy: 7, 3..7, ..7, -3..
     #[arg(long, value_name = "TURNS", allow_hyphen_values = true)]
     turns: TurnRange,
-    /// Put a digest of the turns before them in front
+    /// Begin with a digest of the turns before them
     #[arg(long)]
     with_summary: bool,
 }

@@ -17,7 +17,7 @@ use super::super::plan_file::{PlanStep, StepOptions};
 
 /// Insert turns of another session, or of an abandoned branch
 ///
-/// The turns are copied: the session that they come from is not touched. They get ids of their own, and their
+/// The turns are copied: the session that they come from is not touched. They get new ids, and their
 /// subagents, large outputs and file versions for rewinding come with them. If they are older than the turns around
 /// them, their times are moved, because some versions of Claude Code go by time.
 #[derive(Debug, Args)]

@@ -133,7 +133,7 @@ pub(crate) fn run(args: &GrepArgs, context: &mut Context) -> Result<ExitCode, Cl
     };
     let (json, quiet) = (context.json, context.quiet);
     let work = |session: &Searched| {
-        let found = look(session, &search, args)?;
+        let found = look(session, &search, args, json)?;
         // The text is made here, on all cores.
         Ok(found.map(|found| {
             let text = if json {
@@ -243,15 +243,29 @@ fn sessions(args: &GrepArgs, context: &mut Context) -> Result<Vec<Searched>, Cli
 }
 
 /// Searches a session and its subagents. `None` if nothing was found.
-fn look(session: &Searched, search: &Search, args: &GrepArgs) -> io::Result<Option<FoundSession>> {
-    let with_hits = !args.list && !args.count;
+fn look(
+    session: &Searched,
+    search: &Search,
+    args: &GrepArgs,
+    json: bool,
+) -> io::Result<Option<FoundSession>> {
+    let wanted = match (args.list, args.count) {
+        // The document has the number of matches.
+        (true, _) if json => Wanted::Count,
+        (true, _) => Wanted::Any,
+        (_, true) => Wanted::Count,
+        _ => Wanted::Hits,
+    };
     let path = &session.found.path;
-    let own = find_in(path, search, None, with_hits)?;
+    let own = find_in(path, search, None, wanted)?;
     let mut overview = own.overview;
     let (mut matches, mut hits) = (own.matches, own.hits);
     for agent in &session.agents {
         // A subagent's transcript may vanish, or be unreadable, without any harm to the session.
-        if let Ok(more) = find_in(&agent.path, search, Some(&agent.agent_id), with_hits) {
+        if wanted == Wanted::Any && matches > 0 {
+            break;
+        }
+        if let Ok(more) = find_in(&agent.path, search, Some(&agent.agent_id), wanted) {
             matches += more.matches;
             hits.extend(more.hits);
         }
@@ -274,6 +288,17 @@ fn look(session: &Searched, search: &Search, args: &GrepArgs) -> io::Result<Opti
     }))
 }
 
+/// How much is asked about the matches of a transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// Whether there are any.
+    Any,
+    /// How many there are.
+    Count,
+    /// All of them.
+    Hits,
+}
+
 /// What was found in one transcript.
 struct FoundIn {
     matches: u64,
@@ -287,19 +312,24 @@ fn find_in(
     path: &Path,
     search: &Search,
     agent: Option<&str>,
-    with_hits: bool,
+    wanted: Wanted,
 ) -> io::Result<FoundIn> {
     let source = Source::open(path)?;
-    let matches = search.transcript(source.bytes());
-    if matches.is_empty() || !with_hits {
-        return Ok(FoundIn {
-            matches: matches.len() as u64,
-            hits: Vec::new(),
-            overview: None,
-        });
+    let counted = |matches: u64| FoundIn {
+        matches,
+        hits: Vec::new(),
+        overview: None,
+    };
+    let lines = match wanted {
+        Wanted::Any => return Ok(counted(u64::from(search.is_in(source.bytes())))),
+        Wanted::Count => return Ok(counted(search.transcript(source.bytes()).len() as u64)),
+        Wanted::Hits => search.lines(source.bytes()),
+    };
+    if lines.is_empty() {
+        return Ok(counted(0));
     }
     let session = Session::read(source);
-    let hits = Hit::all(&session, matches, agent);
+    let hits = search.hits(&session, &lines, agent);
     Ok(FoundIn {
         matches: hits.len() as u64,
         hits,

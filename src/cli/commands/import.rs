@@ -23,13 +23,13 @@ use super::super::passphrase::PassphraseArgs;
 use super::super::report::SCHEMA;
 use super::super::shell::Shell;
 
-/// Unpack sessions of another machine, or of a colleague
+/// Unpack sessions from another machine or from a colleague
 ///
-/// Takes a file that `ccsurgery bundle` wrote. Everything in it is checked before anything is written. Paths are led to this
-/// machine: the home folder, the project's folder, and the session's own files; between Windows and Unix, too. A session
-/// keeps its id if nobody has it here, and gets fresh ids otherwise. It is one change, which `ccsurgery undo` takes back.
+/// Takes a file that `ccsurgery bundle` wrote. Everything in it is checked before anything is written. Paths are changed to
+/// those of this machine: the home folder, the project's folder, and the session's own files, also between Windows and
+/// Unix. A session keeps its id, unless a session here has the same id. `ccsurgery undo` takes the import back.
 ///
-/// A bundle holds what was said and done in sessions, so Claude Code acts on it as on your own: import only what you trust.
+/// Claude Code reads an imported session like one of your own, and acts on what was said in it: import only what you trust.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery import talk.ccbundle -n                    what is in it, and where it would go\n  ccsurgery import talk.ccbundle --to-project ~/app\n  ccsurgery import all.ccbundle --map 'C:\\Users\\ada\\src=/home/ada/src'"
@@ -38,10 +38,10 @@ pub(crate) struct ImportArgs {
     /// The bundle; `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The folder that the sessions belong to here
+    /// The project's folder on this machine
     #[arg(long, value_name = "DIR")]
     to_project: Option<PathBuf>,
-    /// What a folder of the other machine is called here; can be given several times
+    /// Replace a folder of the other machine by one of this machine [repeatable]
     #[arg(long, value_name = "OLD=NEW", value_parser = pair)]
     map: Vec<(String, String)>,
     #[command(flatten)]

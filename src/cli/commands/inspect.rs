@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::render::InspectionText;
 use crate::session::{Session, Standing};
 use crate::store::Located;
+use crate::transcript::EntryIx;
 use crate::view::{
     FileUse, Growth, Inspection, LargeEntry, Overview, SCHEMA, Suggestion, WindowUse,
 };
@@ -80,12 +81,16 @@ fn inspect(found: &Located, session: &Session) -> Inspection {
     let on_largest = || advisor.on_largest(&window);
     let compact = || advisor.on_old_turns(calibration.window());
     let largest = || largest(session, &calibration, &ledger, &tools, LARGEST);
-    let (largest_tool, (compact, largest)) =
-        rayon::join(on_largest, || rayon::join(compact, largest));
+    let on_hidden = || advisor.on_hidden();
+    let ((largest_tool, hidden), (compact, largest)) = rayon::join(
+        || rayon::join(on_largest, on_hidden),
+        || rayon::join(compact, largest),
+    );
     // Ordered by how much of the conversation is lost.
     let tried = bulk.into_iter().chain(largest_tool).chain(compact);
+    let tried = tried.chain(hidden);
     let advice = tried.filter_map(|t| t.advice(&calibration));
-    let place = |i: usize| session.graph().place(i);
+    let place = |i: EntryIx| session.graph().place(i);
     let bytes = session.document().len();
     Inspection {
         schema: SCHEMA,
@@ -98,7 +103,9 @@ fn inspect(found: &Located, session: &Session) -> Inspection {
             .boundaries()
             .filter(|(i, _)| matches!(place(*i), Standing::Path(_)))
             .count() as u64,
-        has_branches: (0..session.entries().len()).any(|i| matches!(place(i), Standing::Branch(_))),
+        has_branches: session
+            .numbers()
+            .any(|i| matches!(place(i), Standing::Branch(_))),
         window: WindowUse::new(&calibration, window, &growth),
         file: FileUse::new(bytes, bytes - shown_bytes(session), file),
         largest: largest
@@ -122,11 +129,10 @@ fn suggestion(advice: Advice) -> Suggestion {
 /// Returns the bytes of lines of which the model is shown something.
 fn shown_bytes(session: &Session) -> u64 {
     let lines = session.document().lines();
-    let shown = |i: &usize| session.graph().is_shown(*i);
-    (0..session.entries().len())
-        .into_par_iter()
-        .filter(shown)
-        .map(|i| lines[session.entries()[i].line as usize])
+    session
+        .par_numbered()
+        .filter(|(i, _)| session.graph().is_shown(*i))
+        .map(|(_, entry)| lines[entry.line])
         .map(crate::document::Line::raw_len)
         .sum()
 }

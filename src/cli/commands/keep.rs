@@ -23,13 +23,13 @@ use super::rm::refuse_foreign;
 
 /// Keep sessions safe from Claude Code's clean-up
 ///
-/// When it starts, Claude Code deletes sessions that were not written for 30 days, or for as many as `cleanupPeriodDays` in
-/// its settings.json says. This gives a session's files the present time, and nothing else: its bytes stay. If another
-/// session of the project was written lately, it stays the newest one, so that `claude --continue` continues that. The
-/// sessions are noted, and `ccsurgery keep --again` does the same for all of them: run it now and then, or let a timer do so.
+/// When Claude Code starts, it deletes sessions that are older than 30 days, or than `cleanupPeriodDays` in its
+/// settings.json. `keep` sets the time of a session's files to now, and does not change their content. The newest session
+/// of a project stays the newest, so that `claude --continue` still continues it. `ccsurgery keep --again` renews all
+/// sessions that you have kept: run it now and then, or from a timer.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery ls --expiring           what Claude Code will delete next\n  ccsurgery keep 5e55\n  ccsurgery keep --older-than 20d   all sessions of this project that may be deleted soon\n  ccsurgery keep --again            all that were ever kept\n  ccsurgery keep --list"
+    after_help = "Examples:\n  ccsurgery ls --expiring           what Claude Code will delete next\n  ccsurgery keep 5e55\n  ccsurgery keep --older-than 20d   all sessions of this project that may be deleted soon\n  ccsurgery keep --again            renew all that are kept\n  ccsurgery keep --list"
 )]
 pub(crate) struct KeepArgs {
     #[command(flatten)]
@@ -37,10 +37,10 @@ pub(crate) struct KeepArgs {
     /// List the sessions that are kept, and how long they are safe
     #[arg(long, conflicts_with_all = ["sessions", "older_than", "grep", "all", "again", "forget"])]
     list: bool,
-    /// Keep all sessions again that were kept before
+    /// Renew all sessions that were kept before
     #[arg(long, conflicts_with_all = ["sessions", "older_than", "grep", "all", "forget"])]
     again: bool,
-    /// Keep these no longer: Claude Code deletes them when they get old
+    /// Stop keeping these sessions: Claude Code deletes them when they are old
     #[arg(long)]
     forget: bool,
 }
@@ -161,6 +161,7 @@ fn report(
     let retention = Retention::of(&context.config);
     let rows: Vec<Row> = found.iter().map(|f| Row::of(f, retention)).collect();
     let number = plural(rows.len() as u64, "session", "sessions");
+    let whose = if rows.len() == 1 { "its" } else { "their" };
     let is_done = !rows.is_empty();
     let printed = if context.json {
         let document = context.presenter().json(&Document {
@@ -175,7 +176,7 @@ fn report(
     } else if args.forget {
         writeln!(
             context.out,
-            "{number} no longer kept; the times of their files stay as they are."
+            "{number} no longer kept; the times of {whose} files stay as they are."
         )
     } else if rows.is_empty() {
         writeln!(context.out, "There is nothing to keep.")
@@ -188,7 +189,7 @@ fn report(
         let timer = clean(&timer());
         writeln!(
             context.out,
-            "Kept {number}: their files have a new time, and are {safe}.\nTo repeat it every week, add this line to your crontab (`crontab -e`):\n{timer}\nOr let Claude Code keep all sessions for a year: \"cleanupPeriodDays\": 365 in its settings.json."
+            "Kept {number}: {whose} files have a new time, and are {safe}.\nTo repeat it every week, add this line to your crontab (`crontab -e`):\n{timer}\nOr let Claude Code keep all sessions for a year: \"cleanupPeriodDays\": 365 in its settings.json."
         )
     };
     if is_done {

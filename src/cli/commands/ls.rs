@@ -1,7 +1,6 @@
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use clap::{Args, ValueEnum};
 
@@ -186,7 +185,8 @@ fn expiry(retention: Retention) -> String {
 pub(crate) fn rows(context: &Context, listed: Vec<Listed>) -> Vec<SessionRow> {
     let mut clients = running(&context.config);
     let retention = Retention::of(&context.config);
-    let shorts = short_ids(&listed);
+    let ids: Vec<&str> = listed.iter().map(|l| l.found.id.as_str()).collect();
+    let shorts = names::shortened(&ids);
     let rows = listed.into_iter().zip(shorts);
     rows.map(|(l, short)| {
         let live = clients.remove(&l.found.id);
@@ -205,7 +205,9 @@ fn row(
     let modified = listed.found.modified;
     // The file may have been written since this run began.
     let age = context.now.duration_since(modified);
-    let lately = age.is_ok_and(|d| d < LATELY) || modified > context.now;
+    let written_lately = age.is_ok_and(|d| d < LATELY) || modified > context.now;
+    // A copy of an old session is a new file with old entries: no client has it open.
+    let lately = written_lately && is_recent(listed.times, modified);
     let busy = live.and_then(|l| l.busy);
     SessionRow {
         state: listed.outlook.state(live.is_some() || lately, busy),
@@ -242,27 +244,14 @@ fn row(
     }
 }
 
-/// Returns the shortest beginning of each id, of at least eight characters, that no other id of the list has.
-fn short_ids(listed: &[Listed]) -> Vec<String> {
-    let mut sorted: Vec<&str> = listed.iter().map(|l| l.found.id.as_str()).collect();
-    sorted.sort_unstable();
-    let common = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count();
-    let mut lengths: BTreeMap<&str, usize> = BTreeMap::new();
-    for (i, id) in sorted.iter().enumerate() {
-        let before = if i > 0 { common(sorted[i - 1], id) } else { 0 };
-        let after = sorted.get(i + 1).map_or(0, |next| common(next, id));
-        lengths.insert(id, before.max(after) + 1);
-    }
-    listed
-        .iter()
-        .map(|l| {
-            l.found
-                .id
-                .chars()
-                .take(lengths[l.found.id.as_str()].max(8))
-                .collect()
-        })
-        .collect()
+/// Whether the last entry was made about when the file was written.
+fn is_recent(times: Option<(i64, i64)>, modified: SystemTime) -> bool {
+    let Some((_, last)) = times else {
+        return true;
+    };
+    let written = modified.duration_since(SystemTime::UNIX_EPOCH);
+    let written = written.map_or(0, |d| d.as_millis() as i64);
+    written.saturating_sub(last) < LATELY.as_millis() as i64
 }
 
 fn matches(listed: &Listed, text: &str) -> bool {

@@ -11,24 +11,26 @@ use crate::store::{
     Located, Locator, Operation, Relocation, Retention, Sessions, SharedEdit, glance, kept_time,
     lexical_path, real_path,
 };
+use crate::transcript::project_path::is_windows;
 
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::names;
 use super::super::operations::plural;
 use super::super::question::confirm;
+use super::super::report_page;
 use super::super::shell::quoted;
 use super::rm::refuse_live;
 
-/// Take sessions along after a project's folder was renamed or moved
+/// Move sessions along with a project's folder that was renamed or moved
 ///
-/// Claude Code finds sessions by the project's path. This moves everything that is kept under the old path, and that of
-/// folders below it: sessions with subagents and outputs, the project's memory, typed prompts, and its entry in
-/// `.claude.json`. The working folder, rewind data and environment in the sessions name the new path; what was said stays.
-/// Nothing in the new place is overwritten. It is one change, which `ccsurgery undo` takes back.
+/// Claude Code finds sessions by the project's path. `move` takes everything from the old path and the folders below it to
+/// the new path: sessions with subagents and outputs, the project's memory, the prompts you typed, and its entry in
+/// `.claude.json`. In the sessions, the working folder, rewind data and environment get the new path; the conversation
+/// itself is not changed. Nothing in the new place is overwritten. `ccsurgery undo` takes it all back.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery move ~/old/app ~/new/app -n    what would be moved\n  ccsurgery move ~/old/app ~/new/app\n  ccsurgery move --orphans                 projects whose folder is gone"
+    after_help = "Examples:\n  ccsurgery move ~/old/app ~/new/app -n    what would be moved\n  ccsurgery move ~/old/app ~/new/app\n  ccsurgery move 'C:\\Users\\ada\\app' ~/app    after you copied ~/.claude from Windows\n  ccsurgery move --orphans                 projects whose folder is gone"
 )]
 pub(crate) struct MoveArgs {
     /// The folder's old path
@@ -46,6 +48,9 @@ pub(crate) struct MoveArgs {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
+    /// Also write a page (HTML) that shows what was moved
+    #[arg(long, value_name = "FILE", conflicts_with = "orphans")]
+    report: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &MoveArgs, context: &mut Context) -> Result<ExitCode, CliError> {
@@ -53,6 +58,7 @@ pub(crate) fn run(args: &MoveArgs, context: &mut Context) -> Result<ExitCode, Cl
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
         return orphans(context);
     };
+    report_page::refuse_existing(args.report.as_deref())?;
     if !args.dry_run {
         context.recover()?;
     }
@@ -62,10 +68,13 @@ pub(crate) fn run(args: &MoveArgs, context: &mut Context) -> Result<ExitCode, Cl
         return Err(nothing(&found, &old));
     }
     refuse_live(context, found.sessions.iter().map(|s| &s.found))?;
+    let text = preview(context, &found, &old, &new)?;
     if !context.json && (!context.quiet || args.dry_run) {
-        preview(context, &found, &old, &new)?;
+        context.show_plan(&text)?;
     }
+    let page = args.report.as_deref();
     if args.dry_run {
+        report_page::write_text(context, page, "What would be moved", &text, false)?;
         return report(context, args, &found, &new, None);
     }
     let number = plural(found.sessions.len() as u64, "session", "sessions");
@@ -78,6 +87,7 @@ pub(crate) fn run(args: &MoveArgs, context: &mut Context) -> Result<ExitCode, Cl
     let target = first.unwrap_or_else(|| context.config.project(Path::new(&new)));
     let provenance = context.provenance("move");
     let done = Sessions::new(&context.journal).change(&located, &target, &changes, &provenance)?;
+    report_page::write_text(context, page, "Moved", &text, true)?;
     report(context, args, &found, &new, Some(&done))
 }
 
@@ -97,8 +107,12 @@ fn nothing(found: &Relocation, old: &str) -> CliError {
     )
 }
 
-/// Returns the real path of a folder, or, if it does not exist any more, its absolute path.
+/// Returns the real path of a folder, or, if it does not exist any more, its absolute path. A path of Windows that is given
+/// on another system comes with a home that was copied, and stays as it is.
 fn plain(path: &Path) -> Result<PathBuf, CliError> {
+    if cfg!(not(windows)) && is_windows(&path.to_string_lossy()) {
+        return Ok(path.to_owned());
+    }
     let path = std::path::absolute(path)?;
     Ok(real_path(&path).unwrap_or_else(|_| lexical_path(&path)))
 }
@@ -119,12 +133,13 @@ fn new_folder(new: &Path) -> Result<String, CliError> {
     }
 }
 
+/// Describes what will be moved.
 fn preview(
-    context: &mut Context,
+    context: &Context,
     found: &Relocation,
     old: &str,
     new: &str,
-) -> Result<(), CliError> {
+) -> Result<String, CliError> {
     let mut out = Vec::new();
     let home = context.home.clone();
     let shown = |path: &str| clean(&short_path(Path::new(path), home.as_deref(), 60));
@@ -182,7 +197,7 @@ fn preview(
     if Path::new(old).is_dir() {
         writeln!(out, "{note} `{}` still exists", clean(old))?;
     }
-    Ok(context.show_plan(&String::from_utf8_lossy(&out))?)
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 #[derive(Serialize)]

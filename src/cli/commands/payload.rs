@@ -1,5 +1,5 @@
+use std::borrow::Cow;
 use std::convert::Infallible;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -55,7 +55,10 @@ pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode,
             }
             // Bytes that are not UTF-8 reach the model as replacement characters.
             let text = message.json();
-            let text = String::from_utf8_lossy(&text);
+            let text = match simdutf8::basic::from_utf8(&text) {
+                Ok(text) => Cow::Borrowed(text),
+                Err(_) => String::from_utf8_lossy(&text),
+            };
             let safe = presenter.masked_json(&text);
             out.extend_from_slice(json_text(&safe).as_bytes());
         }
@@ -70,8 +73,8 @@ pub(crate) fn run(args: &PayloadArgs, context: &mut Context) -> Result<ExitCode,
     } else {
         ("[\n".to_owned(), "\n]\n")
     };
-    context.out.write_all(begin.as_bytes())?;
-    in_order(pieces.len(), print, |text| context.out.write_all(text))?;
-    context.out.write_all(end.as_bytes())?;
+    context.print_plain(begin.as_bytes())?;
+    in_order(pieces.len(), print, |text| context.print_plain(text))?;
+    context.print_plain(end.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,11 @@
 mod in_place;
+mod limit;
 mod report;
 mod sources;
+mod step;
 mod suggestions;
+
+pub(in crate::cli) use step::add_to;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,12 +15,11 @@ use std::sync::atomic::AtomicU64;
 use clap::Args;
 
 use crate::export::text_page;
-use crate::ops::Redact;
+use crate::ops::{Redact, Selector};
 use crate::render::{YELLOW, clean, count, paint};
-use crate::secrets::{Ledger, Scanner, Vault};
-use crate::store::{
-    self, Found, Located, RedactTarget, Searched, SubagentWork, all_targets, session_targets,
-};
+use crate::secrets::{Form, Ledger, Scanner, Vault};
+use crate::session::Session;
+use crate::store::{self, Found, Located, RedactTarget, Searched, all_targets, session_targets};
 use crate::surgery::title_for;
 use crate::view::Overview;
 
@@ -25,8 +28,11 @@ use super::super::commit_flow::{self, Job};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::names;
+use super::super::plan_file::{PlanStep, StepOptions};
 use super::super::progress::Progress;
 use super::super::report_page;
+use super::super::selector_args::SelectorArgs;
+use limit::Limit;
 use report::Report;
 
 /// Replace keys, tokens and passwords, wherever a session keeps them
@@ -43,18 +49,32 @@ use report::Report;
 /// you confirm it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery redact --check                    is there any secret? exit code 1 if so\n  ccsurgery redact --all -n                   what would be replaced in all sessions\n  ccsurgery redact 3d73 --in-place            replace the secrets of one session\n  ccsurgery redact --all --in-place           of all sessions, and of the journal\n  ccsurgery redact --from .env --in-place     also the values of an environment file",
+    after_help = "Examples:\n  ccsurgery redact --check                    is there any secret? exit code 1 if so\n  ccsurgery redact --all -n                   what would be replaced in all sessions\n  ccsurgery redact 3d73 --in-place            replace the secrets of one session\n  ccsurgery redact --all --in-place           of all sessions, and of the journal\n  ccsurgery redact --from .env --in-place     also the values of an environment file\n  ccsurgery redact --turns 3..5 --in-place    only those of turns 3 to 5",
     mut_arg("in_place", |arg| arg.help("Rewrite the session itself, and keep no old bytes"))
 )]
 pub(crate) struct RedactArgs {
     #[command(flatten)]
     session: SessionArg,
     /// Search all sessions of all projects, and clean the journal too
-    #[arg(long, conflicts_with_all = ["session", "output", "title", "diff"])]
+    #[arg(long, conflicts_with_all = ["session", "output", "title", "diff", "selectors"])]
     all: bool,
     /// Only report; exit code 1 if there are secrets
     #[arg(long, conflicts_with_all = ["in_place", "output", "title", "diff"])]
     check: bool,
+    #[command(flatten)]
+    options: RedactOptions,
+    /// Keep the old bytes, secrets included, so that `ccsurgery undo` can restore them
+    #[arg(long, help_heading = None::<&str>)]
+    keep_undo: bool,
+    #[command(flatten, next_help_heading = None::<&str>)]
+    write: WriteArgs,
+    #[command(flatten)]
+    in_place: InPlaceArgs,
+}
+
+/// The options of the operation, on the command line and in plan files.
+#[derive(Debug, Args)]
+pub(crate) struct RedactOptions {
     /// Also replace this text [repeatable]
     #[arg(long, value_name = "TEXT")]
     literal: Vec<String>,
@@ -73,19 +93,13 @@ pub(crate) struct RedactArgs {
     /// Also look into text that is encoded in base64
     #[arg(long)]
     base64: bool,
-    /// Keep the old bytes, secrets included, so that `ccsurgery undo` can restore them
-    #[arg(long)]
-    keep_undo: bool,
-    #[command(flatten)]
-    write: WriteArgs,
-    #[command(flatten)]
-    in_place: InPlaceArgs,
+    #[command(flatten, next_help_heading = "Replace secrets only in")]
+    only: SelectorArgs,
 }
 
-impl RedactArgs {
-    /// Sets where the result is written.
-    pub(crate) fn set_write(&mut self, write: WriteArgs) {
-        self.write = write;
+impl StepOptions for RedactOptions {
+    fn step(self) -> PlanStep {
+        PlanStep::Redact(Box::new(self))
     }
 }
 
@@ -101,10 +115,14 @@ pub(super) struct Hunt {
     pub(super) session: Option<Located>,
     /// Whether shared files are searched by the rules as well.
     pub(super) is_all: bool,
+    /// The part of the session to which the search is limited.
+    limit: Option<Limit>,
+    /// The selector of that part.
+    pub(super) only: Selector,
 }
 
 pub(crate) fn run(args: RedactArgs, context: &mut Context) -> Result<ExitCode, CliError> {
-    let scanner = sources::scanner(&args)?;
+    let scanner = sources::scanner(context, &args.options)?;
     // The values are secrets, so the journal does not get them.
     context.command_line = sources::without_values(&context.command_line);
     if args.all && !args.in_place.in_place && !args.check && !args.write.dry_run {
@@ -159,11 +177,12 @@ fn hunt(context: &mut Context, args: &RedactArgs, scanner: Scanner) -> Result<Hu
             Some(found),
         )
     };
-    let mut hunt = Hunt {
-        session,
-        is_all: args.all,
-        ..Hunt::new(targets, scanner)
-    };
+    let mut hunt = Hunt::new(targets, scanner);
+    if let Some(found) = &session {
+        hunt = hunt.limited(&args.options.only.selector(), found)?;
+    }
+    hunt.session = session;
+    hunt.is_all = args.all;
     hunt.search_all(context);
     Ok(hunt)
 }
@@ -179,7 +198,19 @@ impl Hunt {
             suggestions: Vec::new(),
             session: None,
             is_all: false,
+            limit: None,
+            only: Selector::default(),
         }
+    }
+
+    /// Limits the search to what a selector names in the transcript of a session.
+    fn limited(mut self, only: &Selector, found: &Located) -> Result<Self, CliError> {
+        if !only.is_empty() {
+            self.limit = Some(Limit::new(only, found)?);
+            self.only = only.clone();
+            self.targets.retain(|target| target.path == found.path);
+        }
+        Ok(self)
     }
 
     /// Searches all files, and shows the progress.
@@ -194,7 +225,10 @@ impl Hunt {
         let (is_all, scanner) = (self.is_all, &self.scanner);
         let own =
             |_: usize, target: &RedactTarget| (is_all || !target.is_shared).then_some(scanner);
-        let first = store::search(&self.targets, own, done);
+        let limit = self.limit.as_ref();
+        let within = |found: &Found| limit.is_none_or(|limit| limit.holds(found));
+        let mut first = store::search(&self.targets, own, done);
+        first.found.retain(within);
         for (kind, number) in &first.placeholders {
             self.vault.reserve(kind, *number);
         }
@@ -216,6 +250,7 @@ impl Hunt {
                 })
             };
             self.searched = store::search(&self.targets, learned, done);
+            self.searched.found.retain(within);
         }
         let mut seen = BTreeSet::new();
         self.suggestions.clear();
@@ -229,41 +264,33 @@ impl Hunt {
     }
 }
 
-/// Searches one session, and hands over the job that writes a new session without the secrets.
-pub(crate) fn with_copy<T>(
-    args: RedactArgs,
-    context: &mut Context,
-    then: impl FnOnce(&mut Context, Job<'_>) -> Result<T, CliError>,
-) -> Result<T, CliError> {
-    let scanner = sources::scanner(&args)?;
-    let hunt = hunt(context, &args, scanner)?;
-    with_job(context, args, &hunt, then)
-}
-
 /// Writes a new session without the secrets.
 fn copy(context: &mut Context, args: RedactArgs, hunt: Hunt) -> Result<ExitCode, CliError> {
     let Some(session) = &hunt.session else {
         return Err(CliError::usage("usage", "--all needs --in-place", ""));
     };
-    let secrets = hunt.vault.secrets().len() as u64;
     let dry_run = args.write.dry_run;
     let code = with_job(context, args, &hunt, commit_flow::run)?;
-    if secrets > 0 && !dry_run {
-        let (noun, them) = if secrets == 1 {
-            ("secret", "it")
-        } else {
-            ("secrets", "them")
-        };
-        let note = format!(
-            "{} the original session {} still has {} {noun}. To remove {them} there: ccsurgery redact {} --in-place",
-            paint(YELLOW, "warning:"),
-            clean(&session.id),
-            count(secrets),
-            clean(&session.id)
-        );
-        let _ = std::io::Write::write_fmt(&mut context.err, format_args!("{note}\n"));
+    if !dry_run {
+        warn_about_original(context, &session.id, hunt.vault.secrets().len());
     }
     Ok(code)
+}
+
+/// Reports that the session from which a new one was made still has its secrets.
+fn warn_about_original(context: &mut Context, id: &str, secrets: usize) {
+    let (noun, them) = match secrets {
+        0 => return,
+        1 => ("secret", "it"),
+        _ => ("secrets", "them"),
+    };
+    let id = clean(id);
+    let note = format!(
+        "{} the original session {id} still has {} {noun}. To remove {them} there: ccsurgery redact {id} --in-place",
+        paint(YELLOW, "warning:"),
+        count(secrets as u64),
+    );
+    let _ = std::io::Write::write_fmt(&mut context.err, format_args!("{note}\n"));
 }
 
 /// Makes the job that writes a new session without the secrets that were found.
@@ -280,20 +307,29 @@ fn with_job<T>(
     let redact = Redact {
         scanner: &hunt.scanner,
         ledger: &ledger,
+        only: hunt.only.clone(),
     };
     let name = Some(session.path.to_string_lossy().into_owned());
     let arg = SessionArg { session: name };
-    let mut job = Job::new(context, &arg, "redact", args.write, args.in_place)?.with(redact);
+    let mut job = Job::new(context, &arg, "redact", args.write, args.in_place)?;
     if job.write.title.is_none() && job.write.output.is_none() {
-        let title = title_for(&Overview::of(&job.session), "redact");
-        let found = hunt.scanner.scan(title.as_bytes());
-        let safe = ledger.replaced(title.as_bytes(), &found);
-        job.write.title = Some(String::from_utf8_lossy(&safe).into_owned());
+        let title = safe_title(&job.session, "redact", &hunt.scanner, &ledger);
+        job.write.title = Some(title);
     }
-    job.for_subagents = Some(SubagentWork {
-        transform: Box::new(redact),
-        only: None,
-        redact: Some((&hunt.scanner, &ledger)),
-    });
-    then(context, job)
+    if hunt.only.is_empty() {
+        let work = job.for_subagents.get_or_insert_default();
+        work.add(redact.clone(), None);
+        work.redact = Some(Box::new(|path, bytes| {
+            ledger.replace_in(&hunt.scanner, Form::of(path), bytes)
+        }));
+    }
+    then(context, job.with(redact))
+}
+
+/// Returns the title of a result, with the secrets in it replaced.
+fn safe_title(session: &Session, operation: &str, scanner: &Scanner, ledger: &Ledger) -> String {
+    let title = title_for(&Overview::of(session), operation);
+    let found = scanner.scan(title.as_bytes());
+    let safe = ledger.replaced(title.as_bytes(), &found);
+    String::from_utf8_lossy(&safe).into_owned()
 }

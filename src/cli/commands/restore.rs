@@ -21,7 +21,7 @@ use super::archive::archives;
 
 /// Bring archived sessions back
 ///
-/// Puts every file back to its place, byte for byte and with the same ids. Files get times that keep Claude Code from
+/// Puts every file back into its place, byte for byte and with the same ids. Files get times that keep Claude Code from
 /// deleting them because of their age. Nothing that exists is overwritten. It is one change, which `ccsurgery undo` takes
 /// back; the archive stays where it is.
 #[derive(Debug, Args)]

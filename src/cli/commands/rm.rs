@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -7,8 +8,8 @@ use serde::Serialize;
 
 use crate::render::{BOLD, YELLOW, bytes, clean, fit, paint, short_path};
 use crate::store::{
-    ChangeSet, Located, Locator, Operation, RemovedSession, Sessions, SharedEdit, SidecarKind,
-    UsageKind, glance, removal_of, removal_of_files, running, usage,
+    ChangeSet, Located, Locator, Operation, Orphan, RemovedSession, Sessions, SharedEdit,
+    SidecarKind, UsageKind, glance, removal_of, removal_of_files, running, usage,
 };
 
 use super::super::context::Context;
@@ -16,13 +17,14 @@ use super::super::error::CliError;
 use super::super::names;
 use super::super::operations::plural;
 use super::super::question::confirm;
+use super::super::report_page;
 use super::super::selection::SelectionArgs;
 
 /// Remove sessions with all their files
 ///
 /// Removes the transcript and everything that belongs to it in all places: subagents, large outputs, rewind data, todos
-/// and tasks, its plan, logs, and what was typed in it. `ccsurgery undo` brings everything back until
-/// `ccsurgery history gc` forgets it. A session that Claude Code has open is never removed.
+/// and tasks, its plan, logs, and what was typed in it. `ccsurgery undo` brings everything back, until
+/// `ccsurgery history gc` deletes the backup. A session that Claude Code has open is never removed.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery rm 5e55                       one session\n  ccsurgery rm --older-than 60d -n        what would be removed of this project\n  ccsurgery rm --older-than 60d --all     of all projects\n  ccsurgery rm --orphans                  files of sessions that no longer exist"
@@ -39,9 +41,13 @@ pub(crate) struct RmArgs {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
+    /// Also write a page (HTML) that shows what was removed
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &RmArgs, context: &mut Context) -> Result<ExitCode, CliError> {
+    report_page::refuse_existing(args.report.as_deref())?;
     if !args.dry_run {
         context.recover()?;
     }
@@ -61,10 +67,10 @@ pub(crate) fn run(args: &RmArgs, context: &mut Context) -> Result<ExitCode, CliE
         .map(|f| RemovedSession::find(&context.config, f, &stays))
         .collect::<Result<_, _>>()?;
     let changes = removal_of(&context.config, &sessions)?;
-    if !context.json && (!context.quiet || args.dry_run) {
-        preview(context, &sessions, &changes)?;
-    }
+    let text = preview(context, &sessions, &changes)?;
+    show(context, args, &text)?;
     if args.dry_run {
+        write_report(context, args, &text, false)?;
         return report(context, args, &sessions, None);
     }
     let number = plural(sessions.len() as u64, "session", "sessions");
@@ -75,7 +81,31 @@ pub(crate) fn run(args: &RmArgs, context: &mut Context) -> Result<ExitCode, CliE
     let target = sessions[0].found.path.clone();
     let provenance = context.provenance("rm");
     let done = Sessions::new(&context.journal).change(&located, &target, &changes, &provenance)?;
+    write_report(context, args, &text, true)?;
     report(context, args, &sessions, Some(&done))
+}
+
+/// Shows what will be removed, unless nobody looks.
+fn show(context: &mut Context, args: &RmArgs, text: &str) -> Result<(), CliError> {
+    if !context.json && (!context.quiet || args.dry_run) {
+        context.show_plan(text)?;
+    }
+    Ok(())
+}
+
+fn write_report(
+    context: &mut Context,
+    args: &RmArgs,
+    text: &str,
+    is_done: bool,
+) -> Result<(), CliError> {
+    let path = args.report.as_deref();
+    let title = if is_done {
+        "Removed"
+    } else {
+        "What would be removed"
+    };
+    report_page::write_text(context, path, title, text, is_done)
 }
 
 /// Returns all sessions but these.
@@ -128,28 +158,11 @@ pub(super) fn refuse_foreign(context: &Context, found: &[Located]) -> Result<(),
 fn remove_orphans(args: &RmArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let orphans = usage(&context.config, context.now)?.orphans;
     let total: u64 = orphans.iter().map(|o| o.len).sum();
-    if !context.json && (!context.quiet || args.dry_run) {
-        let mut out = Vec::new();
-        let files = plural(orphans.len() as u64, "file", "files");
-        let heading = match orphans.len() {
-            0 => "There are no files of sessions that no longer exist.".to_owned(),
-            _ => format!("{files} of sessions that no longer exist, {}", bytes(total)),
-        };
-        writeln!(out, "{}", paint(BOLD, heading))?;
-        let mut kinds: BTreeMap<UsageKind, (u64, u64)> = BTreeMap::new();
-        for orphan in &orphans {
-            let (number, len) = kinds.entry(orphan.kind).or_default();
-            *number += 1;
-            *len += orphan.len;
-        }
-        for (kind, (number, len)) in kinds {
-            let files = plural(number, "file", "files");
-            writeln!(out, "  {}: {files}, {}", kind.name(), bytes(len))?;
-        }
-        context.show_plan(&String::from_utf8_lossy(&out))?;
-    }
+    let text = orphans_text(&orphans, total);
+    show(context, args, &text)?;
     let paths: Vec<_> = orphans.iter().map(|o| o.path.clone()).collect();
     if args.dry_run || orphans.is_empty() {
+        write_report(context, args, &text, false)?;
         return report_files(context, args, orphans.len(), total, None);
     }
     let files = plural(orphans.len() as u64, "file", "files");
@@ -158,15 +171,40 @@ fn remove_orphans(args: &RmArgs, context: &mut Context) -> Result<ExitCode, CliE
     let provenance = context.provenance("rm");
     let target = orphans[0].path.clone();
     let done = Sessions::new(&context.journal).change(&[], &target, &changes, &provenance)?;
+    write_report(context, args, &text, true)?;
     report_files(context, args, orphans.len(), total, Some(&done))
 }
 
-/// Shows what will be removed: a line for each session, and what else is affected.
+/// Describes files of sessions that no longer exist, by their kinds.
+fn orphans_text(orphans: &[Orphan], total: u64) -> String {
+    let files = plural(orphans.len() as u64, "file", "files");
+    let heading = match orphans.len() {
+        0 => "There are no files of sessions that no longer exist.".to_owned(),
+        _ => format!("{files} of sessions that no longer exist, {}", bytes(total)),
+    };
+    let mut kinds: BTreeMap<UsageKind, (u64, u64)> = BTreeMap::new();
+    for orphan in orphans {
+        let (number, len) = kinds.entry(orphan.kind).or_default();
+        *number += 1;
+        *len += orphan.len;
+    }
+    let mut out = format!("{}\n", paint(BOLD, heading));
+    for (kind, (number, len)) in kinds {
+        let files = plural(number, "file", "files");
+        let _ = std::fmt::Write::write_fmt(
+            &mut out,
+            format_args!("  {}: {files}, {}\n", kind.name(), bytes(len)),
+        );
+    }
+    out
+}
+
+/// Describes what will be removed: a line for each session, and what else is affected.
 fn preview(
-    context: &mut Context,
+    context: &Context,
     sessions: &[RemovedSession],
     changes: &ChangeSet<'_>,
-) -> Result<(), CliError> {
+) -> Result<String, CliError> {
     let mut out = Vec::new();
     let total: u64 = sessions.iter().map(RemovedSession::len).sum();
     let number = plural(sessions.len() as u64, "session", "sessions");
@@ -214,7 +252,7 @@ fn preview(
         let prompts = plural(prompts as u64, "prompt", "prompts");
         writeln!(out, "  {prompts} of the prompt history")?;
     }
-    Ok(context.show_plan(&String::from_utf8_lossy(&out))?)
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// Describes the files of a session besides its transcript.

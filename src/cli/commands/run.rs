@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
-use super::super::commit_flow::{self, Job};
+use super::super::commit_flow;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::plan_file;
@@ -31,9 +31,13 @@ pub(crate) struct RunArgs {
 
 pub(crate) fn run(args: RunArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let steps = plan_file::find(&context.settings, &args.plan)?;
-    let mut job = Job::new(context, &args.session, "run", args.write, args.in_place)?;
-    for step in steps {
-        step.add_to(context, &mut job)?;
-    }
-    commit_flow::run(context, job)
+    let places = (args.write, args.in_place);
+    plan_file::with_job(
+        context,
+        args.session,
+        "run",
+        places,
+        steps,
+        commit_flow::run,
+    )
 }

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::ops::StripThinking;
+use crate::ops::{SizeSpec, StripThinking, TokenCount};
 use crate::session::TurnRange;
 
 use super::super::args::{InPlaceArgs, SessionArg, WriteArgs};
@@ -18,7 +18,7 @@ use super::super::plan_file::{PlanStep, StepOptions};
 /// unfinished last turn stays, because the API needs it to continue that turn.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ccsurgery strip-thinking -n                 preview on the newest session of this project\n  ccsurgery strip-thinking 3d73 --keep-last 3\n  ccsurgery strip-thinking --subagents --in-place"
+    after_help = "Examples:\n  ccsurgery strip-thinking -n                 preview on the newest session of this project\n  ccsurgery strip-thinking 3d73 --keep-last 3\n  ccsurgery strip-thinking --message 1f2e3d4c    one message or one block\n  ccsurgery strip-thinking --subagents --in-place"
 )]
 pub(crate) struct StripThinkingArgs {
     #[command(flatten)]
@@ -37,9 +37,22 @@ pub(crate) struct StripThinkingOptions {
     /// Only in these turns: 7, 3..7, ..7, 7.., -3..
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     turns: Option<TurnRange>,
+    /// Only in this message, by its id or the beginning of it; the id of a thinking block names it alone
+    /// [repeatable]
+    #[arg(long, value_name = "ID")]
+    message: Vec<String>,
+    /// Only thinking whose text matches this regular expression
+    #[arg(long = "match", value_name = "REGEX")]
+    matching: Option<String>,
+    /// Only thinking larger than this, with its signature
+    #[arg(long, value_name = "SIZE")]
+    larger_than: Option<SizeSpec>,
     /// Leave the last N turns alone
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
+    /// Leave the newest content with this many tokens alone
+    #[arg(long, value_name = "TOKENS")]
+    keep_tokens: Option<TokenCount>,
     /// Also remove thinking from the transcripts of subagents
     #[arg(long)]
     subagents: bool,
@@ -49,7 +62,11 @@ impl StepOptions for StripThinkingOptions {
     fn step(self) -> PlanStep {
         let transform = StripThinking {
             turns: self.turns,
+            message: self.message,
+            matching: self.matching,
+            larger_than: self.larger_than,
             keep_last: self.keep_last,
+            keep_tokens: self.keep_tokens,
         };
         PlanStep::Change {
             subagents: self.subagents.then(|| transform.clone()),

@@ -19,8 +19,9 @@ use super::super::report::step_document;
 ///
 /// Removes or shortens, oldest first, and only as far as needed: output of files that were edited or read again later; output
 /// of commands that ran again; results of edits and task lists; large outputs, which keep the lines that matter; images and
-/// documents; other outputs; thinking; reports of subagents and error texts; whole calls; and last, the oldest turns, which
-/// become a digest. Before that, what you wrote is not touched: prompts, answers to questions, reasons for a refusal, plans.
+/// documents; other outputs; thinking; reports of subagents and error texts; whole calls; and last, the oldest part, which
+/// becomes a digest and may end inside a long turn. Before that, what you wrote is not touched: prompts, answers to
+/// questions, reasons for a refusal, plans.
 ///
 /// The newest part stays as it is: by default, up to 30 % of what the budget leaves for the conversation after system prompt
 /// and tools. Sizes are estimates, so 2 % of the budget are kept in reserve (5 % if the session has no record of its size).
@@ -53,7 +54,7 @@ pub(crate) struct TrimArgs {
 }
 
 /// Reads a number of tokens that may be 0.
-fn kept_tokens(text: &str) -> Result<TokenCount, String> {
+pub(super) fn kept_tokens(text: &str) -> Result<TokenCount, String> {
     match text.trim() {
         "0" => Ok(TokenCount(0)),
         text => text.parse(),

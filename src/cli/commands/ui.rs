@@ -17,7 +17,7 @@ use super::super::plain_ui;
 use super::super::shell::replace_process;
 use super::super::ui_host::UiHost;
 
-/// Browse sessions, mark what is to change, and see the result before it is written
+/// Browse sessions, mark what to change, and see the result before it is written
 ///
 /// Opens in the terminal; `ccsurgery` without a command does the same. First choose a session, then mark rows of its tree: a
 /// turn, a message, a call, an output. The totals show what the session takes before and after, and the command line

@@ -1,10 +1,12 @@
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 
 use crate::render::clean;
+use crate::session::Session;
 use crate::store::{self, Operation, State, Step, UndoError};
 use crate::view::SessionText;
 
@@ -13,6 +15,7 @@ use super::super::error::CliError;
 use super::super::operations::{Wanted, describe, pick, plural, title};
 use super::super::question::confirm;
 use super::super::report::SCHEMA;
+use super::super::report_page;
 
 /// Undo the last operation, or a named one
 ///
@@ -42,6 +45,9 @@ pub(super) struct WayArgs {
     /// Go ahead although Claude Code has the session open
     #[arg(long)]
     allow_live: bool,
+    /// Also write a page (HTML) that shows what was done
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 impl WayArgs {
@@ -59,12 +65,68 @@ pub(crate) fn run(args: &UndoArgs, context: &mut Context) -> Result<ExitCode, Cl
         Wanted::Undo,
         |context, operation| store::check_undo(&context.journal, operation, args.onto_current),
     )?;
+    let page = Page::new(context, &args.way, Wanted::Undo, &operation, &steps);
     if args.way.dry_run {
+        page.write(context, false)?;
         return report(context, Wanted::Undo, &operation, &steps, true);
     }
     let done = store::undo(&context.journal, operation.clone(), args.onto_current)
         .map_err(|e| explain(e, &operation, Wanted::Undo))?;
+    page.write(context, true)?;
     report(context, Wanted::Undo, &done, &steps, false)
+}
+
+/// The page that shows what was done, if one was asked for.
+pub(super) struct Page<'a> {
+    path: Option<&'a Path>,
+    title: String,
+    text: String,
+    /// The sessions that are rewritten, as they are before.
+    before: Vec<(&'a Path, Session)>,
+}
+
+impl<'a> Page<'a> {
+    /// Describes what will happen.
+    pub(super) fn new(
+        context: &Context,
+        args: &'a WayArgs,
+        wanted: Wanted,
+        operation: &Operation,
+        steps: &'a [Step],
+    ) -> Self {
+        let path = args.report.as_deref();
+        let rewritten = steps.iter().filter_map(|step| match step {
+            Step::Replace { path, .. } if path.extension().is_some_and(|e| e == "jsonl") => {
+                Some(path.as_path())
+            }
+            _ => None,
+        });
+        let read = |path: &'a Path| Some((path, Session::open(path).ok()?));
+        Self {
+            path,
+            title: format!(
+                "{} {}",
+                capitalised(wanted.verb()),
+                clean(&operation.operation)
+            ),
+            text: describe(context, wanted, operation, steps),
+            before: match path {
+                Some(_) if !args.dry_run => rewritten.filter_map(read).collect(),
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// Writes the page; `is_done` if it has happened.
+    pub(super) fn write(mut self, context: &mut Context, is_done: bool) -> Result<(), CliError> {
+        for (path, before) in &self.before {
+            if let Ok(after) = Session::open(path) {
+                self.text.push_str("\n\n");
+                self.text += &report_page::differences(context, path, before, &after);
+            }
+        }
+        report_page::write_text(context, self.path, &self.title, &self.text, is_done)
+    }
 }
 
 /// Undoes an operation without a question, the last one if none is named; returns a sentence about it.
@@ -87,6 +149,7 @@ pub(super) fn prepare(
     wanted: Wanted,
     check: impl FnOnce(&Context, &Operation) -> Result<Vec<Step>, UndoError>,
 ) -> Result<(Operation, Vec<Step>), CliError> {
+    report_page::refuse_existing(args.report.as_deref())?;
     if args.dry_run {
         note_interrupted(context)?;
     } else {

@@ -118,7 +118,7 @@ impl From<Fault> for CliError {
     fn from(fault: Fault) -> Self {
         let hint = match &fault {
             Fault::Damaged { .. } => {
-                let hint = "repair it first with: ccsurgery repair. Nothing was written";
+                let hint = "repair it first with: ccsurgery repair; if that leaves a choice between two repairs, add --accept-guess. Nothing was written";
                 return Refusal::new("damaged", fault.to_string(), hint).into();
             }
             Fault::Finding { example, .. } => {

@@ -23,7 +23,7 @@ fn plan_has_the_rules_of_the_command_line() {
     let message = step("compact", "");
     assert_eq!(
         message,
-        "plan, line 1: compact needs `at` or `keep-last` too"
+        "plan, line 1: compact needs `at`, `keep-last`, `keep-tokens` or `before` too"
     );
     let message = step("truncate", "");
     assert_eq!(message, "plan, line 1: truncate needs `at` too");
@@ -60,7 +60,7 @@ fn plan_reports_wrong_types_at_the_option() {
 
 #[test]
 fn plan_accepts_what_the_command_line_accepts() {
-    let plan = "[[step]]\nop = \"strip-thinking\"\nturns = \"-3..\"\nsubagents = true\n\n[[step]]\nop = \"drop-tools\"\ntool = \"Bash\"\nid = [\"-x\"]\nstub = true\nerrors = false\nhead = 2\n\n[[step]]\nop = \"truncate\"\nat = -1\n\n[[step]]\nop = \"graft\"\nfrom = \"@2\"\nturns = 3\n";
+    let plan = "[[step]]\nop = \"strip-thinking\"\nturns = \"-3..\"\nsubagents = true\n\n[[step]]\nop = \"drop-tools\"\ntool = \"Bash\"\nid = [\"-x\"]\nstub = true\nerrors = false\nhead = 2\n\n[[step]]\nop = \"truncate\"\nat = -1\n\n[[step]]\nop = \"graft\"\nfrom = \"@2\"\nturns = 3\n\n[[step]]\nop = \"redact\"\nliteral = \"a secret\"\nturns = 2\n";
     let steps = parse("plan", plan).expect("a plan");
     let changes = steps.iter().map(|step| match step {
         PlanStep::Change {
@@ -68,12 +68,14 @@ fn plan_accepts_what_the_command_line_accepts() {
             subagents,
         } => (transform.name(), subagents.is_some()),
         PlanStep::Graft(_) => ("graft", false),
+        PlanStep::Redact(_) => ("redact", false),
     });
     let expected = [
         ("strip-thinking", true),
         ("drop-tools", false),
         ("truncate", false),
         ("graft", false),
+        ("redact", false),
     ];
     assert_eq!(changes.collect::<Vec<_>>(), expected);
 }

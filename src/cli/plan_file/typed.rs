@@ -10,8 +10,11 @@ pub(in crate::cli) fn typed_step(line: &str) -> Result<Vec<(String, toml::Value)
     let Some((name, options)) = words.split_first() else {
         return Err("no operation is named".to_owned());
     };
-    // A graft needs another session, and so a command of its own.
-    let known = || OPERATIONS.iter().filter(|o| o.name != "graft");
+    // A graft needs another session, and a redaction searches other files too: both are commands of their own.
+    let known = || {
+        let others = ["graft", "redact"];
+        OPERATIONS.iter().filter(move |o| !others.contains(&o.name))
+    };
     let Some(operation) = known().find(|o| o.name == name) else {
         let known: Vec<&str> = known().map(|o| o.name).collect();
         return Err(format!(

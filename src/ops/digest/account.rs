@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::document::LineIx;
 use crate::json::{decode, fields, lookup};
 use crate::session::{Session, Standing};
 use crate::transcript::project_path::is_windows;
-use crate::transcript::{BlockKind, Entry, Kind, PromptKind, Subtype, attached};
+use crate::transcript::{BlockKind, Entry, EntryIx, Kind, PromptKind, Subtype, attached};
 use crate::view::{prompt_as_typed, words_of};
+
+use crate::ops::compact::Cut;
 
 use super::calls::LastCall;
 use super::failures::Failures;
@@ -47,6 +50,8 @@ pub(super) struct Account {
     pub(super) remarks: Vec<(u32, String)>,
     /// Whether the person interrupted the model last.
     pub(super) interrupted: bool,
+    /// Whether the last turn is not over: it continues after the digest.
+    pub(super) running: bool,
     first_turn: u32,
 }
 
@@ -61,19 +66,19 @@ pub(super) struct Statement {
 }
 
 impl Account {
-    /// Reads the turns up to and including `upto`; of a compacted conversation, those since the last summary.
-    pub(super) fn of(session: &Session, upto: u32) -> Self {
+    /// Reads what comes before a cut; of a compacted conversation, what follows the last summary.
+    pub(super) fn of(session: &Session, cut: Cut) -> Self {
         let (graph, turns) = (session.graph(), session.turns());
-        let end = turns.begin(upto.saturating_add(1));
-        let mut members: Vec<(u32, u32)> = Vec::new();
+        let end = cut.position();
+        let mut members: Vec<(u32, EntryIx)> = Vec::new();
         let mut summary = None;
-        for (i, head) in session.heads().iter().enumerate() {
+        for (i, head) in session.numbers().zip(session.heads()) {
             if let Standing::Path(p) | Standing::Beside(p) = graph.place(i)
                 && p < end
             {
-                members.push((p, i as u32));
+                members.push((p, i));
                 if head.flags.compact_summary() {
-                    summary = summary.max(Some((p, i as u32)));
+                    summary = summary.max(Some((p, i)));
                 }
             }
         }
@@ -81,15 +86,17 @@ impl Account {
         if let Some(summary) = summary {
             members.retain(|m| *m >= summary);
         }
-        let entry = |i: u32| &session.entries()[i as usize];
+        let entry = |i: EntryIx| session.entry(i);
         let folder = members
             .iter()
             .find_map(|&(_, i)| session.string(entry(i), &["cwd"]));
         let mut account = Self {
             project: folder.map_or_else(String::new, |f| beginning_of_files(&f)),
+            running: cut.is_inside_turn() || session.unfinished_turn() == Some(cut.turn()),
             first_turn: members.first().map_or(0, |m| turns.at_position(m.0)).max(1),
             ..Self::default()
         };
+        account.add_running_prompt(session, cut.turn(), &members);
         for &(position, i) in &members {
             account.add(session, i, turns.at_position(position));
         }
@@ -114,8 +121,8 @@ impl Account {
         text.replace(&self.project, "")
     }
 
-    fn add(&mut self, session: &Session, i: u32, turn: u32) {
-        let e = &session.entries()[i as usize];
+    fn add(&mut self, session: &Session, i: EntryIx, turn: u32) {
+        let e = session.entry(i);
         match e.kind {
             Kind::User if e.flags.compact_summary() => {
                 self.earlier = Some(own_text(session, e));
@@ -141,6 +148,16 @@ impl Account {
                 self.add_answer(session, e, turn);
             }
             _ => {}
+        }
+    }
+
+    /// Adds the prompt of a turn that is not over, if it stands before an earlier summary: what it asks for is still to be done.
+    fn add_running_prompt(&mut self, session: &Session, turn: u32, members: &[(u32, EntryIx)]) {
+        let Some(turn) = session.turns().get(turn).filter(|_| self.running) else {
+            return;
+        };
+        if members.first().is_some_and(|first| turn.path.0 < first.0) {
+            self.add(session, turn.prompt, turn.number);
         }
     }
 
@@ -188,7 +205,7 @@ impl Account {
     }
 
     /// Adds what the person typed while the model worked. Older clients keep it only in the records of their queue.
-    fn add_queued(&mut self, session: &Session, first: u32, last: u32) {
+    fn add_queued(&mut self, session: &Session, first: LineIx, last: LineIx) {
         let known: IndexSet<String> = self
             .words
             .iter()
@@ -202,8 +219,7 @@ impl Account {
             if by_machine || e.line < first || e.line > last || known.contains(text) {
                 continue;
             }
-            let before =
-                |t: &&crate::session::Turn| session.entries()[t.prompt as usize].line < e.line;
+            let before = |t: &&crate::session::Turn| session.entry(t.prompt).line < e.line;
             let turn = session.turns().all().partition_point(|t| before(&t));
             added.push((turn as u32, Words::Queued(text.to_owned())));
         }
@@ -214,7 +230,7 @@ impl Account {
     }
 
     /// Adds the files of which the client kept the bytes before it changed them.
-    fn add_tracked(&mut self, session: &Session, last: u32) {
+    fn add_tracked(&mut self, session: &Session, last: LineIx) {
         for (_, e) in session.entries_of(Kind::FileHistorySnapshot) {
             let line = session.text(e);
             let Some(backups) = lookup(line, &["snapshot", "trackedFileBackups"]) else {

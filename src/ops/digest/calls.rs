@@ -8,18 +8,9 @@ use crate::view::{CallSummary, result_words};
 use super::account::Account;
 use super::failures::{Failure, error_lines, looks_failed};
 use super::notes::remarks;
-use super::person::Words;
+use super::person::{Words, typed_meanwhile};
 use super::text::{one_line, shorten, without_client_tags, without_colours};
 use super::work::{command_key, commit_of, definitions, file_names, only_looks};
-
-/// The beginnings of results of calls that the person refused.
-const REFUSED: [&str; 2] = [
-    "The user doesn't want to proceed with this tool use",
-    "The user doesn't want to take this action right now",
-];
-
-/// What comes before the person's words in a refusal.
-const SAID: &str = "the user said:";
 
 /// How many of the last calls are kept.
 const LAST_CALLS: usize = 7;
@@ -34,10 +25,10 @@ const DEFINITIONS_READ: usize = 6;
 const FOUND: usize = 1_000;
 
 /// A call with what is needed of it.
-struct Made<'a> {
-    tool: &'a str,
-    raw: &'a [u8],
-    turn: u32,
+pub(super) struct Made<'a> {
+    pub(super) tool: &'a str,
+    pub(super) raw: &'a [u8],
+    pub(super) turn: u32,
     /// The text of its result; `None` if there is no result.
     result: Option<String>,
     failed: bool,
@@ -66,11 +57,11 @@ fn is_edit(tool: &str) -> bool {
 }
 
 impl Made<'_> {
-    fn input(&self, key: &str) -> Option<String> {
+    pub(super) fn input(&self, key: &str) -> Option<String> {
         input_of(self.raw, key)
     }
 
-    fn result(&self) -> &str {
+    pub(super) fn result(&self) -> &str {
         self.result.as_deref().unwrap_or_default()
     }
 }
@@ -82,12 +73,15 @@ impl Account {
         let call = session.calls().of(block);
         let result_at = call.and_then(|c| c.results.first());
         let result = result_at.map(|at| {
-            let line = session.text(&session.entries()[at.entry as usize]);
+            let line = session.text(session.entry(at.entry));
             let text = result_words(session.block(at.block).span.of(line));
+            if let Some(typed) = typed_meanwhile(&text) {
+                self.say(turn, Words::Queued(typed.to_owned()));
+            }
             without_client_tags(without_colours(text))
         });
         let details = result_at.map_or(&[][..], |at| {
-            let answer = &session.entries()[at.entry as usize];
+            let answer = session.entry(at.entry);
             answer.result.of(session.text(answer))
         });
         let made = Made {
@@ -163,60 +157,6 @@ impl Account {
             }
         };
         format!("{} {gist}{outcome}", made.tool)
-    }
-
-    /// Adds the person's words, if they refused the call. Returns whether they did.
-    fn add_refusal(&mut self, made: &Made<'_>) -> bool {
-        let result = made.result();
-        if !REFUSED.iter().any(|r| result.starts_with(r)) {
-            return false;
-        }
-        let mut words = result
-            .find(SAID)
-            .map_or("", |at| result[at + SAID.len()..].trim());
-        // The client explains to the model what it means to clarify; the person's part follows.
-        if words.starts_with("The user wants to clarify") {
-            let asked = words.find("Questions asked:");
-            words = asked.map_or(words, |at| &words[at..]);
-        }
-        if let Some(at) = words.find("\nNote: The user's next message may contain") {
-            words = words[..at].trim_end();
-        }
-        if made.tool == "ExitPlanMode"
-            && let Some(plan) = made.input("plan")
-        {
-            self.plan = Some((plan, false));
-        }
-        let call = match made.tool {
-            "AskUserQuestion" => "a question".to_owned(),
-            "ExitPlanMode" => "the plan".to_owned(),
-            tool => {
-                let gist = CallSummary::of(made.raw).gist.into_raw();
-                format!("{tool} ({})", one_line(&self.relative(&gist), 80))
-            }
-        };
-        self.say(
-            made.turn,
-            Words::Refusal {
-                call,
-                words: words.to_owned(),
-            },
-        );
-        true
-    }
-
-    fn add_answers(&mut self, made: &Made<'_>) {
-        let text = made.result();
-        let Some((_, answers)) = text
-            .split_once("questions:")
-            .or_else(|| text.split_once("question:"))
-        else {
-            return;
-        };
-        let end = answers
-            .find(". You can now continue")
-            .unwrap_or(answers.len());
-        self.say(made.turn, Words::Answers(answers[..end].trim().to_owned()));
     }
 
     fn add_edit(&mut self, made: &Made<'_>) {

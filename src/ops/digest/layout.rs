@@ -1,8 +1,7 @@
 //! Gives each section its room, so that the whole budget is used and no more.
 
-use std::fmt::Write as _;
-
 use super::text::{one_line, shorten};
+use std::fmt::Write as _;
 
 /// One thing that a section lists.
 #[derive(Debug, Clone, Default)]

@@ -22,6 +22,8 @@ mod tests;
 
 use crate::session::Session;
 
+use super::compact::Cut;
+
 pub use summarizer_text::summarised_text;
 
 use account::Account;
@@ -33,12 +35,12 @@ pub(in crate::ops) const BYTES_PER_TOKEN: usize = 4;
 /// Budgets in bytes below which the introduction is one line, and only the most important sections are kept.
 const SMALL: usize = 2_400;
 
-/// Summarises the turns up to and including `upto` in at most about `max_tokens`: what the person said, what was found
-/// and decided, failures, files, commands, tasks, and where the work stands.
+/// Summarises what comes before a cut in at most about `max_tokens`: what the person said, what was found and decided,
+/// failures, files, commands, tasks, and where the work stands.
 ///
 /// The words of a person are quoted, never reworded; what is too long is shortened in its middle.
-pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
-    let account = Account::of(session, upto);
+pub fn digest(session: &Session, cut: Cut, max_tokens: usize) -> String {
+    let account = Account::of(session, cut);
     let most = max_tokens.saturating_mul(BYTES_PER_TOKEN);
     let small = most < SMALL;
     let mut sections = vec![
@@ -54,16 +56,13 @@ pub fn digest(session: &Session, upto: u32, max_tokens: usize) -> String {
         state::section(&account),
     ];
     sections.retain(|s| !s.items.is_empty() && (s.essential || !small));
-    let introduction = introduction(session, &account, upto, small);
+    let introduction = introduction(session, &account, cut, small);
     lay_out(&introduction, &sections, most)
 }
 
 /// Tells the model what the text is, that the work continues after it, and where the rest is.
-fn introduction(session: &Session, account: &Account, upto: u32, small: bool) -> String {
-    let turns = match (account.first_turn(), upto) {
-        (from, to) if from >= to => format!("turn {to}"),
-        (from, to) => format!("turns {from} to {to}"),
-    };
+fn introduction(session: &Session, account: &Account, cut: Cut, small: bool) -> String {
+    let turns = turns_in_words(account.first_turn(), cut);
     if small {
         return format!("This session is being continued from earlier turns ({turns}).\n");
     }
@@ -78,9 +77,37 @@ fn introduction(session: &Session, account: &Account, upto: u32, small: bool) ->
             format!("the transcript {id}.jsonl, in this project's folder below ~/.claude/projects")
         },
     );
+    let continues = if cut.is_inside_turn() {
+        format!(
+            "Turn {} is not over: the messages after this account are its latest steps, and you continue with it",
+            cut.turn()
+        )
+    } else if account.running {
+        format!("Turn {} is not over: you continue with it", cut.turn())
+    } else {
+        "The work continues after it".to_owned()
+    };
     format!(
         "This session is being continued from earlier turns that are no longer in the context window. This is an account of {turns}{before}, \
-         taken from the transcript itself: the user's words are quoted, \"[…]\" marks what was left out. The work continues after it. \
+         taken from the transcript itself: the user's words are quoted, \"[…]\" marks what was left out. {continues}. \
          For exact code, output or wording, read {place}.\n"
     )
+}
+
+fn turns_in_words(first: u32, cut: Cut) -> String {
+    let (last, part) = if cut.is_inside_turn() {
+        let part = format!("the first part of turn {}", cut.turn());
+        (cut.turn() - 1, part)
+    } else {
+        (cut.turn(), String::new())
+    };
+    let whole = match last {
+        last if first > last => return part,
+        last if first == last => format!("turn {last}"),
+        last => format!("turns {first} to {last}"),
+    };
+    if part.is_empty() {
+        return whole;
+    }
+    format!("{whole} and {part}")
 }

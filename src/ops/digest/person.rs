@@ -1,7 +1,23 @@
 //! What the person said: prompts, answers to questions, refusals, messages typed while the model worked.
 
+use crate::view::CallSummary;
+
 use super::account::Account;
+use super::calls::Made;
 use super::layout::{Item, Section};
+use super::text::one_line;
+
+/// The beginnings of results of calls that the person refused.
+const REFUSED: [&str; 2] = [
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+];
+
+/// What comes before the person's words in a refusal.
+const SAID: &str = "the user said:";
+
+/// What comes before words that the person typed while a call ran, in its result.
+const TYPED: &str = "<system-reminder>\nThe user sent the following message:\n";
 
 /// Words of the person's, as they wrote them.
 pub(super) enum Words {
@@ -45,6 +61,7 @@ pub(super) fn section(account: &Account) -> Section {
             Words::Refusal { call, words } => format!("Turn {turn}, refusing {call}: {words}"),
         };
         let recent = match count - i {
+            1 if account.running => 8,
             1 => 4,
             2..=4 => 3,
             _ if i == 0 => 3,
@@ -66,4 +83,69 @@ pub(super) fn section(account: &Account) -> Section {
         essential: true,
         items: account.words.iter().enumerate().map(item).collect(),
     }
+}
+
+impl Account {
+    /// Adds the person's words, if they refused the call. Returns whether they did.
+    pub(super) fn add_refusal(&mut self, made: &Made<'_>) -> bool {
+        let result = made.result();
+        if !REFUSED.iter().any(|r| result.starts_with(r)) {
+            return false;
+        }
+        let mut words = result
+            .find(SAID)
+            .map_or("", |at| result[at + SAID.len()..].trim());
+        // The client explains to the model what it means to clarify; the person's part follows.
+        if words.starts_with("The user wants to clarify") {
+            let asked = words.find("Questions asked:");
+            words = asked.map_or(words, |at| &words[at..]);
+        }
+        if let Some(at) = words.find("\nNote: The user's next message may contain") {
+            words = words[..at].trim_end();
+        }
+        if made.tool == "ExitPlanMode"
+            && let Some(plan) = made.input("plan")
+        {
+            self.plan = Some((plan, false));
+        }
+        let call = match made.tool {
+            "AskUserQuestion" => "a question".to_owned(),
+            "ExitPlanMode" => "the plan".to_owned(),
+            tool => {
+                let gist = CallSummary::of(made.raw).gist.into_raw();
+                format!("{tool} ({})", one_line(&self.relative(&gist), 80))
+            }
+        };
+        self.say(
+            made.turn,
+            Words::Refusal {
+                call,
+                words: words.to_owned(),
+            },
+        );
+        true
+    }
+
+    /// Adds the questions of the model with the person's answers.
+    pub(super) fn add_answers(&mut self, made: &Made<'_>) {
+        let text = made.result();
+        let Some((_, answers)) = text
+            .split_once("questions:")
+            .or_else(|| text.split_once("question:"))
+        else {
+            return;
+        };
+        let end = answers
+            .find(". You can now continue")
+            .unwrap_or(answers.len());
+        self.say(made.turn, Words::Answers(answers[..end].trim().to_owned()));
+    }
+}
+
+/// Returns the words that the person typed while a call ran, from the text of its result.
+pub(super) fn typed_meanwhile(result: &str) -> Option<&str> {
+    let words = &result[result.find(TYPED)? + TYPED.len()..];
+    let end = ["</system-reminder>", "\n\nPlease address this message"];
+    let end = end.iter().filter_map(|end| words.find(end)).min();
+    Some(words[..end?].trim())
 }

@@ -12,10 +12,12 @@ const TEXTS: usize = 4;
 pub(super) fn section(account: &Account) -> Section {
     let mut items = Vec::new();
     if let Some((turn, words)) = account.words.last() {
-        let text = format!(
-            "The last thing the user said (turn {turn}): {}",
-            one_line(words.text(), 240)
-        );
+        let about = if account.running {
+            format!("Turn {turn} is still being worked on. The user's words")
+        } else {
+            format!("The last thing the user said (turn {turn})")
+        };
+        let text = format!("{about}: {}", one_line(words.text(), 240));
         items.push(Item::new(text, 2, 50));
     }
     let texts: Vec<_> = account.texts.iter().filter(|t| !t.thinking).collect();

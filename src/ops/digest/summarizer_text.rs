@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
+use rustc_hash::FxHashSet;
+
+use crate::ops::compact::Cut;
 use crate::session::Session;
-use crate::view::{ItemContent, TurnContent};
+use crate::view::{ItemContent, TurnContent, TurnItem};
 
 use super::layout::largest;
 use super::text::shorten;
@@ -22,12 +25,15 @@ struct Piece {
     bulky: bool,
 }
 
-/// Returns the text for a summarizer: prompts, answers, calls and results of the turns up to and including `upto`, of a
-/// compacted conversation those since the last summary.
-pub fn summarised_text(session: &Session, upto: u32) -> String {
+/// Returns the text for a summarizer: prompts, answers, calls and results before a cut, of a compacted conversation those
+/// since the last summary.
+pub fn summarised_text(session: &Session, cut: Cut) -> String {
     let from = session.turns().at_position(session.graph().window_start());
-    let turns = TurnContent::of(session, from.min(upto), upto);
+    let turns = TurnContent::of(session, from.min(cut.turn()), cut.turn());
+    let kept = kept_part(session, cut);
+    let is_summarised = |item: &TurnItem| !item.uuid.as_ref().is_some_and(|u| kept.contains(u));
     let items = turns.into_iter().flat_map(|t| t.items);
+    let items = items.take_while(is_summarised);
     let mut items: Vec<ItemContent> = items.map(|i| i.content).collect();
     let is_boundary = |i: &ItemContent| matches!(i, ItemContent::Compaction { .. });
     if let Some(at) = items.iter().rposition(is_boundary) {
@@ -53,6 +59,21 @@ pub fn summarised_text(session: &Session, upto: u32) -> String {
         let _ = write!(out, "{label}: {text}\n\n");
     }
     shorten(&out, MOST)
+}
+
+/// Returns the uuids of the entries that are kept of the last turn.
+fn kept_part(session: &Session, cut: Cut) -> FxHashSet<String> {
+    let end = session
+        .turns()
+        .get(cut.turn())
+        .map_or(0, |turn| turn.path.1);
+    let kept = session
+        .graph()
+        .path()
+        .get(cut.position() as usize..end as usize);
+    let entries = kept.unwrap_or_default().iter();
+    let uuids = entries.filter_map(|&i| session.uuid(session.entry(i)));
+    uuids.collect()
 }
 
 fn piece(item: ItemContent) -> Option<Piece> {

@@ -1,11 +1,9 @@
 //! Small edits that several repairs make.
 
-use std::fmt::Write as _;
-
 use crate::json::{Edit, Span, encode, insert_field, lookup};
 use crate::session::Session;
-use crate::surgery::{Action, Plan};
-use crate::transcript::Entry;
+use crate::surgery::{Action, Plan, common_fields, copied_fields};
+use crate::transcript::{Entry, EntryIx};
 
 /// Sets a field of an entry. A missing field is added at the end.
 pub(crate) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str, value: &[u8]) {
@@ -18,8 +16,8 @@ pub(crate) fn set_field(session: &Session, plan: &mut Plan, e: &Entry, key: &str
 }
 
 /// Returns the uuid of an entry.
-pub(crate) fn uuid(session: &Session, entry: usize) -> Option<String> {
-    session.uuid(&session.entries()[entry])
+pub(crate) fn uuid(session: &Session, entry: EntryIx) -> Option<String> {
+    session.uuid(session.entry(entry))
 }
 
 /// Records that an entry is edited in a way that does not change its size much.
@@ -67,25 +65,13 @@ pub(crate) struct NewUser<'a> {
 
 /// Returns the fields of an entry that tell where it was written, each with a comma before it.
 pub(crate) fn shared(session: &Session, like: &Entry) -> String {
-    let text = session.text(like);
-    let mut shared = String::new();
-    for key in [
-        "isSidechain",
-        "userType",
-        "entrypoint",
-        "cwd",
-        "sessionId",
-        "version",
-        "gitBranch",
-        "slug",
-        "promptId",
-    ] {
-        if let Some(value) = lookup(text, &[key]).and_then(|s| std::str::from_utf8(s.of(text)).ok())
-        {
-            let _ = write!(shared, ",\"{key}\":{value}");
-        }
-    }
-    shared
+    let copied = |key| copied_fields(session, like, &[key]);
+    [
+        copied("isSidechain"),
+        common_fields(session, like),
+        copied("promptId"),
+    ]
+    .concat()
 }
 
 impl NewUser<'_> {

@@ -45,6 +45,9 @@ impl SubagentAnswer {
 /// A torn prompt must show at least this many bytes before a copy is taken for the same prompt.
 const LEAST: usize = 4;
 
+/// What ends a text that a client has cut.
+pub(super) const CUT: char = '…';
+
 /// Returns the longest second copy of a prompt that begins with `beginning`.
 pub(super) fn prompt(
     session: &Session,
@@ -61,7 +64,8 @@ pub(super) fn prompt(
             _ => return None,
         };
         let words = session.string(e, &[key])?;
-        let whole = true;
+        // Clients note only the beginning of a long prompt.
+        let whole = e.kind != Kind::LastPrompt || !words.ends_with(CUT);
         Some(SecondCopy {
             words,
             source,
@@ -86,7 +90,7 @@ pub(super) fn prompt(
         .chain(typed)
         .chain(sent)
         .filter(|copy| copy.words.starts_with(beginning))
-        .max_by_key(|copy| copy.words.len())
+        .max_by_key(|copy| (copy.whole, copy.words.len()))
 }
 
 /// Where the client keeps what it sent to the model.
@@ -154,7 +158,7 @@ impl<'o> ResultCopies<'o> {
             return None;
         }
         let made = session.calls().find(Id::of(id.as_bytes()))?.uses.first()?;
-        let text = session.text(&session.entries()[made.entry as usize]);
+        let text = session.text(session.entry(made.entry));
         let call = session.block(made.block).span.of(text);
         let prompt = words_of(lookup(call, &["input", "prompt"])?.of(call))?;
         let mut fitting = self.subagents.iter().filter(|a| a.prompt == prompt);

@@ -6,7 +6,7 @@ use crate::json::{decode, lookup};
 use crate::ops::drop_tools::tool_name;
 use crate::ops::stub::MARK;
 use crate::session::{At, Call, Session};
-use crate::transcript::{BlockKind, Id};
+use crate::transcript::{BlockKind, EntryIx, Id};
 
 use super::protection::Protection;
 use super::step::OutputKind;
@@ -67,7 +67,7 @@ pub(super) struct CallFacts(Vec<Fact>);
 impl CallFacts {
     /// Returns the calls that the model is still shown in a session that was made from the one that was looked at.
     pub(super) fn shown_in(&self, session: &Session) -> Self {
-        let is_shown = |at: &At| session.graph().is_shown(at.entry as usize);
+        let is_shown = |at: &At| session.graph().is_shown(at.entry);
         let shown = self.0.iter().filter(|fact| {
             session.calls().find(fact.call).is_some_and(|call| {
                 call.uses.first().is_some_and(is_shown) && call.results.last().is_some_and(is_shown)
@@ -82,8 +82,8 @@ impl CallFacts {
         let unfinished = session.unfinished_turn();
         let facts = session.calls().iter().filter_map(|call| {
             let (made, answered) = (call.uses.first()?, call.results.last()?);
-            let entry = &session.entries()[made.entry as usize];
-            let is_shown = |entry: u32| session.graph().is_shown(entry as usize);
+            let entry = session.entry(made.entry);
+            let is_shown = |entry: EntryIx| session.graph().is_shown(entry);
             if protection.holds(call.id, entry.message_id)
                 || !is_shown(made.entry)
                 || !is_shown(answered.entry)
@@ -92,7 +92,7 @@ impl CallFacts {
             }
             let name = tool_name(session, call);
             let role = role(session, call, &name)?;
-            let turn = session.turns().of(session.graph(), made.entry as usize);
+            let turn = session.turns().of(session.graph(), made.entry);
             let inner = session.block(made.block).span.of(session.text(entry));
             Some(Fact {
                 call: call.id,
@@ -157,7 +157,7 @@ fn holds_words(session: &Session, call: &Call) -> Option<bool> {
 /// Returns the output of a call, as JSON; empty if there is none.
 fn content<'a>(session: &'a Session, call: &Call) -> Option<&'a [u8]> {
     let answered = call.results.last()?;
-    let text = session.text(&session.entries()[answered.entry as usize]);
+    let text = session.text(session.entry(answered.entry));
     let block = session.block(answered.block);
     Some(block.content(text).map_or(&[], |span| span.of(text)))
 }

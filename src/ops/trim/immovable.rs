@@ -1,7 +1,7 @@
 //! The part of a context window that no step but a digest removes.
 
 use crate::session::{Session, Standing};
-use crate::transcript::{BlockKind, Kind};
+use crate::transcript::{BlockKind, EntryIx, Kind};
 use crate::window::{Calibration, EntryWeights, Weight};
 
 use super::protection::Protection;
@@ -26,7 +26,7 @@ impl Immovable {
         let graph = session.graph();
         let mut stays = vec![Weight::default(); graph.path().len() + 1];
         let mut shown = Weight::default();
-        for entry in 0..session.entries().len() {
+        for entry in session.numbers() {
             let (Standing::Path(p) | Standing::Beside(p)) = graph.place(entry) else {
                 continue;
             };
@@ -64,8 +64,8 @@ impl Immovable {
 }
 
 /// Whether no step changes an entry.
-fn stays_whole(session: &Session, entry: usize, protection: &Protection) -> bool {
-    let e = &session.entries()[entry];
+fn stays_whole(session: &Session, entry: EntryIx, protection: &Protection) -> bool {
+    let e = session.entry(entry);
     let is_related = e.flags.companion() || e.kind == Kind::Attachment || e.flags.announced();
     let stays = |kind: BlockKind, tool| match kind {
         BlockKind::Text => true,

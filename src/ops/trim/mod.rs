@@ -1,8 +1,10 @@
 //! Brings a session under a token budget by the least harmful steps.
 
 mod call_facts;
+mod compaction;
 mod floor;
 mod immovable;
+mod ladder;
 mod protection;
 mod search;
 mod step;

@@ -14,6 +14,8 @@ pub(super) struct Protection {
     calls: FxHashSet<Id>,
     /// Messages that make such a call: their thinking belongs to all of their calls.
     messages: FxHashSet<Id>,
+    /// The first position of the live path that is protected.
+    pub(super) from: u32,
     /// How many turns at the end have a protected part.
     pub(super) turns: u32,
 }
@@ -35,12 +37,13 @@ impl Protection {
         let protected = session.calls().iter().filter(|c| calls.contains(&c.id));
         let messages = protected
             .flat_map(|call| &call.uses)
-            .filter_map(|at| session.entries()[at.entry as usize].message_id.some())
+            .filter_map(|at| session.entry(at.entry).message_id.some())
             .collect();
         let partly = turns.iter().filter(|turn| turn.path.1 > from).count() as u32;
         Self {
             calls,
             messages,
+            from,
             turns: partly.max(keep_last),
         }
     }
@@ -68,7 +71,7 @@ fn newest(
     if keep_tokens == 0 {
         return by_position.len() as u32;
     }
-    for entry in 0..session.entries().len() {
+    for entry in session.numbers() {
         if let Standing::Path(p) | Standing::Beside(p) = graph.place(entry)
             && let Some(sum) = by_position.get_mut(p as usize)
         {
@@ -87,7 +90,7 @@ fn newest(
 fn last_answer(session: &Session) -> u32 {
     let entries = session.entries();
     let path = session.graph().path();
-    let entry = |p: usize| &entries[path[p] as usize];
+    let entry = |p: usize| &entries[path[p]];
     let Some(last) = (0..path.len())
         .rev()
         .find(|&p| entry(p).kind == Kind::Assistant)

@@ -101,6 +101,8 @@ pub enum Step {
         first: u32,
         /// The last turn.
         at: u32,
+        /// The uuid of the first message that is kept, if only a part of the last turn is replaced.
+        before: Option<String>,
         /// The size of the digest.
         max_tokens: usize,
     },
@@ -121,14 +123,30 @@ impl Step {
             Step::Thinking(span) => Box::new(StripThinking {
                 turns: Some((span.first, span.last).into()),
                 keep_last: Some(span.keep_last),
+                ..StripThinking::default()
             }),
             Step::Calls { ids } => Box::new(removal(ids)),
-            Step::Compact { at, max_tokens, .. } => Box::new(Compact {
-                at: Some((*at).into()),
-                max_tokens: Some(*max_tokens),
-                ..Compact::default()
-            }),
+            Step::Compact { .. } => Box::new(self.compaction().unwrap_or_default()),
         }
+    }
+
+    /// Returns the compaction that the step is, if it is one.
+    pub(super) fn compaction(&self) -> Option<Compact> {
+        let Step::Compact {
+            at,
+            before,
+            max_tokens,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        Some(Compact {
+            at: before.is_none().then(|| (*at).into()),
+            before: before.clone(),
+            max_tokens: Some(*max_tokens),
+            ..Compact::default()
+        })
     }
 
     /// Plans what [`Step::transform`] plans, without finding out again what is known.
@@ -172,8 +190,17 @@ impl Step {
                 let _ = writeln!(out, "turns = \"{first}..{last}\"\nkeep-last = {keep_last}");
             }
             Step::Calls { ids } => push_ids(&mut out, ids),
-            Step::Compact { at, max_tokens, .. } => {
-                let _ = writeln!(out, "at = {at}\nmax-tokens = {max_tokens}");
+            Step::Compact {
+                at,
+                before,
+                max_tokens,
+                ..
+            } => {
+                let _ = match before {
+                    Some(uuid) => writeln!(out, "before = {}", toml::Value::from(uuid.as_str())),
+                    None => writeln!(out, "at = {at}"),
+                };
+                let _ = writeln!(out, "max-tokens = {max_tokens}");
             }
         }
         out
@@ -188,15 +215,27 @@ impl Step {
             Step::Thinking(span) => format!("thinking of {span}: removed"),
             Step::Calls { ids } if ids.len() == 1 => "1 call: removed with its result".to_owned(),
             Step::Calls { ids } => format!("{} calls: removed with their results", ids.len()),
-            Step::Compact { first, at, .. } => {
-                let span = TurnSpan {
-                    first: *first,
-                    last: *at,
-                    keep_last: 0,
-                };
-                format!("{span}: replaced by a digest")
-            }
+            Step::Compact {
+                first, at, before, ..
+            } => format!(
+                "{}: replaced by a digest",
+                digested_words(*first, *at, before.is_some())
+            ),
         }
+    }
+}
+
+/// Returns what a digest replaces, in words.
+fn digested_words(first: u32, at: u32, in_part: bool) -> String {
+    let span = |last| TurnSpan {
+        first,
+        last,
+        keep_last: 0,
+    };
+    match (in_part, first < at) {
+        (false, _) => span(at).to_string(),
+        (true, true) => format!("{} and the first part of turn {at}", span(at - 1)),
+        (true, false) => format!("the first part of turn {at}"),
     }
 }
 

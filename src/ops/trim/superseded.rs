@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::json::{decode, lookup};
 use crate::ops::drop_tools::tool_name;
 use crate::session::{Call, Session};
-use crate::transcript::{BlockKind, Id};
+use crate::transcript::{BlockKind, EntryIx, Id};
 
 /// What newer clients answer to a read of a file that did not change: it refers to the earlier output.
 const UNCHANGED: &str = "File unchanged since last read";
@@ -103,7 +103,7 @@ impl<'a> Answered<'a> {
     /// Returns nothing for a call that failed, or that the model is not shown.
     fn of(session: &'a Session, call: &Call) -> Option<Self> {
         let (made, answered) = (call.uses.first()?, call.results.last()?);
-        let is_shown = |entry: u32| session.graph().is_shown(entry as usize);
+        let is_shown = |entry: EntryIx| session.graph().is_shown(entry);
         let block = session.block(answered.block);
         if !is_shown(made.entry)
             || !is_shown(answered.entry)
@@ -112,9 +112,9 @@ impl<'a> Answered<'a> {
         {
             return None;
         }
-        let text = session.text(&session.entries()[made.entry as usize]);
+        let text = session.text(session.entry(made.entry));
         let inner = session.block(made.block).span.of(text);
-        let text = session.text(&session.entries()[answered.entry as usize]);
+        let text = session.text(session.entry(answered.entry));
         Some(Self {
             input: lookup(inner, &["input"])?.of(inner),
             content: block.content(text)?.of(text),

@@ -1,5 +1,6 @@
 use crate::document::Document;
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
 /// An entry at this second; the parent `-` is none.
 fn entry(kind: &str, uuid: &str, parent: &str, second: u32, more: &str) -> String {
@@ -71,11 +72,7 @@ fn session(lines: &[String]) -> Session {
 fn path(lines: &[String]) -> String {
     let session = session(lines);
     let entries = session.graph().path().iter();
-    let uuids = entries.map(|&i| {
-        session
-            .uuid(&session.entries()[i as usize])
-            .expect("a uuid")
-    });
+    let uuids = entries.map(|&i| session.uuid(session.entry(i)).expect("a uuid"));
     uuids.collect::<Vec<_>>().join(" ")
 }
 
@@ -166,9 +163,29 @@ fn live_path_has_preserved_messages_after_the_summary() {
             let session = session(&lines);
             assert_eq!(session.graph().window_start(), 2);
             assert_eq!(session.graph().preserved_end(), Some(6));
-            assert!(session.graph().is_shown(2) && !session.graph().is_shown(1));
+            let is_shown = |i| session.graph().is_shown(EntryIx::new(i));
+            assert!(is_shown(2) && !is_shown(1));
             assert_eq!(session.turns().len(), 3);
         }
+    }
+}
+
+#[test]
+fn live_path_goes_from_preserved_messages_to_the_summary() {
+    for metadata in [LISTED, SEGMENT] {
+        let lines = with(&[
+            boundary("a1", metadata),
+            summary(),
+            prompt("p3", "a2", 11),
+            answer("a3", "p3", 12),
+        ]);
+        assert_eq!(path(&lines), "p1 a1 B S p2 a2 p3 a3");
+        let session = session(&lines);
+        assert_eq!(session.graph().window_start(), 2);
+        assert_eq!(session.graph().preserved_end(), Some(6));
+        assert!(
+            session.graph().is_shown(EntryIx::new(2)) && !session.graph().is_shown(EntryIx::new(1))
+        );
     }
 }
 
@@ -179,7 +196,7 @@ fn live_path_ends_with_preserved_messages_if_nothing_follows_the_compaction() {
         let lines = with(&[&end[..], &more].concat());
         assert_eq!(path(&lines), "p1 a1 B S p2 a2");
         let session = session(&lines);
-        assert_eq!(session.graph().leaf(), Some(5), "the summary");
+        assert_eq!(session.graph().leaf(), Some(EntryIx::new(5)), "the summary");
     }
 }
 

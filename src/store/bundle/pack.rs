@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::document::Source;
-use crate::ops::Redact;
+use crate::ops::{Redact, Selector};
 use crate::secrets::{Form, Ledger, Scanner};
 use crate::session::Session;
 use crate::store::fs::{Candidate, disk, open_regular, require_regular};
@@ -132,20 +132,22 @@ impl<'a> Packer<'a> {
         };
         if !item.is_transcript {
             let source = Source::open(&item.path).map_err(unread)?;
-            let found = masking
-                .scanner
-                .scan_file(Form::of(&item.path), source.bytes());
-            if found.iter().all(crate::secrets::Finding::is_suggestion) {
+            let form = Form::of(&item.path);
+            let replaced = masking
+                .ledger
+                .replace_in(masking.scanner, form, source.bytes());
+            let Some(bytes) = replaced else {
                 return Ok(None);
-            }
+            };
             let mut file = tempfile::tempfile_in(self.scratch)?;
-            file.write_all(&masking.ledger.replaced(source.bytes(), &found))?;
+            file.write_all(&bytes)?;
             return Ok(Some(file));
         }
         let session = Session::open(&item.path).map_err(unread)?;
         let redact = Redact {
             scanner: masking.scanner,
             ledger: masking.ledger,
+            only: Selector::default(),
         };
         let operated = Surgery::on(session).then(redact).operate();
         let operated = operated.map_err(|e: SurgeryError| SubagentError::from(e))?;

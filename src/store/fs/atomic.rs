@@ -1,5 +1,6 @@
 //! Files appear whole or not at all.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,8 @@ pub struct Candidate {
     file: std::fs::File,
     temp: TempPath,
     target: PathBuf,
+    /// Whether nothing changed since the file was made durable. Flushing it again takes the disk as long as the first time.
+    is_durable: Cell<bool>,
 }
 
 impl Candidate {
@@ -67,6 +70,7 @@ impl Candidate {
             file,
             temp,
             target: target.to_owned(),
+            is_durable: Cell::new(false),
         })
     }
 
@@ -81,6 +85,7 @@ impl Candidate {
             let metadata = fs_err::metadata(other)?;
             sys::copy_access(&self.file, &self.temp, other, &metadata)?;
             point("mode")?;
+            self.is_durable.set(false);
             self.file.set_permissions(metadata.permissions())
         };
         set().map_err(|source| self.failed(source))
@@ -88,7 +93,11 @@ impl Candidate {
 
     /// Makes the file's bytes durable.
     pub fn sync(&self) -> Result<(), PublishError> {
-        disk::sync(&self.file).map_err(|source| self.failed(source))
+        if !self.is_durable.get() {
+            disk::sync(&self.file).map_err(|source| self.failed(source))?;
+            self.is_durable.set(true);
+        }
+        Ok(())
     }
 
     /// Returns the temp file, to be published in another way.
@@ -98,19 +107,21 @@ impl Candidate {
 
     /// Publishes the file under a name that must not exist.
     pub fn create(self) -> Result<(), PublishError> {
-        self.sync()?;
-        let target = self.target;
-        disk::persist_new(self.temp, &target).map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => PublishError::Exists {
-                path: target.clone(),
-            },
-            _ => PublishError::Write {
-                path: target.clone(),
-                source,
-            },
-        })?;
+        let target = self.target.clone();
+        self.create_one_of_many()?;
         // The file was created just now, and nobody knows of it yet.
         sync_parent(&target).inspect_err(|_| drop(disk::remove_file(&target)))
+    }
+
+    /// Publishes the file like [`Self::create`], but its name is durable only when its folder is synced: see
+    /// [`sync_folders_of`].
+    pub(crate) fn create_one_of_many(self) -> Result<(), PublishError> {
+        self.sync()?;
+        let path = self.target;
+        disk::persist_new(self.temp, &path).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => PublishError::Exists { path },
+            _ => PublishError::Write { path, source },
+        })
     }
 
     /// Publishes the file, replacing the one that has its name.
@@ -145,12 +156,20 @@ pub fn write_private(target: &Path, bytes: &[u8]) -> Result<(), PublishError> {
 
 /// Copies a file to a new, private one.
 pub fn copy_private(from: &Path, to: &Path) -> Result<(), PublishError> {
+    private_copy(from, to)?.create()
+}
+
+/// Copies a file like [`copy_private`], but its name is durable only when its folder is synced.
+pub(crate) fn copy_one_of_many(from: &Path, to: &Path) -> Result<(), PublishError> {
+    private_copy(from, to)?.create_one_of_many()
+}
+
+fn private_copy(from: &Path, to: &Path) -> Result<Candidate, PublishError> {
     let mut source = open_regular(from).map_err(|source| PublishError::Write {
         path: to.to_owned(),
         source,
     })?;
-    let candidate = Candidate::write(to, |out, _| io::copy(&mut source, out).map(drop))?;
-    candidate.create()
+    Candidate::write(to, |out, _| io::copy(&mut source, out).map(drop))
 }
 
 /// Links a file under a new name, or copies it where links are not possible. Returns whether it is a link.
@@ -189,6 +208,14 @@ pub fn create_private_dirs(folder: &Path) -> Result<Vec<PathBuf>, PublishError> 
 /// Makes the names in a folder durable; on Windows, where the system allows it.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     disk::sync_folder(folder)
+}
+
+/// Makes the names of files durable, one folder at a time.
+pub(crate) fn sync_folders_of<'p>(files: impl Iterator<Item = &'p Path>) -> io::Result<()> {
+    let mut folders: Vec<&Path> = files.map(folder_of).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    folders.into_iter().try_for_each(disk::sync_folder)
 }
 
 fn sync_parent(target: &Path) -> Result<(), PublishError> {

@@ -137,11 +137,9 @@ impl Journal {
 
     /// Writes the record of an operation whose files are all in place.
     pub(crate) fn record_done(&self, operation: &Operation) -> Result<(), JournalError> {
-        self.write(operation)?.put()?;
         // The operation is done from here on. Should a crash bring back the previous record, the next run comes to the
-        // same conclusion from the files.
-        let _ = disk::sync_folder(&self.folder(&operation.id));
-        Ok(())
+        // same conclusion from the files, so the folder need not be synced.
+        Ok(self.write(operation)?.put()?)
     }
 
     fn write(&self, operation: &Operation) -> Result<Candidate, JournalError> {

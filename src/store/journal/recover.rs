@@ -7,7 +7,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::store::fs::atomic::create_private_dirs;
+use crate::store::fs::atomic::{create_private_dirs, sync_folders_of};
 use crate::store::fs::swap::{Swap, SwapError};
 use crate::store::fs::{FileState, Stamp, disk, process_start, real_path};
 use crate::store::sessions::remove_from_index;
@@ -17,7 +17,6 @@ use super::kept::is_kept_name;
 use super::now::Now;
 use super::record::{Operation, State, is_operation_id};
 use super::shared_edit::{apply_all, revert_all};
-use super::undo::sync_folders;
 
 impl Journal {
     /// Cleans up after runs that were killed. Returns what was done, a sentence for each operation.
@@ -163,7 +162,7 @@ impl Journal {
             }
         }
         let files = operation.removed.iter().map(|r| r.path.as_path());
-        sync_folders(files).map_err(io::Error::other)
+        sync_folders_of(files)
     }
 
     /// Removes created files, the transcript first; what redo needs is kept. Returns false if folders are left.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::session::Session;
-use crate::store::fs::atomic::create_private_dirs;
+use crate::store::fs::atomic::{create_private_dirs, sync_folders_of};
 use crate::store::fs::disk::{self, folder_of};
 use crate::store::fs::swap::{Swap, Swaps};
 use crate::store::fs::{FileState, Stamp};
@@ -165,12 +165,7 @@ fn do_again(
     for (n, path) in others.iter().enumerate() {
         create_again(journal, operation, n, path)?;
     }
-    let mut folders: Vec<&Path> = others.iter().map(|p| folder_of(p)).collect();
-    folders.sort_unstable();
-    folders.dedup();
-    for folder in folders {
-        disk::sync_folder(folder)?;
-    }
+    sync_folders_of(others.iter().map(std::path::PathBuf::as_path))?;
     // The transcript last: before it, no client lists the session.
     create_again(journal, operation, others.len(), transcript)?;
     Ok(disk::sync_folder(folder_of(transcript))?)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::{Document, Source};
 use crate::session::Session;
-use crate::store::fs::atomic::create_private_dirs;
+use crate::store::fs::atomic::{create_private_dirs, sync_folders_of};
 use crate::store::fs::disk::{self, folder_of};
 use crate::store::fs::swap::{Swap, Swaps};
 use crate::store::fs::{FileState, Stamp, is_regular};
@@ -271,7 +271,7 @@ fn take_back(
         journal.put_removed(operation, n)?;
         put.push(n);
     }
-    sync_folders(operation.removed.iter().map(|r| r.path.as_path()))?;
+    sync_folders_of(operation.removed.iter().map(|r| r.path.as_path()))?;
     // The transcript first: without it no client lists the rest.
     for (path, stamp) in operation.created.iter().zip(&way.created).rev() {
         if let Some(stamp) = stamp {
@@ -300,14 +300,6 @@ fn keep_for_redo(journal: &Journal, operation: &Operation, way: &Way) -> Result<
 /// Returns whether a file is exactly what was recorded.
 pub(super) fn is_same(path: &Path, expected: &FileState) -> Result<bool, UndoError> {
     Ok(is_regular(path)? && expected.is_of(Source::open(path)?.bytes()))
-}
-
-/// Makes the names of files durable, one folder at a time.
-pub(crate) fn sync_folders<'p>(files: impl Iterator<Item = &'p Path>) -> Result<(), UndoError> {
-    let mut folders: Vec<&Path> = files.map(folder_of).collect();
-    folders.sort_unstable();
-    folders.dedup();
-    Ok(folders.into_iter().try_for_each(disk::sync_folder)?)
 }
 
 /// Removes the client's cache of a transcript, which holds positions in the bytes that are replaced. The client makes a

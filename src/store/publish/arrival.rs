@@ -72,11 +72,9 @@ impl Arrival {
     }
 
     fn work(&self) -> SubagentWork<'static> {
-        SubagentWork {
-            transform: Box::new(self.paths.clone()),
-            only: None,
-            redact: None,
-        }
+        let mut work = SubagentWork::default();
+        work.add(self.paths.clone(), None);
+        work
     }
 
     fn folder(&self) -> &Path {

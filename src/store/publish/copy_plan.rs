@@ -9,7 +9,6 @@ use std::time::SystemTime;
 use uuid::Uuid;
 
 use crate::document::Source;
-use crate::secrets::Form;
 use crate::session::Session;
 use crate::surgery::{Change, CopyNames, FreshIds, Surgery, Verified, emitted_len, fresh_slug};
 
@@ -386,16 +385,14 @@ fn redacted(
     path: &Path,
     work: Option<&SubagentWork<'_>>,
 ) -> Result<Option<Vec<u8>>, SubagentError> {
-    let Some((scanner, ledger)) = work.and_then(|work| work.redact) else {
+    let Some(redact) = work.and_then(|work| work.redact.as_ref()) else {
         return Ok(None);
     };
     let source = Source::open(path).map_err(|source| SubagentError::Read {
         path: path.to_owned(),
         source,
     })?;
-    let found = scanner.scan_file(Form::of(path), source.bytes());
-    let any = found.iter().any(|f| !f.is_suggestion());
-    Ok(any.then(|| ledger.replaced(source.bytes(), &found)))
+    Ok(redact(path, source.bytes()))
 }
 
 /// The name that a file's owner has in the copy.

@@ -8,7 +8,7 @@ use crate::surgery::{FreshIds, Verified};
 use super::quarantine::quarantine;
 use crate::store::fs::FileState;
 use crate::store::fs::atomic::{
-    Candidate, PublishError, copy_private, create_private_dirs, link_or_copy, sync_folder,
+    Candidate, PublishError, copy_one_of_many, create_private_dirs, sync_folders_of,
 };
 use crate::store::fs::disk;
 use crate::store::journal::remove_folders;
@@ -142,9 +142,6 @@ fn make_all<'a>(
     let (candidate, state) = write_transcript(&transcript.target, session, Some(new.ids), None)?;
     let mut states = make_files(sidecars, Some(new.ids), made)?;
     states.push(state);
-    for dir in &operation.created_dirs {
-        sync_folder(dir)?;
-    }
     operation.created_states = states;
     journal.record(operation)?;
     let outcome = candidate.create();
@@ -154,7 +151,8 @@ fn make_all<'a>(
     Ok(outcome?)
 }
 
-/// Makes files, and returns what they became. `made` gets those that may have to be removed again.
+/// Makes files, and returns what they became: they and their names are durable. `made` gets those that may have to be
+/// removed again.
 pub(super) fn make_files<'a>(
     files: &'a [NewFile<'a>],
     ids: Option<&FreshIds<'_>>,
@@ -163,10 +161,12 @@ pub(super) fn make_files<'a>(
     for file in files {
         let outcome = match &file.make {
             Make::Transcript(session) => write_transcript(&file.target, session, ids, None)
-                .and_then(|(candidate, _)| Ok(candidate.create()?)),
-            Make::Copy(from) => copy_private(from, &file.target).map_err(CommitError::from),
+                .and_then(|(candidate, _)| Ok(candidate.create_one_of_many()?)),
+            Make::Copy(from) => copy_one_of_many(from, &file.target).map_err(CommitError::from),
             Make::Bytes(bytes) => write_new(&file.target, bytes),
-            Make::Link(from) => Ok(link_or_copy(from, &file.target).map(drop)?),
+            Make::Link(from) => disk::link(from, &file.target)
+                .or_else(|_| copy_one_of_many(from, &file.target))
+                .map_err(CommitError::from),
         };
         if !matches!(
             outcome,
@@ -176,6 +176,7 @@ pub(super) fn make_files<'a>(
         }
         outcome?;
     }
+    sync_folders_of(files.iter().map(|file| file.target.as_path()))?;
     let states = files.iter().map(|file| FileState::of(&file.target));
     Ok(states.collect::<io::Result<_>>()?)
 }
@@ -183,7 +184,7 @@ pub(super) fn make_files<'a>(
 fn write_new(target: &Path, bytes: &[u8]) -> Result<(), CommitError> {
     use std::io::Write as _;
     let candidate = Candidate::write(target, |out, _| out.write_all(bytes))?;
-    Ok(candidate.create()?)
+    Ok(candidate.create_one_of_many()?)
 }
 
 /// Returns the folders that have to be created, outermost first.

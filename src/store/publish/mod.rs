@@ -41,6 +41,8 @@ pub use removal::{RemovedSession, removal_of, removal_of_files, removal_without_
 #[cfg(feature = "bundle")]
 pub use restoration::{Restoration, RestoredSession};
 pub use sidecar_changes::SidecarChanges;
-pub use subagents::{ChangedSubagent, SubagentError, SubagentWork, changed_subagents};
+pub use subagents::{
+    ChangedSubagent, RewriteFile, SubagentError, SubagentStep, SubagentWork, changed_subagents,
+};
 pub use unneeded::unneeded_files;
 pub(crate) use write::write_transcript;

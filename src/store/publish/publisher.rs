@@ -21,6 +21,7 @@ use super::export::export;
 use super::replace::{Replacement, replace};
 use super::sidecar_changes::SidecarChanges;
 use super::subagents::ChangedSubagent;
+use super::write::Counting;
 
 /// The sessions of a config folder, and the journal that takes changes to them back.
 #[derive(Debug)]
@@ -186,7 +187,8 @@ pub fn write_stream(
     verified: &Verified,
     ids: Option<&FreshIds<'_>>,
 ) -> io::Result<()> {
-    emit(verified.session(), ids, out)
+    let count = verified.written();
+    emit(verified.session(), ids, &mut Counting { out, count })
 }
 
 /// Enters a session that was just written in the list of its folder, if there is one.

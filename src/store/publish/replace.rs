@@ -106,9 +106,6 @@ fn make_beside<'a>(
         create_private_dirs(dir)?;
     }
     operation.created_states = make_files(files, None, made)?;
-    for dir in &operation.created_dirs {
-        sync_folder(dir)?;
-    }
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::secrets::{Ledger, Scanner};
 use crate::session::Session;
 use crate::surgery::{
     Action, Change, CopyNames, Fault, Surgery, SurgeryError, Transform, Verified,
@@ -12,20 +11,45 @@ use crate::surgery::{
 use crate::store::fs::Stamp;
 use crate::store::sessions::{Config, Located, SessionFiles, SessionPlaces, SidecarKind};
 
-/// A transform for the transcripts of subagents.
+/// Returns the new bytes of a file, by its path and its bytes; `None` if it stays as it is.
+pub type RewriteFile<'a> = Box<dyn Fn(&Path, &[u8]) -> Option<Vec<u8>> + 'a>;
+
+/// What is done to the files beside a session.
+#[derive(Default)]
 pub struct SubagentWork<'a> {
+    /// What is done to the transcripts of subagents, in order.
+    pub steps: Vec<SubagentStep<'a>>,
+    /// What replaces secrets in the other files of a copy, if anything does.
+    pub redact: Option<RewriteFile<'a>>,
+}
+
+/// A transform for the transcripts of subagents.
+pub struct SubagentStep<'a> {
     /// What is done to each.
     pub transform: Box<dyn Transform + 'a>,
     /// The ids of the subagents it is done to; all if `None`.
     pub only: Option<Vec<String>>,
-    /// What replaces secrets in the other files of a copy, if anything does.
-    pub redact: Option<(&'a Scanner, &'a Ledger)>,
 }
 
-impl SubagentWork<'_> {
-    fn is_for(&self, agent: &str) -> bool {
-        let only = self.only.as_ref();
-        only.is_none_or(|only| only.iter().any(|id| id == agent))
+impl<'a> SubagentWork<'a> {
+    /// Adds a transform for these subagents, or for all if `only` is `None`.
+    pub fn add(&mut self, transform: impl Transform + 'a, only: Option<Vec<String>>) {
+        self.steps.push(SubagentStep {
+            transform: Box::new(transform),
+            only,
+        });
+    }
+
+    /// Returns what is done to one subagent's transcript.
+    fn of(&self, agent: &str) -> impl Iterator<Item = &(dyn Transform + 'a)> {
+        let is_for = move |step: &&SubagentStep<'a>| {
+            let only = step.only.as_ref();
+            only.is_none_or(|only| only.iter().any(|id| id == agent))
+        };
+        self.steps
+            .iter()
+            .filter(is_for)
+            .map(|step| &*step.transform)
     }
 }
 
@@ -83,7 +107,7 @@ pub fn changed_subagents(
     skipped.retain(|path| path.extension().is_some_and(|x| x == "jsonl"));
     let mut changed = Vec::new();
     for sidecar in files.into_iter().filter(|s| s.kind.is_transcript()) {
-        if !work.is_for(&agent_of(&sidecar.path)) {
+        if work.of(&agent_of(&sidecar.path)).next().is_none() {
             continue;
         }
         let stamp = Stamp::of(&sidecar.path).map_err(|e| at(e, &sidecar.path))?;
@@ -112,8 +136,8 @@ pub(crate) fn operate_on(
     })?;
     let agent = agent_of(path);
     let mut surgery = Surgery::on(session);
-    if let Some(work) = work.filter(|work| work.is_for(&agent)) {
-        surgery = surgery.then(&*work.transform);
+    for transform in work.into_iter().flat_map(|work| work.of(&agent)) {
+        surgery = surgery.then(transform);
     }
     if let Some(names) = copy {
         surgery = surgery.as_copy(names.clone());

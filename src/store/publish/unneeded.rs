@@ -77,7 +77,7 @@ pub(super) fn take_unneeded(
     let mut after = vec![false; kept.len()];
     let document = result.session().document();
     let mut room = Vec::new();
-    for line in 0..document.lines().len() {
+    for line in document.numbers() {
         names.mark(document.text_in(line, &mut room), &mut after);
     }
     for file in kept.iter().filter(|file| file.kind.is_transcript()) {

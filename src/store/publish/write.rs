@@ -1,6 +1,8 @@
 //! Writes one transcript to a temp file and checks what reached the disk.
 
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::store::fs::{Candidate, FileState, PublishError, VerifyingWriter};
 use crate::surgery::{FreshIds, NotAsMeant, Verified, emit, least_emitted};
@@ -23,7 +25,11 @@ pub(crate) fn write_transcript(
         let candidate = Candidate::write(target, |file, path| {
             let least = least_emitted(verified.session(), ids);
             let mut writing = VerifyingWriter::new(scope, file, path, least)?;
-            emit(verified.session(), ids, &mut writing)?;
+            let mut counting = Counting {
+                out: &mut writing,
+                count: verified.written(),
+            };
+            emit(verified.session(), ids, &mut counting)?;
             written = Some(writing.end()?);
             Ok(())
         });
@@ -48,4 +54,22 @@ pub(crate) fn write_transcript(
         let state = FileState::new(&metadata, sum, len)?;
         Ok((candidate, state))
     })
+}
+
+/// Counts what is written.
+pub(super) struct Counting<'a, W> {
+    pub(super) out: W,
+    pub(super) count: &'a AtomicU64,
+}
+
+impl<W: Write> Write for Counting<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.count.fetch_add(written as u64, Ordering::Relaxed);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }

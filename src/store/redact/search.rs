@@ -111,7 +111,7 @@ fn search_one(n: usize, target: &RedactTarget, scanner: &Scanner) -> std::io::Re
 
 fn turn_of(session: &Session, line: usize) -> Option<u32> {
     match session.lines().get(line)? {
-        LineState::Entry(at) => session.turns().of(session.graph(), *at as usize),
+        LineState::Entry(at) => session.turns().of(session.graph(), *at),
         LineState::Blank | LineState::Opaque => None,
     }
 }

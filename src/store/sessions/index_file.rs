@@ -43,13 +43,7 @@ impl IndexEntry {
     /// what follows the last compaction.
     pub fn new(session: &Session, path: &Path, project: &Path) -> io::Result<Self> {
         let glance = Overview::of(session);
-        let path_entries = || {
-            session
-                .graph()
-                .path()
-                .iter()
-                .map(|&i| &session.entries()[i as usize])
-        };
+        let path_entries = || session.graph().path().iter().map(|&i| session.entry(i));
         let boundary = path_entries().rposition(|e| e.is_boundary()).unwrap_or(0);
         let shown = || path_entries().skip(boundary);
         let prompt_as_typed = shown().filter(|e| {

@@ -55,7 +55,10 @@ pub fn list(found: Vec<Located>, depth: Depth) -> Vec<Listed> {
         .into_iter()
         .map(|f| {
             let whole = depth == Depth::Prompts || f.len <= left;
-            left = left.saturating_sub(f.len);
+            // A session that is not read completely leaves the budget to those after it.
+            if whole {
+                left = left.saturating_sub(f.len);
+            }
             (f, whole)
         })
         .collect();
@@ -113,9 +116,7 @@ fn look(found: Located, whole: bool, depth: Depth) -> io::Result<Option<Listed>>
         return Ok(None);
     }
     let path = session.graph().path();
-    let boundaries = path
-        .iter()
-        .filter(|&&i| session.entries()[i as usize].is_boundary());
+    let boundaries = path.iter().filter(|&&i| session.entry(i).is_boundary());
     let times = session
         .entries()
         .iter()

@@ -19,7 +19,7 @@ const PIECE: usize = 1 << 18;
 #[error("line {line} does not read back as planned")]
 pub struct NotAsMeant {
     /// The line, counted from 1.
-    pub line: usize,
+    pub line: u32,
 }
 /// Writes a transcript, with fresh ids if there are any: all cores substitute and check them while this thread writes.
 /// Fails with [`NotAsMeant`] inside if a line is not the entry that it was.
@@ -31,7 +31,7 @@ pub(crate) fn emit(
     let document = session.document();
     let Some(ids) = ids else {
         let mut out = BufWriter::with_capacity(PIECE, out);
-        document.write(0, document.lines().len(), &mut out)?;
+        document.write(&mut out)?;
         return out.flush();
     };
     let pieces = document.pieces(PIECE);

@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use uuid::Uuid;
 
+use crate::document::LineIx;
 use crate::json::Span;
 use crate::session::Session;
-use crate::transcript::{Entry, ID_LEN, Id, Kind, reread, visit_ids};
+use crate::transcript::{Entry, EntryIx, ID_LEN, Id, Kind, reread, visit_ids};
 
 use super::{FORK, FreshIds, NotAsMeant};
 
@@ -52,14 +53,14 @@ impl FreshIds<'_> {
     pub(super) fn lines(
         &self,
         session: &Session,
-        lines: Range<usize>,
+        lines: Range<LineIx>,
         out: &mut Vec<u8>,
     ) -> Result<(), NotAsMeant> {
         let document = session.document();
         let (mut patches, mut room) = (Vec::new(), Vec::new());
-        for i in lines {
+        for i in lines.start.up_to(lines.end) {
             let number = session.lines()[i].entry();
-            let entry = number.map(|e| &session.entries()[e]);
+            let entry = number.map(|e| session.entry(e));
             let known = number.map_or(KnownRenames::default(), |e| self.known_renames(session, e));
             let (text, start) = (document.text_in(i, &mut room), out.len());
             let evident = self.line(text, entry, known, &mut patches, out);
@@ -67,7 +68,7 @@ impl FreshIds<'_> {
             if (!evident || cfg!(debug_assertions))
                 && entry.is_some_and(|e| !self.is_as_meant(text, e, &out[start..]))
             {
-                return Err(NotAsMeant { line: i + 1 });
+                return Err(NotAsMeant { line: i.from_one() });
             }
             out.extend_from_slice(document.lines()[i].ending().bytes());
         }
@@ -75,9 +76,9 @@ impl FreshIds<'_> {
     }
 
     /// Returns the ids of an entry that surely get a fresh uuid, because they are ids of the copy's own transcript.
-    fn known_renames(&self, session: &Session, entry: usize) -> KnownRenames {
+    fn known_renames(&self, session: &Session, entry: EntryIx) -> KnownRenames {
         let main = self.main.is_some_and(|m| std::ptr::eq(m.session, session));
-        let e = &session.entries()[entry];
+        let e = session.entry(entry);
         let known = |there: bool, id: Id| Some(id).filter(|id| main && there && id.is_uuid());
         KnownRenames {
             own: known(e.is_chained(), e.uuid),
@@ -119,7 +120,7 @@ impl FreshIds<'_> {
             && now.parent == called(entry.parent)
             && may_be_called(now.refers_to, entry.refers_to)
             && (session || now.session == called(entry.session))
-            && now.blocks.1 - now.blocks.0 == entry.blocks.1 - entry.blocks.0
+            && now.blocks.len() == entry.blocks.len()
     }
 
     /// Writes a line with fresh ids to `out`. Returns whether it is evident that it is still the same entry.

@@ -8,22 +8,23 @@
 use rustc_hash::FxHashMap;
 
 use crate::session::{Session, Standing};
-use crate::transcript::{Entry, Id, Kind};
+use crate::transcript::{Entry, EntryColumn, EntryIx, Id, Kind};
 
-use super::super::plan::{Fate, Plan};
+use super::super::fates::Fate;
+use super::super::plan::Plan;
 use super::gone::Gone;
 
 /// Marks the absence of an entry.
-const NOBODY: u32 = u32::MAX;
+const NOBODY: EntryIx = EntryIx::MAX;
 
 /// The live path of the result, as far as it differs from the original's.
 pub(super) struct Chain {
     /// By position of the original's path: the last entry of the result's path that stands at it or before it.
-    last: Vec<u32>,
+    last: Vec<EntryIx>,
     /// By entry, its new parent; empty if no parent changes.
-    parents: Vec<u32>,
+    parents: EntryColumn<EntryIx>,
     /// Entries with a new parent whose old one is not removed.
-    others: Vec<u32>,
+    others: Vec<EntryIx>,
     /// Whether the path ends with a stretch whose entries are linked in the order in which they were shown.
     ends_rearranged: bool,
 }
@@ -39,15 +40,15 @@ impl Chain {
         let is_last = |stretch: &(u32, u32)| stretch.1 as usize == path.len();
         let mut chain = Self {
             last: Vec::with_capacity(path.len()),
-            parents: Vec::new(),
+            parents: EntryColumn::default(),
             others: Vec::new(),
             ends_rearranged: rearranged.0.last().is_some_and(is_last),
         };
         let (mut last, mut before) = (NOBODY, NOBODY);
-        let mut boundary = (0, 0);
+        let mut boundary = (0, EntryIx::default());
         for (position, &i) in path.iter().enumerate() {
             let in_order = rearranged.contains(position as u32);
-            if entries[i as usize].is_boundary() {
+            if entries[i].is_boundary() {
                 boundary = (position as u32, i);
             }
             // A list of preserved messages, which stand before their boundary in the file, puts parallel calls onto the
@@ -56,21 +57,21 @@ impl Chain {
                 let place = graph.place(parent);
                 let is_preserved =
                     i < boundary.1 && matches!(place, Standing::Path(p) if p > boundary.0);
-                is_preserved && !gone.stays(i as usize)
+                is_preserved && !gone.stays(i)
             };
             // Preserved messages are shown after the summary, but hang on what was there before the compaction.
-            if let Some(parent) = graph.parent(i as usize)
+            if let Some(parent) = graph.parent(i)
                 && before != NOBODY
-                && before != parent as u32
-                && !entries[i as usize].is_boundary()
+                && before != parent
+                && !entries[i].is_boundary()
                 && !in_order
                 && !is_lost(parent)
             {
                 last = chain.last_above(session, gone, parent);
-                before = parent as u32;
+                before = parent;
             }
-            if gone.stays(i as usize) {
-                let e = &entries[i as usize];
+            if gone.stays(i) {
+                let e = &entries[i];
                 if (last != before || in_order) && e.parent.is_some() && !e.is_boundary() {
                     chain.link(session, gone, i, last);
                 }
@@ -86,31 +87,31 @@ impl Chain {
         chain
     }
 
-    fn link(&mut self, session: &Session, gone: &Gone<'_>, child: u32, parent: u32) {
-        if parent == NOBODY || session.graph().parent(child as usize) == Some(parent as usize) {
+    fn link(&mut self, session: &Session, gone: &Gone<'_>, child: EntryIx, parent: EntryIx) {
+        if parent == NOBODY || session.graph().parent(child) == Some(parent) {
             return;
         }
-        if self.parents.is_empty() {
-            self.parents = vec![NOBODY; session.entries().len()];
+        if self.parents.values().is_empty() {
+            self.parents = EntryColumn::filled(NOBODY, session.entries().len());
         }
-        self.parents[child as usize] = parent;
-        if !gone.contains(session.entries()[child as usize].parent) {
+        self.parents[child] = parent;
+        if !gone.contains(session.entry(child).parent) {
             self.others.push(child);
         }
     }
 
     /// Returns the entry of the result that an entry with this parent follows; the path was walked up to that entry.
-    fn last_above(&self, session: &Session, gone: &Gone<'_>, parent: usize) -> u32 {
+    fn last_above(&self, session: &Session, gone: &Gone<'_>, parent: EntryIx) -> EntryIx {
         let graph = session.graph();
         let mut at = parent;
-        for _ in 0..session.entries().len() {
+        for _ in session.numbers() {
             if let Standing::Path(position) = graph.place(at)
                 && let Some(&last) = self.last.get(position as usize)
             {
                 return last;
             }
             if gone.stays(at) {
-                return at as u32;
+                return at;
             }
             match graph.parent(at) {
                 Some(above) => at = above,
@@ -122,18 +123,18 @@ impl Chain {
 
     /// Whether no entry of the path gets another parent.
     pub(super) fn is_unchanged(&self) -> bool {
-        self.parents.is_empty()
+        self.parents.values().is_empty()
     }
 
     /// Returns the new parent of an entry.
-    pub(super) fn parent(&self, child: usize) -> Option<usize> {
+    pub(super) fn parent(&self, child: EntryIx) -> Option<EntryIx> {
         let parent = self.parents.get(child).copied()?;
-        (parent != NOBODY).then_some(parent as usize)
+        (parent != NOBODY).then_some(parent)
     }
 
     /// Returns the entries, with their new parents, that do not name a removed entry as their parent.
-    pub(super) fn others(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let linked = |&i: &u32| Some((i as usize, self.parent(i as usize)?));
+    pub(super) fn others(&self) -> impl Iterator<Item = (EntryIx, EntryIx)> + '_ {
+        let linked = |&i: &EntryIx| Some((i, self.parent(i)?));
         self.others.iter().filter_map(linked)
     }
 
@@ -143,18 +144,18 @@ impl Chain {
     }
 
     /// Returns the last entry of the path that the result has.
-    pub(super) fn end(&self) -> Option<usize> {
+    pub(super) fn end(&self) -> Option<EntryIx> {
         let last = self.last.last().copied()?;
-        (last != NOBODY).then_some(last as usize)
+        (last != NOBODY).then_some(last)
     }
 
     /// Returns the entry that takes the place of a removed one of the path.
-    pub(super) fn before(&self, standing: Standing) -> Option<usize> {
+    pub(super) fn before(&self, standing: Standing) -> Option<EntryIx> {
         let Standing::Path(position) = standing else {
             return None;
         };
         let last = self.last.get(position as usize).copied()?;
-        (last != NOBODY).then_some(last as usize)
+        (last != NOBODY).then_some(last)
     }
 }
 
@@ -167,9 +168,9 @@ struct Rearranged(Vec<(u32, u32)>);
 impl Rearranged {
     fn new(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Self {
         let (entries, path) = (session.entries(), session.graph().path());
-        let changes = |&i: &u32| {
-            let e = &entries[i as usize];
-            !gone.stays(i as usize) || e.kind == Kind::User && loses_results(session, plan, e)
+        let changes = |&i: &EntryIx| {
+            let e = &entries[i];
+            !gone.stays(i) || e.kind == Kind::User && loses_results(session, plan, e)
         };
         let is_changed = |&&(from, to): &&(u32, u32)| {
             // The entry above the stretch is the answer, or one of its results.
@@ -194,16 +195,16 @@ struct Join {
     position: u32,
     /// Lines of a message come first, then results, then text beside removed results.
     rank: u8,
-    entry: u32,
+    entry: EntryIx,
 }
 
 /// What stands beside the path of one message.
 #[derive(Default)]
 struct Beside {
-    lines: Vec<u32>,
-    results: Vec<u32>,
+    lines: Vec<EntryIx>,
+    results: Vec<EntryIx>,
     /// Entries that lose all their results and keep other blocks.
-    loose: Vec<u32>,
+    loose: Vec<EntryIx>,
     /// Positions of the message's last line and of its last line or result on the path.
     last_line: Option<u32>,
     last: Option<u32>,
@@ -220,7 +221,7 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
     }
     let path = session.graph().path();
     for (position, &i) in path.iter().enumerate() {
-        let e = &session.entries()[i as usize];
+        let e = session.entry(i);
         let Some(m) = message_of(session, e).and_then(|id| messages.get_mut(&id)) else {
             continue;
         };
@@ -228,10 +229,10 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
         m.last = position;
         if e.kind == Kind::Assistant {
             m.last_line = position;
-            m.keeps_line |= gone.stays(i as usize);
+            m.keeps_line |= gone.stays(i);
         } else {
             m.has_result = true;
-            m.keeps_result |= gone.stays(i as usize) && !loses_results(session, plan, e);
+            m.keeps_result |= gone.stays(i) && !loses_results(session, plan, e);
         }
     }
     let mut out = Vec::new();
@@ -251,9 +252,9 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
         } else {
             m.lines.last()
         };
-        let parent = |i: u32| session.graph().parent(i as usize).map(|p| p as u32);
+        let parent = |i: EntryIx| session.graph().parent(i);
         // A result that follows its own call keeps its parent.
-        let follows = |i: &&u32| parent(**i) == above.copied();
+        let follows = |i: &&EntryIx| parent(**i) == above.copied();
         let result = m.results.iter().find(follows).or(m.results.last());
         let result = result.filter(|_| m.has_result && !m.keeps_result);
         let own = result.and_then(|&i| parent(i));
@@ -269,7 +270,7 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
             join(line, 1, i);
         }
         // Text beside removed results stays in the order of the file.
-        let at = |i: u32| if i < path[last as usize] { line } else { last };
+        let at = |i: EntryIx| if i < path[last as usize] { line } else { last };
         m.loose.iter().for_each(|&i| join(at(i), 2, i));
     }
     let from = preserved_before(session);
@@ -284,10 +285,7 @@ fn joining(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Vec<Join> {
 fn preserved_before(session: &Session) -> u32 {
     let graph = session.graph();
     let window = graph.window_start();
-    let boundary = graph
-        .path()
-        .get(window as usize)
-        .map(|&i| &session.entries()[i as usize]);
+    let boundary = graph.path().get(window as usize).map(|&i| session.entry(i));
     let segment = boundary
         .filter(|e| e.is_boundary())
         .and_then(|e| session.lookup(e, &["compactMetadata", "preservedSegment"]));
@@ -298,7 +296,7 @@ fn preserved_before(session: &Session) -> u32 {
 fn beside(session: &Session, plan: &Plan, gone: &Gone<'_>) -> FxHashMap<Id, Beside> {
     let (entries, graph) = (session.entries(), session.graph());
     let mut out: FxHashMap<Id, Beside> = FxHashMap::default();
-    for (i, head) in session.heads().iter().enumerate() {
+    for (i, head) in session.numbers().zip(session.heads()) {
         if !head.is_message()
             || !matches!(graph.place(i), Standing::Beside(_))
             || head.flags.sidechain()
@@ -313,11 +311,11 @@ fn beside(session: &Session, plan: &Plan, gone: &Gone<'_>) -> FxHashMap<Id, Besi
         };
         let message = out.entry(id).or_default();
         if e.kind == Kind::Assistant {
-            message.lines.push(i as u32);
+            message.lines.push(i);
         } else if loses_results(session, plan, e) {
-            message.loose.push(i as u32);
+            message.loose.push(i);
         } else {
-            message.results.push(i as u32);
+            message.results.push(i);
         }
     }
     out
@@ -331,7 +329,7 @@ fn message_of(session: &Session, e: &Entry) -> Option<Id> {
     let mut blocks = session.blocks(e).iter();
     let result = blocks.find(|b| b.kind.is_result() && e.kind == Kind::User)?;
     let call = session.calls().of(result)?.uses.first()?;
-    session.entries()[call.entry as usize].message_id.some()
+    session.entry(call.entry).message_id.some()
 }
 
 /// Whether an entry that stays loses all results that it has.

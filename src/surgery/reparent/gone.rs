@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::session::Session;
-use crate::transcript::Id;
+use crate::transcript::{EntryIx, Id};
 
 use super::super::plan::Plan;
 
@@ -37,8 +37,8 @@ impl<'a> Gone<'a> {
 
     fn ids(&self) -> impl Iterator<Item = Id> + use<'a> {
         let (session, plan) = (self.session, self.plan);
-        let lines = plan.dropped().map(|line| session.lines()[line as usize]);
-        let entries = lines.filter_map(|l| Some(&session.entries()[l.entry()?]));
+        let lines = plan.dropped().map(|line| session.lines()[line]);
+        let entries = lines.filter_map(|l| Some(session.entry(l.entry()?)));
         entries.filter(|e| e.is_chained()).map(|e| e.uuid)
     }
 
@@ -49,13 +49,13 @@ impl<'a> Gone<'a> {
 
     /// Whether the entry with this uuid is removed.
     pub(super) fn contains(&self, id: Id) -> bool {
-        let entry = self.session.find(id).map(|i| &self.session.entries()[i]);
+        let entry = self.session.find(id).map(|i| self.session.entry(i));
         entry.is_some_and(|e| self.plan.drops(e.line)) && !self.spared.contains(&id)
     }
 
     /// Whether an entry's uuid is still in the file afterwards.
-    pub(super) fn stays(&self, entry: usize) -> bool {
-        let e = &self.session.entries()[entry];
+    pub(super) fn stays(&self, entry: EntryIx) -> bool {
+        let e = self.session.entry(entry);
         !self.plan.drops(e.line) || e.is_chained() && !self.contains(e.uuid)
     }
 }

@@ -3,13 +3,13 @@
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
-use crate::transcript::{Entry, Id, Kind, hash as hash_of_id};
+use crate::transcript::{Entry, EntryColumn, EntryIx, Id, Kind, hash as hash_of_id};
 
 /// The lines of each message, in file order. They are linked, which saves a list for each message.
 pub(super) struct Messages<'a> {
     entries: &'a [Entry],
-    first: HashTable<u32>,
-    next: Vec<u32>,
+    first: HashTable<EntryIx>,
+    next: EntryColumn<EntryIx>,
 }
 
 impl<'a> Messages<'a> {
@@ -18,20 +18,22 @@ impl<'a> Messages<'a> {
         let mut all = Self {
             entries,
             first: HashTable::new(),
-            next: vec![u32::MAX; entries.len()],
+            next: EntryColumn::filled(EntryIx::MAX, entries.len()),
         };
-        let message = |i: u32| entries[i as usize].message_id;
+        let message = |i: EntryIx| entries[i].message_id;
         let mut runs = entries.len();
         while runs > 0 {
-            let (last, id) = (runs - 1, entries[runs - 1].message_id);
+            let last = EntryIx::new(runs - 1);
+            let id = message(last);
             let is_line = |e: &Entry| e.kind == Kind::Assistant && e.message_id == id;
             let run = entries[..runs].iter().rev().take_while(|e| is_line(e));
-            let first = runs - run.count().max(1);
-            runs = first;
+            runs -= run.count().max(1);
+            let first = EntryIx::new(runs);
             if !is_line(&entries[last]) || !id.is_some() {
                 continue;
             }
-            (first..last).for_each(|i| all.next[i] = i as u32 + 1);
+            let all_but_last = first.up_to(last);
+            all_but_last.for_each(|i| all.next[i] = i.plus(1));
             let slot = all.first.entry(
                 hash_of_id(id),
                 |&i| message(i) == id,
@@ -39,21 +41,20 @@ impl<'a> Messages<'a> {
             );
             match slot {
                 Slot::Occupied(mut known) => {
-                    all.next[last] = std::mem::replace(known.get_mut(), first as u32);
+                    all.next[last] = std::mem::replace(known.get_mut(), first);
                 }
-                Slot::Vacant(free) => drop(free.insert(first as u32)),
+                Slot::Vacant(free) => drop(free.insert(first)),
             }
         }
         all
     }
 
     /// Returns the entries that are lines of this message.
-    pub(super) fn lines(&self, message: Id) -> impl Iterator<Item = usize> + Clone {
-        let is_it = |&i: &u32| self.entries[i as usize].message_id == message;
+    pub(super) fn lines(&self, message: Id) -> impl Iterator<Item = EntryIx> + Clone {
+        let is_it = |&i: &EntryIx| self.entries[i].message_id == message;
         let first = self.first.find(hash_of_id(message), is_it).copied();
         std::iter::successors(first, |&i| {
-            Some(self.next[i as usize]).filter(|&next| next != u32::MAX)
+            Some(self.next[i]).filter(|&next| next != EntryIx::MAX)
         })
-        .map(|i| i as usize)
     }
 }

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::json::{Edit, Span, encode, lookup};
 use crate::session::Session;
-use crate::transcript::ID_LEN;
+use crate::transcript::{EntryIx, ID_LEN};
 
 use super::change_kind::ChangeKind;
 use super::plan::Plan;
@@ -39,7 +39,7 @@ pub struct Relinked {
 pub fn reparent(session: &Session, plan: &mut Plan) -> Relinked {
     let mut relinked = Relinked::default();
     for (child, parent) in plan.take_parents() {
-        let entry = &session.entries()[child as usize];
+        let entry = session.entry(child);
         let edit = parent_edit(session.text(entry), parent.as_deref());
         relinked.parents += 1;
         plan.edit_entry(session, entry, ChangeKind::Parent, [edit]);
@@ -49,7 +49,7 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Relinked {
         pin::pin(session, leaf, plan);
     }
     for (i, moved) in found {
-        let entry = &session.entries()[i];
+        let entry = session.entry(i);
         for Relink { edit, parent } in moved {
             if !parent {
                 relinked.others += 1;
@@ -67,15 +67,15 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Relinked {
 /// What the removal of entries requires.
 struct Moves {
     /// The references that have to move, by entry.
-    found: Vec<(usize, Several)>,
+    found: Vec<(EntryIx, Several)>,
     /// The leaf of the result, if clients would not find it by themselves.
-    pinned: Option<usize>,
+    pinned: Option<EntryIx>,
 }
 
 fn moves(session: &Session, plan: &Plan) -> Moves {
     let gone = Gone::of(session, plan);
     let chain = Chain::new(session, plan, &gone);
-    let mut found: Vec<(usize, Several)> = Vec::new();
+    let mut found: Vec<(EntryIx, Several)> = Vec::new();
     let pinned = if gone.is_empty() && chain.is_unchanged() {
         None
     } else {
@@ -83,7 +83,7 @@ fn moves(session: &Session, plan: &Plan) -> Moves {
     };
     if !gone.is_empty() {
         let substitutes = Substitutes::new(session, plan, &gone, &chain);
-        let entries = session.entries().par_iter().enumerate();
+        let entries = session.par_numbered();
         let moved = entries
             .with_min_len(64)
             .filter(|(_, e)| !plan.drops(e.line))
@@ -95,7 +95,7 @@ fn moves(session: &Session, plan: &Plan) -> Moves {
                         moved.into_iter().collect()
                     }
                     Named::Perhaps => {
-                        let text = session.document().text_in(e.line as usize, room);
+                        let text = session.document().text_in(e.line, room);
                         substitutes.moved(i, e, text)
                     }
                 };
@@ -105,7 +105,7 @@ fn moves(session: &Session, plan: &Plan) -> Moves {
         found = moved.collect();
     }
     for (child, parent) in chain.others() {
-        let text = session.text(&session.entries()[child]);
+        let text = session.text(session.entry(child));
         let inner = lookup(text, &["parentUuid"]).filter(|raw| raw.of(text).starts_with(b"\""));
         if let Some(raw) = inner {
             let span = Span {
@@ -138,7 +138,7 @@ fn replacement(session: &Session, span: Span, substitute: Option<Substitute>) ->
             Substitute::Entry(entry) => (entry, "uuid"),
             Substitute::LostParentOf(entry) => (entry, "parentUuid"),
         };
-        let entry = &session.entries()[entry];
+        let entry = session.entry(entry);
         let id = if key == "uuid" {
             entry.uuid
         } else {
@@ -197,7 +197,7 @@ enum Named {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Substitute {
     /// This entry.
-    Entry(usize),
+    Entry(EntryIx),
     /// The parent that this entry names, which is not in the file. Null would mean that nothing came before.
-    LostParentOf(usize),
+    LostParentOf(EntryIx),
 }

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::session::{Session, Standing};
-use crate::transcript::{EntryHead, Kind};
+use crate::transcript::{EntryHead, EntryIx, Kind};
 
 use super::super::change_kind::ChangeKind;
 use super::super::new_entry::leading_entry;
@@ -26,7 +26,7 @@ pub(super) fn leaf_to_pin(
     plan: &Plan,
     gone: &Gone<'_>,
     chain: &Chain,
-) -> Option<usize> {
+) -> Option<EntryIx> {
     let graph = session.graph();
     let was = graph.leaf()?;
     // A prompt that arrived before the last results follows them once one of them changes, and so do messages that a
@@ -41,15 +41,17 @@ pub(super) fn leaf_to_pin(
         return gains_tail(session, gone, leaf).then_some(leaf);
     }
     let heads = session.heads();
-    let candidates = || (0..heads.len()).filter(|&i| can_lead(heads[i]) && gone.stays(i));
+    let candidates = || {
+        session
+            .numbers()
+            .filter(|&i| can_lead(heads[i]) && gone.stays(i))
+    };
     if leaf == was {
         let lost = is_passed_over(session, gone, chain, candidates(), leaf);
         return (lost || gains_tail(session, gone, leaf)).then_some(leaf);
     }
     let last = candidates().next_back()?;
-    let newest = candidates()
-        .rev()
-        .max_by_key(|&i| session.entries()[i].time)?;
+    let newest = candidates().rev().max_by_key(|&i| session.entry(i).time)?;
     let is_named = is_named(session, plan, gone, chain, leaf);
     let lost = match way_to(session, gone, chain, last, leaf) {
         Way::Direct => false,
@@ -68,8 +70,8 @@ fn is_passed_over(
     session: &Session,
     gone: &Gone<'_>,
     chain: &Chain,
-    candidates: impl DoubleEndedIterator<Item = usize>,
-    leaf: usize,
+    candidates: impl DoubleEndedIterator<Item = EntryIx>,
+    leaf: EntryIx,
 ) -> bool {
     let mut seen = FxHashSet::default();
     for last in candidates.rev() {
@@ -87,7 +89,7 @@ fn is_passed_over(
 
 /// Whether the last record of a leaf that stays leads to this one: a record that named a removed entry names the one that
 /// takes its place.
-fn is_named(session: &Session, plan: &Plan, gone: &Gone<'_>, chain: &Chain, leaf: usize) -> bool {
+fn is_named(session: &Session, plan: &Plan, gone: &Gone<'_>, chain: &Chain, leaf: EntryIx) -> bool {
     let records = session.entries().iter().rev();
     let mut records = records.filter(|e| e.kind == Kind::LastPrompt && !plan.drops(e.line));
     let named = records.next().and_then(|e| e.refers_to.some());
@@ -103,7 +105,7 @@ fn is_named(session: &Session, plan: &Plan, gone: &Gone<'_>, chain: &Chain, leaf
 }
 
 /// Adds the entry that leads clients to the leaf.
-pub(super) fn pin(session: &Session, leaf: usize, plan: &mut Plan) {
+pub(super) fn pin(session: &Session, leaf: EntryIx, plan: &mut Plan) {
     let Some(line) = leading_entry(session, leaf, TEXT) else {
         return;
     };
@@ -132,7 +134,7 @@ enum Way {
     Other,
 }
 
-fn way_to(session: &Session, gone: &Gone<'_>, chain: &Chain, from: usize, leaf: usize) -> Way {
+fn way_to(session: &Session, gone: &Gone<'_>, chain: &Chain, from: EntryIx, leaf: EntryIx) -> Way {
     let walk = walk_up(session, gone, chain, from, leaf, &mut FxHashSet::default());
     match (walk.reaches_leaf, walk.over_messages) {
         (false, _) => Way::Other,
@@ -153,9 +155,9 @@ fn walk_up(
     session: &Session,
     gone: &Gone<'_>,
     chain: &Chain,
-    from: usize,
-    leaf: usize,
-    seen: &mut FxHashSet<usize>,
+    from: EntryIx,
+    leaf: EntryIx,
+    seen: &mut FxHashSet<EntryIx>,
 ) -> Walk {
     let graph = session.graph();
     let mut walk = Walk {
@@ -180,26 +182,26 @@ fn walk_up(
 
 /// Whether an attachment that was not shown would hang on the leaf, where clients show it with the next prompt: one of an
 /// abandoned branch, or, if the leaf is a new one, one that stood beside the path.
-fn gains_tail(session: &Session, gone: &Gone<'_>, leaf: usize) -> bool {
+fn gains_tail(session: &Session, gone: &Gone<'_>, leaf: EntryIx) -> bool {
     let (graph, heads) = (session.graph(), session.heads());
     let Standing::Path(position) = graph.place(leaf) else {
         return false;
     };
     let is_new = graph.leaf() != Some(leaf);
-    let was_hidden = |i: usize| match graph.place(i) {
+    let was_hidden = |i: EntryIx| match graph.place(i) {
         Standing::Branch(_) => true,
         Standing::Beside(_) => is_new,
         _ => false,
     };
-    let is_attachment = |i: usize| matches!(heads[i].kind, Kind::Attachment | Kind::System);
+    let is_attachment = |i: EntryIx| matches!(heads[i].kind, Kind::Attachment | Kind::System);
     let mut on_leaf = graph.children(leaf);
     if is_new && on_leaf.any(|c| was_hidden(c) && gone.stays(c) && is_attachment(c)) {
         return true;
     }
     // Only below removed messages that hang on the leaf or took part in what it replaces.
-    let mut below: Vec<usize> = Vec::new();
+    let mut below: Vec<EntryIx> = Vec::new();
     for &at in &graph.path()[position as usize..] {
-        let children = graph.children(at as usize);
+        let children = graph.children(at);
         below.extend(children.filter(|&c| was_hidden(c) && !gone.stays(c)));
     }
     let mut seen = FxHashSet::default();

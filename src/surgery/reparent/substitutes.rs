@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::json::{Edit, Span, elements, lookup, remove_elements};
 use crate::session::Session;
-use crate::transcript::{Entry, ID_LEN, Id, Kind, LEADING_PARENT, visit_ids};
+use crate::transcript::{Entry, EntryIx, ID_LEN, Id, Kind, LEADING_PARENT, visit_ids};
 
 use super::super::plan::Plan;
 use super::ancestry::Ancestry;
@@ -79,8 +79,8 @@ impl<'a> Substitutes<'a> {
     }
 
     /// Returns the same without reading the line, where the entry has only ids that are in its columns.
-    pub(super) fn glance(&self, number: usize) -> Named {
-        let e = &self.session.entries()[number];
+    pub(super) fn glance(&self, number: EntryIx) -> Named {
+        let e = self.session.entry(number);
         let known = [e.uuid, e.parent, e.session, e.refers_to];
         let known = known.into_iter().filter(|id| id.is_uuid()).count();
         let stays = |id: Id| {
@@ -111,7 +111,7 @@ impl<'a> Substitutes<'a> {
     }
 
     /// Returns the edits that move an entry's references to removed entries.
-    pub(super) fn moved(&self, number: usize, e: &Entry, text: &[u8]) -> Several {
+    pub(super) fn moved(&self, number: EntryIx, e: &Entry, text: &[u8]) -> Several {
         match self.look(e, text) {
             Named::Nothing => return Several::new(),
             Named::Parent(span) => {
@@ -155,7 +155,7 @@ impl<'a> Substitutes<'a> {
     }
 
     /// Returns the edit that gives an entry another parent than the removed one that it names here.
-    pub(super) fn moved_parent(&self, number: usize, span: Span, id: Id) -> Option<Relink> {
+    pub(super) fn moved_parent(&self, number: EntryIx, span: Span, id: Id) -> Option<Relink> {
         if let Some(parent) = self.chain.parent(number) {
             return Some(Relink::parent(
                 self.session,
@@ -163,7 +163,7 @@ impl<'a> Substitutes<'a> {
                 Some(Substitute::Entry(parent)),
             ));
         }
-        let own = self.session.entries()[number].parent == id;
+        let own = self.session.entry(number).parent == id;
         let parent = match self.session.graph().parent(number) {
             Some(parent) if own => parent,
             _ => self.session.find(id)?,
@@ -176,8 +176,8 @@ impl<'a> Substitutes<'a> {
     }
 
     /// Whether an entry's line stays.
-    fn stays(&self, entry: usize) -> bool {
-        !self.plan.drops(self.session.entries()[entry].line)
+    fn stays(&self, entry: EntryIx) -> bool {
+        !self.plan.drops(self.session.entry(entry).line)
     }
 
     /// Removes the ids of removed entries from lists at known places.
@@ -224,7 +224,7 @@ impl<'a> Substitutes<'a> {
     ///
     /// For an entry of the live path, this is the entry before it on the path that the result has. Elsewhere it is the
     /// nearest ancestor that stays, or, for the result of a parallel call, the last result that stays of the same message.
-    fn substitute(&self, mut at: usize) -> Option<Substitute> {
+    fn substitute(&self, mut at: EntryIx) -> Option<Substitute> {
         let (session, graph) = (self.session, self.session.graph());
         let mut seen = FxHashSet::default();
         loop {
@@ -238,7 +238,7 @@ impl<'a> Substitutes<'a> {
                 return Some(Substitute::Entry(sibling));
             }
             let Some(above) = graph.parent(at) else {
-                let lost = session.entries()[at].parent.is_some();
+                let lost = session.entry(at).parent.is_some();
                 return lost.then_some(Substitute::LostParentOf(at));
             };
             at = above;
@@ -253,7 +253,7 @@ impl<'a> Substitutes<'a> {
     ///
     /// After a rewind, a conversation can continue in the middle of a message. Clients show a whole message if one of
     /// its lines is on the path. If that line is removed, the other lines take its place, or the message would be lost.
-    fn rest_of_message(&self, child: usize, at: usize) -> Option<usize> {
+    fn rest_of_message(&self, child: EntryIx, at: EntryIx) -> Option<EntryIx> {
         let (entries, graph) = (self.session.entries(), self.ancestry());
         let message = entries[at].message_id.some()?;
         if entries[child].message_id == message || entries[at].kind != Kind::Assistant {
@@ -269,7 +269,7 @@ impl<'a> Substitutes<'a> {
     }
 
     /// Returns, for a removed result, the last result of the same message that stays, or else the last line of the message.
-    fn sibling_result(&self, at: usize) -> Option<usize> {
+    fn sibling_result(&self, at: EntryIx) -> Option<EntryIx> {
         let (session, calls) = (self.session, self.session.calls());
         let entries = session.entries();
         let e = &entries[at];
@@ -278,17 +278,17 @@ impl<'a> Substitutes<'a> {
             .iter()
             .find(|b| b.kind.is_result() && e.kind == Kind::User)?;
         let call = calls.of(result)?.uses.first()?;
-        let message = entries[call.entry as usize].message_id.some()?;
+        let message = entries[call.entry].message_id.some()?;
         let lines = self.messages.lines(message).filter(|&i| self.stays(i));
         let results = lines
             .clone()
             .flat_map(|i| session.blocks(&entries[i]))
             .filter(|b| b.kind.is_call())
             .filter_map(|b| calls.of(b))
-            .flat_map(|c| c.results.iter().map(|r| r.entry as usize))
+            .flat_map(|c| c.results.iter().map(|r| r.entry))
             .filter(|&i| entries[i].kind == Kind::User && self.stays(i));
         // A result that hangs on this one cannot take its place.
-        let free = |&i: &usize| !self.ancestry().descends(i, at);
+        let free = |&i: &EntryIx| !self.ancestry().descends(i, at);
         results
             .filter(free)
             .max()
@@ -301,7 +301,7 @@ impl<'a> Substitutes<'a> {
     }
 
     /// Returns the first entry that stays at or below a removed one.
-    fn first_kept_below(&self, at: usize) -> Option<usize> {
+    fn first_kept_below(&self, at: EntryIx) -> Option<EntryIx> {
         let mut stack = vec![at];
         let mut seen = FxHashSet::default();
         while let Some(i) = stack.pop() {
@@ -311,7 +311,7 @@ impl<'a> Substitutes<'a> {
             if self.stays(i) {
                 return Some(i);
             }
-            let mut children: Vec<usize> = self.session.graph().children(i).collect();
+            let mut children: Vec<EntryIx> = self.session.graph().children(i).collect();
             children.reverse();
             stack.extend(children);
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::document::Document;
+use crate::document::{Document, LineIx};
 use crate::transcript::Id;
 
 /// Two calls of one message with their results, and an answer; results hang on `(a, b)`.
@@ -20,7 +20,7 @@ fn parents(session: &Session, gone: &[&str]) -> Vec<String> {
     let mut plan = Plan::default();
     for uuid in gone {
         let at = session.find(Id::of(uuid.as_bytes())).expect("an entry");
-        plan.drop_line(session.entries()[at].line);
+        plan.drop_line(session.entry(at).line);
     }
     let (document, lines) = plan.apply(session).expect("a sound plan");
     let next = session.derived(document, &lines);
@@ -41,7 +41,7 @@ fn reparent_ignores_a_removed_copy_of_an_entry_that_stays() {
     ];
     let session = Session::new(Document::from_bytes((lines.join("\n") + "\n").into_bytes()));
     let mut plan = Plan::default();
-    plan.drop_line(1);
+    plan.drop_line(LineIx::new(1));
     assert_eq!(reparent(&session, &mut plan), Relinked::default());
 }
 
@@ -144,12 +144,12 @@ fn reparent_keeps_the_named_leaf_if_the_branch_after_it_becomes_the_end_of_the_f
     let named = session.find(Id::of(b"a"));
     assert_eq!(session.graph().leaf(), named);
     let mut plan = Plan::default();
-    plan.drop_line(5);
+    plan.drop_line(LineIx::new(5));
     let (document, lines) = plan.apply(&session).expect("a sound plan");
     let next = session.derived(document, &lines);
-    let path = next.graph().path().iter().map(|&i| i as usize);
+    let path = next.graph().path().iter().copied();
     let messages = path.filter(|&i| next.heads()[i].is_message());
-    let uuids = messages.filter_map(|i| next.uuid(&next.entries()[i]));
+    let uuids = messages.filter_map(|i| next.uuid(next.entry(i)));
     assert_eq!(uuids.collect::<Vec<_>>(), ["p", "a"]);
 }
 

@@ -4,6 +4,7 @@ use crate::json::{Cursor, Span, Token, begins_with_text, decode, decode_head};
 
 use super::super::block::{Block, BlockKind};
 use super::super::entry::{Entry, SYNTHETIC};
+use super::super::numbers::BlockRange;
 use super::super::prompt::{PromptKind, classify, combine};
 use super::super::usage;
 use super::values::is_nonempty_string;
@@ -56,7 +57,7 @@ impl Reader<'_> {
         self.blocks.truncate(self.first);
         self.entry.head.prompt = PromptKind::None;
         self.entry.head.flags.set_string_content(false);
-        self.entry.blocks = (0, 0);
+        self.entry.blocks = BlockRange::default();
         self.same_content = false;
         let token = c.peek()?;
         let start = c.position();

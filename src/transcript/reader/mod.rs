@@ -13,6 +13,7 @@ use super::block::Block;
 use super::entry::Entry;
 use super::id::Id;
 use super::ids::{ID_LEN, IdPositions, LEADING_PARENT};
+use super::numbers::{BlockIx, BlockRange};
 use super::repeated_fields::RepeatedFields;
 
 pub(crate) use values::id_of_string;
@@ -98,7 +99,7 @@ pub(crate) fn parse_edited(
     if same && !stays {
         let by = i64::from(entry.content.start) - i64::from(old_entry.content.start);
         blocks.extend(old_blocks.iter().map(|b| b.moved(by)));
-        entry.blocks = (first as u32, blocks.len() as u32);
+        entry.blocks = blocks_from(first, blocks);
     }
     Ok((entry, repeated, stays))
 }
@@ -127,6 +128,11 @@ pub fn reread(line: &[u8], made_from: (&[u8], &Entry)) -> Result<Entry, Malforme
     let known = Known::Line(made_from.0, made_from.1);
     let read = read(line, Cursor::new(line), &mut blocks, known, end)?;
     Ok(read.0)
+}
+
+/// Returns the numbers of the blocks from `first` on.
+fn blocks_from(first: usize, blocks: &[Block]) -> BlockRange {
+    BlockRange::new(BlockIx::new(first), BlockIx::new(blocks.len()))
 }
 
 /// What is known before a line is read.
@@ -160,8 +166,8 @@ fn read<'a, T>(
     let (mut entry, repeated, same) = (reader.entry, reader.repeated, reader.same_content);
     let copy = reader.skipped_copy;
     let (len, more) = ended.inspect_err(|_| blocks.truncate(first))?;
-    if entry.blocks == (0, 0) {
-        entry.blocks = (first as u32, blocks.len() as u32);
+    if entry.blocks == BlockRange::default() {
+        entry.blocks = blocks_from(first, blocks);
     }
     // The skipped copy begins and ends between characters, and is valid if the text it repeats is.
     let is_utf8 = |bytes: &[u8]| simdutf8::basic::from_utf8(bytes).is_ok();

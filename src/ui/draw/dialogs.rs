@@ -11,7 +11,6 @@ use crate::render::wrap;
 use super::help::help_lines;
 use super::{Row, command_rows, draw_lines, key_line, message_or};
 use crate::ui::app::{App, Dialog};
-use crate::ui::step::Plan;
 
 /// Draws what is open above the screen.
 pub(super) fn draw(app: &App, frame: &mut Frame<'_>) {
@@ -122,10 +121,7 @@ pub(super) fn draw_preview(app: &App, frame: &mut Frame<'_>) {
         }
         Some(what) => frame.render_widget(Paragraph::new(format!("{what} …")), body),
     }
-    let command = app.table.as_ref().map(|t| match app.preview.plan {
-        Plan::Redact => crate::ui::step::shell_line(&Plan::Redact.command(&t.tree.name, "")),
-        Plan::Steps(_) => t.command(),
-    });
+    let command = app.table.as_ref().map(|t| t.command());
     let keys: &[(&str, &str)] = match (app.preview.busy, app.preview.is_idle) {
         (Some("writing"), _) => &[("…", "writing")],
         (Some(_), _) | (None, true) => &[("Esc", "back")],

@@ -156,7 +156,8 @@ fn tree_row(app: &App, table: &Table, at: usize, columns: u16) -> Line<'static> 
     }
     let fate = table.marks.fate(&table.tree, at);
     row.push(&" ".repeat(usize::from(node.depth) * 2), Style::new());
-    let fold = match (table.has_below(at), table.is_open(at)) {
+    let is_open = table.has_below(at) && table.is_open(at);
+    let fold = match (table.can_unfold(at), is_open) {
         (false, _) => "  ",
         (true, true) => "▾ ",
         (true, false) => "▸ ",
@@ -189,17 +190,18 @@ fn tree_row(app: &App, table: &Table, at: usize, columns: u16) -> Line<'static> 
     row.line()
 }
 
-/// Returns the tokens of a row; of a branch or a subagent its bytes.
+/// Returns the tokens of a row; of a branch or a subagent its bytes, of what is in them nothing.
 fn figure(node: &Node) -> String {
     match node.kind {
         NodeKind::Branch | NodeKind::Subagent => bytes(node.bytes).replace(' ', ""),
+        NodeKind::Aside => String::new(),
         _ => tokens(node.tokens as u64),
     }
 }
 
 fn mark(node: &Node, fate: Fate) -> &'static str {
     match (node.kind, fate) {
-        (NodeKind::Branch | NodeKind::Subagent, _) => "    ",
+        (NodeKind::Branch | NodeKind::Subagent | NodeKind::Aside, _) => "    ",
         (_, Fate::Kept) => "[ ] ",
         (_, Fate::Touched | Fate::Stubbed | Fate::Edited | Fate::Summarised) => "[~] ",
         _ => "[x] ",

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Marks, Stub, call_id};
+use crate::transcript::{BlockIx, EntryIx};
 use crate::ui::step::{OptionValue, Plan, Step};
-use crate::ui::tree::{NONE, NodeKind, Tree};
+use crate::ui::tree::{NO_BLOCK, NodeKind, Tree};
 
 impl Marks {
     /// Returns the plan that the marks are.
@@ -15,8 +16,8 @@ impl Marks {
         let session = &*tree.session;
         let last = self.cut.unwrap_or(u32::MAX);
         let stays = |turn: u32| turn <= last && !self.turns.contains(&turn);
-        let turn_of = |entry: u32| session.turns().of(session.graph(), entry as usize);
-        let entry_stays = |entry: u32| turn_of(entry).is_none_or(stays);
+        let turn_of = |entry: EntryIx| session.turns().of(session.graph(), entry);
+        let entry_stays = |entry: EntryIx| turn_of(entry).is_none_or(stays);
         let mut steps = Vec::new();
         if let Some(cut) = self.cut {
             steps.push(Step::new("truncate").text("at", cut.to_string()));
@@ -36,9 +37,16 @@ impl Marks {
             }
         };
         let thinking = holding(tree, NodeKind::Thinking);
-        by_turns("strip-thinking", &self.thinking, &thinking);
+        let (whole_turns, single) = self.thinking_by_turn(tree);
+        by_turns("strip-thinking", &whole_turns, &thinking);
         // Images may be inside results, which have no rows for them.
         by_turns("drop-images", &self.images, &all);
+        let single = single.into_iter().filter(|e| entry_stays(*e));
+        let single: Vec<String> = single.map(|e| tree.short_uuid(e)).collect();
+        if !single.is_empty() {
+            let step = Step::new("strip-thinking");
+            steps.push(step.with("message", OptionValue::List(single)));
+        }
         let deleted = deleted_calls(tree, self);
         self.push_stubs(tree, &deleted, &entry_stays, &mut steps);
         let turns: BTreeSet<u32> = self.turns.iter().copied().filter(|t| *t <= last).collect();
@@ -58,14 +66,34 @@ impl Marks {
         }
         steps.extend(self.compaction_step(tree, &stays));
         steps.extend(self.more.iter().cloned());
-        Plan::Steps(steps)
+        if self.redact {
+            steps.push(Step::new("redact"));
+        }
+        Plan { steps }
+    }
+
+    /// Divides the marked thinking into turns that lose all of theirs, and single entries.
+    fn thinking_by_turn(&self, tree: &Tree) -> (BTreeSet<u32>, BTreeSet<EntryIx>) {
+        let mut turns: BTreeMap<u32, BTreeSet<EntryIx>> = BTreeMap::new();
+        for node in tree.nodes.iter().filter(|n| n.kind == NodeKind::Thinking) {
+            turns.entry(node.turn).or_default().insert(node.entry());
+        }
+        let (mut whole, mut single) = (BTreeSet::new(), BTreeSet::new());
+        for (turn, entries) in turns {
+            if turn > 0 && entries.is_subset(&self.thinking) {
+                whole.insert(turn);
+            } else {
+                single.extend(entries.intersection(&self.thinking));
+            }
+        }
+        (whole, single)
     }
 
     fn push_stubs(
         &self,
         tree: &Tree,
-        deleted: &BTreeSet<u32>,
-        entry_stays: &impl Fn(u32) -> bool,
+        deleted: &BTreeSet<BlockIx>,
+        entry_stays: &impl Fn(EntryIx) -> bool,
         steps: &mut Vec<Step>,
     ) {
         let mut styles: BTreeMap<Stub, Vec<String>> = BTreeMap::new();
@@ -102,14 +130,18 @@ impl Marks {
                 && n.turn > 0
                 && n.turn <= compaction.at
                 && stays(n.turn)
-                && !self.messages.contains(&n.entry)
+                && !self.messages.contains(&n.entry())
         })?;
         let at = if self.turns.is_empty() && self.messages.is_empty() {
             compaction.at.to_string()
         } else {
-            tree.short_uuid(found.entry)
+            tree.short_uuid(found.entry())
         };
-        let mut step = Step::new("compact").text("at", at);
+        let kept = compaction.before.filter(|_| stays(compaction.at));
+        let mut step = match kept {
+            Some(entry) => Step::new("compact").text("before", tree.short_uuid(entry)),
+            None => Step::new("compact").text("at", at),
+        };
         if let Some(summary) = &compaction.summary {
             step = step.text("summary", summary);
         } else if let Some(size) = compaction.max_tokens {
@@ -120,14 +152,14 @@ impl Marks {
 }
 
 /// Returns the calls that are deleted with their turns or messages.
-fn deleted_calls(tree: &Tree, marks: &Marks) -> BTreeSet<u32> {
+fn deleted_calls(tree: &Tree, marks: &Marks) -> BTreeSet<BlockIx> {
     let mut out = BTreeSet::new();
     for (row, node) in tree.nodes.iter().enumerate() {
         let with_turn = node.kind == NodeKind::Turn
             && (marks.turns.contains(&node.turn) || marks.cut.is_some_and(|cut| node.turn > cut));
-        if with_turn || node.is_message() && marks.messages.contains(&node.entry) {
+        if with_turn || node.is_message() && marks.messages.contains(&node.entry()) {
             let below = &tree.nodes[row + 1..(node.end as usize).max(row + 1)];
-            out.extend(below.iter().map(|n| n.call).filter(|c| *c != NONE));
+            out.extend(below.iter().map(|n| n.call).filter(|c| *c != NO_BLOCK));
         }
     }
     out

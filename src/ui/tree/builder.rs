@@ -1,13 +1,13 @@
 //! Makes the rows of a tree.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::session::{At, Session};
-use crate::transcript::{Block, BlockKind, Entry, Id, Kind, PromptKind, Subtype};
+use crate::transcript::{Block, BlockIx, BlockKind, Entry, EntryIx, Id, Kind, PromptKind, Subtype};
 use crate::view::{Subagent, TurnStats, live_members};
 use crate::window::{EntryWeights, Weight, weight_of_block};
 
-use super::{NONE, Node, NodeKind, PROMPT, Tree};
+use super::{NO_BLOCK, Node, NodeKind, PROMPT, Tree};
 
 /// Adds all rows of a session to its tree.
 pub(super) fn build(
@@ -28,7 +28,7 @@ pub(super) fn build(
 /// The lines of one message.
 struct Group {
     id: Id,
-    entries: Vec<u32>,
+    entries: Vec<EntryIx>,
 }
 
 struct Builder<'a> {
@@ -53,12 +53,13 @@ impl Builder<'_> {
             self.branches_after(Some(stat.number));
         }
         self.branches_after(None);
+        self.other_agents();
         for at in 0..self.tree.nodes.len() {
             let node = &self.tree.nodes[at];
             let (tokens, is_turn) = (node.tokens, node.kind == NodeKind::Turn);
             let largest = if is_turn {
                 &mut self.tree.largest_turn
-            } else if node.block != NONE {
+            } else if node.block != NO_BLOCK {
                 &mut self.tree.largest_block
             } else {
                 continue;
@@ -67,7 +68,7 @@ impl Builder<'_> {
         }
     }
 
-    fn turn(&mut self, stat: &TurnStats, members: &[(u32, u32)]) {
+    fn turn(&mut self, stat: &TurnStats, members: &[(u32, EntryIx)]) {
         if stat.number == 0 && members.is_empty() {
             return;
         }
@@ -80,22 +81,22 @@ impl Builder<'_> {
             counts: stat.shown,
             failed: stat.errors > 0,
             turn: stat.number,
-            entry: members.first().map_or(NONE, |m| m.1),
-            block: NONE,
-            call: NONE,
+            number: members.first().map_or(EntryIx::MAX, |m| m.1).number(),
+            block: NO_BLOCK,
+            call: NO_BLOCK,
             end: 0,
             tokens,
             bytes: stat.bytes,
         });
         let groups = self.groups(members);
         let is_answer = |g: &Group| {
-            let e = &self.session.entries()[g.entries[0] as usize];
+            let e = self.session.entry(g.entries[0]);
             e.kind == Kind::Assistant
         };
         let last_answer = groups.iter().rposition(is_answer).unwrap_or(0);
         let mut compacted = false;
         for (n, group) in groups.iter().enumerate() {
-            let e = &self.session.entries()[group.entries[0] as usize];
+            let e = self.session.entry(group.entries[0]);
             compacted |= e.is_boundary() && n >= last_answer;
             self.message(stat.number, group, compacted);
         }
@@ -109,11 +110,11 @@ impl Builder<'_> {
     }
 
     /// Returns the messages of a turn in the order of their first lines.
-    fn groups(&self, members: &[(u32, u32)]) -> Vec<Group> {
+    fn groups(&self, members: &[(u32, EntryIx)]) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let mut places: FxHashMap<Id, usize> = FxHashMap::default();
         for &(_, i) in members {
-            let e = &self.session.entries()[i as usize];
+            let e = self.session.entry(i);
             let id = match e.kind {
                 Kind::Assistant => e.message_id,
                 _ => Id::NONE,
@@ -134,27 +135,24 @@ impl Builder<'_> {
     fn message(&mut self, turn: u32, group: &Group, is_later: bool) {
         let session = self.session;
         let first = group.entries[0];
-        let e = &session.entries()[first as usize];
+        let e = session.entry(first);
         let Some(kind) = kind_of(session, e) else {
             return;
         };
         let row = self.tree.nodes.len();
         let weight: Weight = group.entries.iter().map(|&i| self.own_weight(i)).sum();
-        let lines = group
-            .entries
-            .iter()
-            .map(|&i| &session.entries()[i as usize]);
+        let lines = group.entries.iter().map(|&i| session.entry(i));
         let bytes = lines.map(|e| session.text(e).len() as u64 + 1).sum();
         let node = Node {
             kind,
             depth: 1,
-            shown: session.graph().is_shown(first as usize),
+            shown: session.graph().is_shown(first),
             counts: self.counts(first),
             failed: e.flags.api_error(),
             turn,
-            entry: first,
-            block: NONE,
-            call: NONE,
+            number: first.number(),
+            block: NO_BLOCK,
+            call: NO_BLOCK,
             end: row as u32 + 1,
             tokens: self.tree.tokens(weight),
             bytes,
@@ -195,23 +193,23 @@ impl Builder<'_> {
     }
 
     /// The weight of an entry without the results in it that are listed after their calls.
-    fn own_weight(&self, i: u32) -> Weight {
-        let e = &self.session.entries()[i as usize];
+    fn own_weight(&self, i: EntryIx) -> Weight {
+        let e = self.session.entry(i);
         let line = self.session.text(e);
         let listed = self.session.blocks(e).iter();
         let listed = listed.filter(|b| b.kind.is_result() && is_answered(self.session, b));
         let listed: Weight = listed.map(|b| weight_of_block(b, line)).sum();
-        self.weights.weight(i as usize) - listed
+        self.weights.weight(i) - listed
     }
 
-    fn counts(&self, i: u32) -> bool {
-        let shown = self.weights.shown(self.session, i as usize);
+    fn counts(&self, i: EntryIx) -> bool {
+        let shown = self.weights.shown(self.session, i);
         shown != Weight::default()
     }
 
-    fn blocks(&mut self, turn: u32, i: u32) {
-        let e = &self.session.entries()[i as usize];
-        for block in e.blocks.0..e.blocks.1 {
+    fn blocks(&mut self, turn: u32, i: EntryIx) {
+        let e = self.session.entry(i);
+        for block in e.blocks.numbers() {
             let kind = match self.session.block(block).kind {
                 kind if kind.is_thinking() => NodeKind::Thinking,
                 kind if kind.is_call() => NodeKind::Call,
@@ -228,7 +226,7 @@ impl Builder<'_> {
                 self.tree.calls.insert(block, i);
                 block
             } else {
-                NONE
+                NO_BLOCK
             };
             self.block(turn, At { entry: i, block }, kind, call);
             if kind == NodeKind::Call {
@@ -238,7 +236,7 @@ impl Builder<'_> {
     }
 
     /// Adds the results of a call, and the subagent that it started.
-    fn results(&mut self, turn: u32, call: u32) {
+    fn results(&mut self, turn: u32, call: BlockIx) {
         let block = self.session.block(call);
         let Some(known) = self.session.calls().of(block) else {
             return;
@@ -260,37 +258,53 @@ impl Builder<'_> {
         else {
             return;
         };
-        let bytes = self.tree.agents[at].bytes.unwrap_or(0);
+        self.agent(at, turn, 3, call);
+    }
+
+    /// Adds the subagents that no call in the tree started.
+    fn other_agents(&mut self) {
+        let nodes = self.tree.nodes.iter();
+        let placed = nodes.filter(|n| n.kind == NodeKind::Subagent);
+        let placed: FxHashSet<u32> = placed.map(|n| n.number).collect();
+        for at in 0..self.tree.agents.len() {
+            if !placed.contains(&(at as u32)) {
+                let turn = self.tree.agents[at].turn;
+                self.agent(at, turn.unwrap_or(self.tree.turns()), 0, NO_BLOCK);
+            }
+        }
+    }
+
+    fn agent(&mut self, at: usize, turn: u32, depth: u8, call: BlockIx) {
         self.tree.nodes.push(Node {
             kind: NodeKind::Subagent,
-            depth: 3,
+            depth,
             shown: false,
             counts: false,
             failed: false,
             turn,
-            entry: at as u32,
-            block: NONE,
+            number: at as u32,
+            block: NO_BLOCK,
             call,
             end: self.tree.nodes.len() as u32 + 1,
             tokens: 0.0,
-            bytes,
+            bytes: self.tree.agents[at].bytes.unwrap_or(0),
         });
     }
 
-    fn block(&mut self, turn: u32, at: At, kind: NodeKind, call: u32) {
-        let e = &self.session.entries()[at.entry as usize];
+    fn block(&mut self, turn: u32, at: At, kind: NodeKind, call: BlockIx) {
+        let e = self.session.entry(at.entry);
         let block = self.session.block(at.block);
         let weight = weight_of_block(block, self.session.text(e));
         let dropped = kind == NodeKind::Thinking
-            && self.weights.shown(self.session, at.entry as usize).thinking <= 0.0;
+            && self.weights.shown(self.session, at.entry).thinking <= 0.0;
         self.tree.nodes.push(Node {
             kind,
             depth: if kind == NodeKind::Result { 3 } else { 2 },
-            shown: self.session.graph().is_shown(at.entry as usize),
+            shown: self.session.graph().is_shown(at.entry),
             counts: self.counts(at.entry) && !dropped,
             failed: block.is_failed(),
             turn,
-            entry: at.entry,
+            number: at.entry.number(),
             block: at.block,
             call,
             end: self.tree.nodes.len() as u32 + 1,
@@ -312,9 +326,9 @@ impl Builder<'_> {
                 counts: false,
                 failed: false,
                 turn: turn.unwrap_or(self.tree.turns()),
-                entry: at as u32,
-                block: NONE,
-                call: NONE,
+                number: at as u32,
+                block: NO_BLOCK,
+                call: NO_BLOCK,
                 end: self.tree.nodes.len() as u32 + 1,
                 tokens: 0.0,
                 bytes,

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::secrets::mask;
 use crate::session::{Session, Standing};
-use crate::transcript::{Block, Entry, LineState};
+use crate::transcript::{Block, Entry, EntryIx, LineState};
 
 use super::super::excerpt::words_of;
 use super::super::session_text::{SessionText, is_revealed};
@@ -117,13 +117,18 @@ impl Hit {
             let LineState::Entry(number) = session.lines()[line] else {
                 return None;
             };
-            Some(Self::of(session, number as usize, found, agent))
+            Some(Self::of(session, number, found, agent))
         });
         hits.collect()
     }
 
-    fn of(session: &Session, number: usize, found: Match, agent: Option<&str>) -> Self {
-        let entry = &session.entries()[number];
+    pub(super) fn of(
+        session: &Session,
+        number: EntryIx,
+        found: Match,
+        agent: Option<&str>,
+    ) -> Self {
+        let entry = session.entry(number);
         let block = found.block.map(|b| &session.blocks(entry)[b]);
         let block = block.filter(|b| b.kind.is_call() || b.kind.is_result());
         let place = session.graph().place(number);
@@ -147,7 +152,7 @@ impl Hit {
             standing,
             agent_id: agent.map(str::to_owned),
             uuid: session.uuid(entry),
-            line: u64::from(entry.line) + 1,
+            line: u64::from(entry.line.from_one()),
             text: found.text,
         }
     }
@@ -159,7 +164,7 @@ fn tool(session: &Session, entry: &Entry, block: &Block) -> Option<SessionText> 
         return Some(session.tool_name(entry, block).as_ref().into());
     }
     let at = session.calls().of(block)?.uses.first()?;
-    let entry = &session.entries()[at.entry as usize];
+    let entry = session.entry(at.entry);
     let name = session.tool_name(entry, session.block(at.block));
     Some(name.as_ref().into())
 }

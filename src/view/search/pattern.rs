@@ -1,6 +1,8 @@
 //! What is searched for.
 
+use memchr::memmem::Finder;
 use regex::{Regex, RegexBuilder, bytes};
+use regex_syntax::hir::HirKind;
 
 use super::raw_pattern::RawPattern;
 
@@ -40,6 +42,8 @@ pub struct Pattern {
     pub(super) text: Regex,
     /// Matches at least where `text` would match, in JSON.
     pub(super) raw: bytes::Regex,
+    /// The pattern as plain text, if it is nothing else.
+    pub(super) literal: Option<Finder<'static>>,
     /// Whether a text that is written with `\/` may match.
     pub(super) has_slash: bool,
     /// Whether a text with bytes that are not UTF-8 may match on account of them.
@@ -74,7 +78,15 @@ impl Pattern {
         if raw.has_line_break {
             return Err(PatternError::LineBreak);
         }
+        // A line may end with a carriage return, which is not a part of it.
+        let literal = match hir.kind() {
+            HirKind::Literal(literal) if !literal.0.contains(&b'\r') => {
+                Some(Finder::new(&literal.0).into_owned())
+            }
+            _ => None,
+        };
         Ok(Self {
+            literal,
             text,
             raw: bytes::Regex::new(&raw.hir.to_string()).map_err(explain)?,
             has_slash: raw.has_slash,

@@ -313,3 +313,32 @@ proptest! {
         prop_assert_eq!(texts(&found), texts(&expected));
     }
 }
+
+#[test]
+fn search_of_a_session_finds_what_the_search_of_its_bytes_finds() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    for name in [
+        "demo",
+        "odd_escapes",
+        "invalid_utf8",
+        "torn_middle",
+        "compacted",
+        "bom",
+    ] {
+        let bytes = fs_err::read(folder.join(format!("{name}.jsonl"))).unwrap();
+        let session = Session::from_bytes(bytes.clone());
+        for pattern in ["e", "the", "t[aeiou]", "(?i)ERR", r"^\w+$", "/", "\u{fffd}"] {
+            let search = search(pattern, PatternOptions::default());
+            let of_bytes = Hit::all(&session, search.transcript(&bytes), None);
+            let lines = search.lines(&bytes);
+            let of_session = search.hits(&session, &lines, None);
+            assert_eq!(of_session, of_bytes, "{name}: {pattern}");
+            let is_in = search.is_in(&bytes);
+            assert_eq!(
+                is_in,
+                !search.transcript(&bytes).is_empty(),
+                "{name}: {pattern}"
+            );
+        }
+    }
+}

@@ -7,9 +7,10 @@ use rayon::prelude::*;
 
 use crate::json::{BYTE_ORDER_MARK, decode};
 use crate::secrets::find;
-use crate::transcript::{Block, parse};
+use crate::session::Session;
+use crate::transcript::{Block, Entry, LineState, parse};
 
-use super::hit::HitText;
+use super::hit::{Hit, HitText};
 use super::pattern::Pattern;
 use super::raw_pattern::unusual_escape;
 use super::text_kind::{EntryText, TextKind, visit_texts};
@@ -52,19 +53,68 @@ impl Search {
         found.concat()
     }
 
+    /// Whether there is a match in the bytes of a transcript. Ends at the first one.
+    pub fn is_in(&self, bytes: &[u8]) -> bool {
+        chunks(bytes).into_par_iter().any(|chunk| {
+            let (mut found, mut blocks) = (Vec::new(), Vec::new());
+            self.candidates(bytes, chunk).into_iter().any(|line| {
+                let offset = line.start;
+                self.line(&bytes[line], offset, &mut blocks, &mut found);
+                !found.is_empty()
+            })
+        })
+    }
+
+    /// Returns the lines of a transcript that may hold a match, by their bytes.
+    pub fn lines(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let chunks = chunks(bytes).into_par_iter();
+        let found: Vec<Vec<Range<usize>>> =
+            chunks.map(|chunk| self.candidates(bytes, chunk)).collect();
+        found.concat()
+    }
+
+    /// Returns the hits in a session; `lines` are those that may hold one, and `agent` is the subagent whose transcript it is.
+    /// This finds what [`Search::transcript`] finds, and reads no line again that the session has read.
+    pub fn hits(&self, session: &Session, lines: &[Range<usize>], agent: Option<&str>) -> Vec<Hit> {
+        let known = session.document().lines();
+        let place = |line: &Range<usize>| {
+            let start = Some(line.start as u64);
+            known.binary_search_by_key(&start, |line| line.start_in_file())
+        };
+        let found = lines.par_iter().map(|line| {
+            let Some(LineState::Entry(number)) = place(line).ok().map(|at| session.lines()[at])
+            else {
+                return Vec::new();
+            };
+            let entry = session.entry(number);
+            let (text, blocks) = (session.text(entry), session.blocks(entry));
+            let mut found = Vec::new();
+            self.entry(text, entry, blocks, line.start, &mut found);
+            let hit = |found| Hit::of(session, number, found, agent);
+            found.into_iter().map(hit).collect()
+        });
+        found.collect::<Vec<Vec<Hit>>>().concat()
+    }
+
     /// Searches a range of whole lines.
     fn chunk(&self, bytes: &[u8], chunk: Range<usize>) -> Vec<Match> {
+        let (mut found, mut blocks) = (Vec::new(), Vec::new());
+        for line in self.candidates(bytes, chunk) {
+            let offset = line.start;
+            self.line(&bytes[line], offset, &mut blocks, &mut found);
+        }
+        found
+    }
+
+    /// Returns the lines of a range of whole lines that may hold a match.
+    fn candidates(&self, bytes: &[u8], chunk: Range<usize>) -> Vec<Range<usize>> {
         let json = &bytes[chunk.clone()];
         let mut lines = self.lines_like_it(json);
         lines.extend(self.odd_lines(json));
         lines.sort_unstable_by_key(|line| line.start);
         lines.dedup();
-        let (mut found, mut blocks) = (Vec::new(), Vec::new());
-        for line in lines {
-            let offset = chunk.start + line.start;
-            self.line(&json[line], offset, &mut blocks, &mut found);
-        }
-        found
+        let in_file = |line: Range<usize>| chunk.start + line.start..chunk.start + line.end;
+        lines.into_iter().map(in_file).collect()
     }
 
     /// Returns the lines in which the pattern matches as they are.
@@ -120,13 +170,25 @@ impl Search {
         let Ok((entry, _)) = parse(line, blocks) else {
             return;
         };
+        self.entry(line, &entry, blocks, offset, found);
+    }
+
+    /// Searches the texts of an entry.
+    fn entry(
+        &self,
+        line: &[u8],
+        entry: &Entry,
+        blocks: &[Block],
+        offset: usize,
+        found: &mut Vec<Match>,
+    ) {
         let numbered = entry.flags.numbered_characters();
         let replaced = entry.flags.not_utf8() && self.pattern.has_replacement;
         let has = |raw: &[u8], escape: &[u8]| memmem::find(raw, escape).is_some();
         let is_odd = |raw: &[u8]| {
             replaced || numbered && has(raw, br"\u") || self.pattern.has_slash && has(raw, br"\/")
         };
-        visit_texts(line, &entry, blocks, |text| {
+        visit_texts(line, entry, blocks, |text| {
             let wanted = self.kinds.contains(&text.kind);
             if wanted && (self.pattern.raw.is_match(text.raw) || is_odd(text.raw)) {
                 self.text(text, offset, blocks, found);
@@ -139,21 +201,42 @@ impl Search {
         let words = decode(text.raw);
         let mut secrets = SecretsNear::new(&words);
         let number = |block: &Block| blocks.iter().position(|b| std::ptr::eq(b, block));
+        self.matching_lines(&words, |line| {
+            let shown = &words[line.clone()];
+            let text_of_hit = if self.with_text {
+                HitText::new(shown, secrets.of(line))
+            } else {
+                HitText::default()
+            };
+            found.push(Match {
+                offset,
+                kind: text.kind,
+                block: text.block.and_then(number),
+                text: text_of_hit,
+            });
+        });
+    }
+
+    /// Calls `take` with the lines of a text that match, without their line breaks.
+    fn matching_lines(&self, words: &str, mut take: impl FnMut(Range<usize>)) {
+        let whole = |start: usize, end: usize| {
+            let shown = words[start..end].strip_suffix('\r');
+            start..shown.map_or(end, |shown| start + shown.len())
+        };
+        if let Some(literal) = &self.pattern.literal {
+            let mut at = 0;
+            while let Some(found) = words.get(at..).and_then(|w| literal.find(w.as_bytes())) {
+                let line = line_around(words.as_bytes(), at + found);
+                at = line.end + 1;
+                take(whole(line.start, line.end));
+            }
+            return;
+        }
         let mut start = 0;
         for line in words.split('\n') {
-            let shown = line.strip_suffix('\r').unwrap_or(line);
-            if self.pattern.text.is_match(shown) {
-                let text_of_hit = if self.with_text {
-                    HitText::new(shown, secrets.of(start..start + shown.len()))
-                } else {
-                    HitText::default()
-                };
-                found.push(Match {
-                    offset,
-                    kind: text.kind,
-                    block: text.block.and_then(number),
-                    text: text_of_hit,
-                });
+            let shown = whole(start, start + line.len());
+            if self.pattern.text.is_match(&words[shown.clone()]) {
+                take(shown);
             }
             start += line.len() + 1;
         }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::document::Document;
+use crate::transcript::EntryIx;
 use std::fmt::Write as _;
 
 fn session(windows: &[(usize, u64)]) -> Session {
@@ -131,6 +132,6 @@ fn calibration_ignores_thinking_of_earlier_turns_where_the_model_drops_it() {
         "{windows:?}"
     );
     let weights = EntryWeights::of(&dropping);
-    let thinking = [1, 3].map(|i| weights.shown(&dropping, i).thinking);
+    let thinking = [1, 3].map(|i| weights.shown(&dropping, EntryIx::new(i)).thinking);
     assert_eq!(thinking.map(|t| t as u64), [0, 2_000]);
 }

@@ -2,13 +2,14 @@
 //!
 //! Shared by the replay in `cargo test` and by the programs in `fuzz/`.
 
+use std::collections::BTreeSet;
 use std::hint::black_box;
 
 use ccsurgery::doctor::{Judgement, Version, diagnose};
 use ccsurgery::document::Document;
 use ccsurgery::ops::{
-    Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, Trim, Truncate,
-    passes,
+    Compact, DropHidden, DropImages, DropTools, RepairOptions, StripThinking, TokenCount, Trim,
+    Truncate, passes,
 };
 use ccsurgery::render::{clean, clean_lines, wrap};
 use ccsurgery::secrets::mask;
@@ -50,10 +51,9 @@ pub(crate) fn parse(data: &[u8]) {
 pub(crate) fn index(data: &[u8]) {
     let session = session(data);
     let path = session.graph().path();
-    let mut seen = vec![false; session.entries().len()];
+    let mut seen = BTreeSet::new();
     for &entry in path {
-        let was = std::mem::replace(&mut seen[entry as usize], true);
-        assert!(!was, "an entry is on the live path twice");
+        assert!(seen.insert(entry), "an entry is on the live path twice");
     }
     let shown = payload(&session, None);
     for message in &shown {
@@ -101,8 +101,8 @@ pub(crate) fn transform(data: &[u8]) {
     };
     let transform: Box<dyn Transform> = match choice % 10 {
         0 => Box::new(StripThinking {
-            turns: None,
             keep_last,
+            ..StripThinking::default()
         }),
         1 => Box::new(drop_tools),
         2 => Box::new(DropTools {
@@ -121,13 +121,15 @@ pub(crate) fn transform(data: &[u8]) {
         }),
         5 => Box::new(DropHidden { keep_last }),
         6 => Box::new(Truncate { at: at() }),
-        7 | 8 => Box::new(Compact {
-            at: None,
-            keep_last,
-            summary: None,
-            max_tokens: None,
+        7 | 8 if choice / 10 % 2 == 1 => Box::new(Compact {
+            keep_tokens: Some(TokenCount(u64::from(choice))),
             drop_history: choice % 10 == 8,
-            window: None,
+            ..Compact::default()
+        }),
+        7 | 8 => Box::new(Compact {
+            keep_last,
+            drop_history: choice % 10 == 8,
+            ..Compact::default()
         }),
         _ => {
             let to = "10".parse().expect("a count");

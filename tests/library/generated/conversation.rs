@@ -289,6 +289,18 @@ impl Conversation {
         out
     }
 
+    /// The answers that continue a turn after results, by the indices of their entries.
+    pub(crate) fn steps(&self) -> Vec<usize> {
+        let blocks = self.blocks();
+        let continues = |pair: &[Block]| {
+            let (result, answer) = (&pair[0], &pair[1]);
+            let same_turn = result.turn == answer.turn;
+            (result.kind() == "tool_result" && answer.role == "assistant" && same_turn)
+                .then_some(answer.entry)
+        };
+        blocks.windows(2).filter_map(continues).collect()
+    }
+
     /// The entries that are on no live path, by their uuids.
     pub(crate) fn abandoned(&self) -> Vec<String> {
         let entries = self.entries.iter().enumerate();

@@ -235,7 +235,13 @@ fn edit_with_the_same_text_plans_nothing() {
     for seed in 0..SESSIONS {
         let text = writer::write(&Recipe::new(seed));
         let session = Session::from_bytes(text);
-        let all = EditableText::all_in(&session, &TurnRange::from_first(1));
+        let all = EditableText::selected(
+            &session,
+            &Selector {
+                turns: Some(TurnRange::from_first(1)),
+                ..Selector::default()
+            },
+        );
         for EditableText { message, text, .. } in all.unwrap_or_default() {
             let edit = EditText { message, text };
             let plan = edit.plan(&session, Detail::Full).expect("a plan");

@@ -151,7 +151,13 @@ impl Judge {
         }
         if operation.settles() {
             let (code, again, stderr) = self.run(&written);
-            if code != 0 && !(code == 3 && matches!(operation, Operation::Compact { .. })) {
+            if code != 0
+                && !(code == 3
+                    && matches!(
+                        operation,
+                        Operation::Compact { .. } | Operation::CompactInTurn { .. }
+                    ))
+            {
                 return Err(format!("again: exit code {code}: {}", stderr.trim()));
             }
             if code == 0 && again != result {

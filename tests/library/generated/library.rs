@@ -9,7 +9,7 @@ use ccsurgery::ops::{
 };
 use ccsurgery::secrets::{Ledger, Scanner, Vault, placeholders};
 use ccsurgery::session::{Session, TurnRange};
-use ccsurgery::surgery::{Detail, Plan, Refusal, Surgery, SurgeryError, Transform};
+use ccsurgery::surgery::{Detail, Fault, Plan, Refusal, Surgery, SurgeryError, Transform};
 
 use super::compare::{Verdict, api, lines, shown};
 use super::conversation::Conversation;
@@ -33,7 +33,7 @@ pub(crate) fn operation(
         Ok(result) => result,
         Err(Stop::Refused(_)) if promise.may_refuse || unclear => return Ok(text.to_owned()),
         Err(Stop::Refused(refusal)) => return Err(format!("refused: {refusal}")),
-        Err(Stop::Fault(fault)) => return Err(format!("fault: {fault}")),
+        Err(Stop::Fault(fault) | Stop::Damaged(fault)) => return Err(format!("fault: {fault}")),
     };
     let after = Conversation::new(&result);
     if !unclear {
@@ -58,7 +58,7 @@ fn settled(result: &str, after: &Conversation, operation: &Operation) -> Verdict
         Ok(again) if again == result => Ok(()),
         Ok(_) => Err("again: the second run changes something".to_owned()),
         Err(Stop::Refused(_)) => Ok(()),
-        Err(Stop::Fault(fault)) => Err(format!("again: fault: {fault}")),
+        Err(Stop::Fault(fault) | Stop::Damaged(fault)) => Err(format!("again: fault: {fault}")),
     }
 }
 
@@ -72,8 +72,11 @@ pub(crate) fn sequence(text: &str, operations: &[Operation]) -> Verdict {
 }
 
 /// Why there is no result.
-enum Stop {
+pub(crate) enum Stop {
     Refused(Refusal),
+    /// The library found damage in the session, and does not trust the result.
+    Damaged(String),
+    /// The library found a bug of its own.
     Fault(String),
 }
 
@@ -84,7 +87,11 @@ impl From<Refusal> for Stop {
 }
 
 /// The transcript that an operation makes, if the library does not reject it.
-fn carried_out(text: &str, before: &Conversation, operation: &Operation) -> Result<String, Stop> {
+pub(crate) fn carried_out(
+    text: &str,
+    before: &Conversation,
+    operation: &Operation,
+) -> Result<String, Stop> {
     let session = Session::new(Document::from_bytes(text.as_bytes().to_vec()));
     let steps = transforms(&session, before, operation)?;
     let operated = match Surgery::on(session).then_all(steps).operate() {
@@ -92,8 +99,11 @@ fn carried_out(text: &str, before: &Conversation, operation: &Operation) -> Resu
         Err(SurgeryError::Refused(refusal)) => return Err(Stop::Refused(refusal)),
         Err(error) => return Err(Stop::Fault(error.to_string())),
     };
-    let verified = operated.verify();
-    let bytes = verified.map_err(|f| Stop::Fault(f.to_string()))?.to_vec();
+    let verified = operated.verify().map_err(|fault| match fault {
+        Fault::Damaged { .. } => Stop::Damaged(fault.to_string()),
+        fault => Stop::Fault(fault.to_string()),
+    });
+    let bytes = verified?.to_vec();
     String::from_utf8(bytes).map_err(|e| Stop::Fault(e.to_string()))
 }
 
@@ -141,6 +151,12 @@ fn transforms(
             drop_history,
         } => Box::new(Compact {
             keep_last: Some(count(*keep_last)),
+            summary: Some("in short".to_owned()),
+            drop_history: *drop_history,
+            ..Compact::default()
+        }),
+        Operation::CompactInTurn { drop_history, .. } => Box::new(Compact {
+            before: Some(operation.message(before).0),
             summary: Some("in short".to_owned()),
             drop_history: *drop_history,
             ..Compact::default()
@@ -243,6 +259,7 @@ impl Transform for RedactWord {
         let redact = Redact {
             scanner: &self.scanner,
             ledger: &self.ledger,
+            only: Selector::default(),
         };
         redact.plan(session, detail)
     }

@@ -2,12 +2,15 @@
 //!
 //! A fixed set of sessions is tried in every run. `CCSURGERY_SESSIONS=5000` tries that many others,
 //! from `CCSURGERY_SEED` on if that is set; `CCSURGERY_OPERATIONS=1000000` does the same with the library in memory, which
-//! is far faster, above all with `cargo test --release`. `CCSURGERY_FOUND=DIR` writes reduced examples of failures there.
+//! is far faster, above all with `cargo test --release`. `CCSURGERY_DAMAGED` is the
+//! number of damaged sessions. `CCSURGERY_FOUND=DIR` writes reduced examples of failures there.
 
 mod choose;
 mod compare;
 mod conversation;
+mod damaged;
 mod entry;
+mod found;
 mod joins;
 mod judge;
 mod library;

@@ -31,6 +31,11 @@ pub(crate) enum Operation {
         keep_last: usize,
         drop_history: bool,
     },
+    /// Compacts what comes before a step of a turn, counted from the first step.
+    CompactInTurn {
+        number: usize,
+        drop_history: bool,
+    },
     Trim {
         keep_last: usize,
     },
@@ -84,7 +89,7 @@ impl Operation {
         let at = 1 + rng.usize(..turns.max(1));
         let to = at + rng.usize(..=turns.max(at) - at);
         let some = |rng: &mut Rng| rng.bool().then(|| rng.usize(1..3));
-        match rng.u8(..36) {
+        match rng.u8(..38) {
             0 => Self::Clone,
             1 | 2 => Self::CloneAt(at),
             3 | 4 => Self::StripThinking {
@@ -131,6 +136,10 @@ impl Operation {
                 number: rng.usize(..12),
                 thinking: rng.u8(..3) == 0,
             },
+            35 | 36 => Self::CompactInTurn {
+                number: rng.usize(..6),
+                drop_history: rng.bool(),
+            },
             _ => Self::Repair,
         }
     }
@@ -144,7 +153,7 @@ impl Operation {
             Self::DropImages { .. } => "drop-images",
             Self::DropHidden { .. } => "drop-hidden",
             Self::Truncate(_) => "truncate",
-            Self::Compact { .. } => "compact",
+            Self::Compact { .. } | Self::CompactInTurn { .. } => "compact",
             Self::Trim { .. } => "trim",
             Self::Repair => "repair",
             Self::Plan => "run",
@@ -201,6 +210,12 @@ impl Operation {
                     "--summary",
                     "in short",
                 ]);
+                if *drop_history {
+                    add(&["--drop-history"]);
+                }
+            }
+            Self::CompactInTurn { drop_history, .. } => {
+                add(&["--before", &self.message(before).0, "--summary", "in short"]);
                 if *drop_history {
                     add(&["--drop-history"]);
                 }
@@ -282,6 +297,7 @@ impl Operation {
             | Self::DeleteMatch(n)
             | Self::Edit(n)
             | Self::Redact { number: n, .. } => before.shown_messages().get(*n).copied(),
+            Self::CompactInTurn { number, .. } => before.steps().get(*number).copied(),
             Self::RestoreBranch(n) => {
                 let uuid = before.abandoned().get(*n).cloned();
                 return (uuid.unwrap_or_default(), String::new());
@@ -314,6 +330,7 @@ impl Operation {
             Self::CloneAt(_)
             | Self::Truncate(_)
             | Self::Compact { .. }
+            | Self::CompactInTurn { .. }
             | Self::Trim { .. }
             | Self::DeleteTurns(..)
             | Self::Extract(..)
@@ -340,9 +357,10 @@ impl Operation {
             }
             Self::DeleteTurns(_, to) | Self::Extract(_, to) => *to <= before.turns(),
             Self::DropTools(Choice::Number(n)) => *n < before.calls().len(),
-            Self::DeleteMessage(_) | Self::Edit(_) | Self::RestoreBranch(_) => {
-                !self.message(before).0.is_empty()
-            }
+            Self::DeleteMessage(_)
+            | Self::Edit(_)
+            | Self::RestoreBranch(_)
+            | Self::CompactInTurn { .. } => !self.message(before).0.is_empty(),
             Self::DeleteMatch(_) => !self.message(before).1.is_empty(),
             Self::Redact { .. } => !self.secret(before).is_empty(),
             _ => true,
@@ -356,6 +374,7 @@ impl Operation {
             Self::Clone
                 | Self::CloneAt(_)
                 | Self::DropTools(Choice::Number(_))
+                | Self::CompactInTurn { .. }
                 | Self::Trim { .. }
                 | Self::DeleteTurns(..)
                 | Self::DeleteMessage(_)

@@ -176,6 +176,19 @@ impl Operation {
                     ..Promise::default()
                 }
             }
+            Self::CompactInTurn { drop_history, .. } => {
+                let (uuid, _) = self.message(before);
+                let is_first = |b: &Block| before.entries[b.entry]["uuid"] == uuid.as_str();
+                let kept = blocks.into_iter().skip_while(|b| !is_first(b)).collect();
+                Promise {
+                    shown: vec![kept],
+                    removes_lines: *drop_history,
+                    touches: vec!["parentUuid".to_owned()],
+                    may_refuse: before.has_kept() || before.has_split_message(),
+                    summary: true,
+                    ..Promise::default()
+                }
+            }
             Self::Trim { keep_last } => Promise {
                 kept_from: Some((turns + 1).saturating_sub(*keep_last)),
                 may_refuse: true,

@@ -176,14 +176,25 @@ impl Conversation {
         answers.map(of).any(|(id, part)| all[id] != part)
     }
 
-    /// The part to which a line of a message belongs. A line beside the path belongs to the last part that has one.
-    fn part_of(&self, line: usize, parts: &HashMap<usize, usize>) -> Option<usize> {
-        if self.path.contains(&line) {
-            return parts.get(&line).copied();
-        }
+    /// The part of a path to which a line of a message belongs. A line beside the live path belongs to the last part of that
+    /// path that has one; one that is before or after the given path does not belong to it.
+    fn part_of(&self, line: usize, path: &[usize], parts: &HashMap<usize, usize>) -> Option<usize> {
         let id = str_of(&self.entries[line]["message"], "id");
-        let own = |i: &usize| str_of(&self.entries[*i]["message"], "id") == id;
-        let last = self.path.iter().rfind(|i| own(i));
+        let own = |i: &&usize| str_of(&self.entries[**i]["message"], "id") == id;
+        let on_path = |i: usize| self.path.iter().position(|&on_path| on_path == i);
+        let known = match on_path(line) {
+            Some(_) => line,
+            None => self.path.iter().rfind(own).copied().unwrap_or(line),
+        };
+        if let Some(&part) = parts.get(&known) {
+            return Some(part);
+        }
+        let stretch = || path.iter().filter_map(|&i| on_path(i));
+        let outside = |p: usize| stretch().max() < Some(p) || stretch().min() > Some(p);
+        if on_path(known).is_some_and(outside) {
+            return None;
+        }
+        let last = path.iter().rfind(own);
         last.and_then(|last| parts.get(last).copied())
     }
 
@@ -221,7 +232,7 @@ impl Conversation {
                     let lines = self.entries.iter().enumerate().filter(|(l, line)| {
                         line["type"] == "assistant"
                             && str_of(&line["message"], "id") == id
-                            && self.part_of(*l, &parts) == part
+                            && self.part_of(*l, path, &parts) == part
                     });
                     let blocks = lines.flat_map(|(_, line)| content(line));
                     let whole = |b: &Value| {

@@ -7,6 +7,7 @@ mod ops;
 #[cfg(unix)]
 mod reading;
 mod render;
+mod second_copies;
 mod store;
 mod surgery;
 mod window;

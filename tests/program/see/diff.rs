@@ -1,4 +1,5 @@
-use crate::see::home::{Home, eventful};
+use crate::harness::Home;
+use crate::harness::script::eventful;
 
 const ID: &str = "5e551011-aaaa-4bbb-8ccc-dddddddddddd";
 
@@ -7,19 +8,19 @@ fn diff_of_a_clone_finds_only_ids() {
     let home = Home::new();
     home.put(ID, eventful().text(), 120);
     let clone = home
-        .run(100, &["clone", "--json", "--title", "Copy"])
+        .run_on(100, &["clone", "--json", "--title", "Copy"])
         .json();
     let made = clone["target"]["session_id"].as_str().unwrap();
-    insta::assert_snapshot!(home.run(100, &["diff", ID, made]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["diff", ID, made]).page(), @r#"
     exit 0
     title: “Flaky parser �[2J test” → “Copy”
     No differences except ids.
     "#);
     assert_eq!(
-        home.run(100, &["diff", ID, made, "--json"]).json()["same"],
+        home.run_on(100, &["diff", ID, made, "--json"]).json()["same"],
         true
     );
-    insta::assert_snapshot!(home.run(100, &["diff", ID, ID]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["diff", ID, ID]).page(), @r#"
     exit 0
     No differences: they are the same file.
     "#);
@@ -87,21 +88,21 @@ fn raw_diff_is_a_patch_of_the_transcript() {
             (preview.code, run.code),
             (0, 0),
             "{} {}",
-            preview.seen(),
-            run.seen()
+            preview.page(),
+            run.page()
         );
         let after = fs_err::read_to_string(&path).unwrap();
         assert!(
             preview
-                .out
+                .stdout
                 .contains("--- before.jsonl\n+++ after.jsonl\n@@ -"),
             "{}",
-            preview.out
+            preview.stdout
         );
         // Times and ids that an operation makes up differ from run to run.
         let lines = |text: &str| text.lines().map(str::len).collect::<Vec<_>>();
         assert_eq!(
-            lines(&patched(&before, &preview.out)),
+            lines(&patched(&before, &preview.stdout)),
             lines(&after),
             "{operation:?}"
         );
@@ -122,7 +123,7 @@ fn diff_shows_words_and_entries() {
         .collect();
     let text = kept.join("\n") + "\n";
     home.put("5e551012-aaaa-4bbb-8ccc-dddddddddddd", &text, 60);
-    insta::assert_snapshot!(home.run(60, &["diff", "5e551011", "5e551012"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["diff", "5e551011", "5e551012"]).page(), @r#"
     exit 0
     Entries: 2 only in A, 1 changed; 16 the same
 
@@ -135,7 +136,7 @@ fn diff_shows_words_and_entries() {
     turn 3  1 only in A
       − answer                  473 B  It shows the log.
     "#);
-    insta::assert_snapshot!(home.run(100, &["diff", "5e551011", "5e551012"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["diff", "5e551011", "5e551012"]).page(), @r#"
     exit 0
     Entries: 2 only in A, 1 changed; 16 the same
 
@@ -147,7 +148,7 @@ fn diff_shows_words_and_entries() {
     turn 3  1 only in A
       − answer                  473 B  It shows the log.
     "#);
-    insta::assert_snapshot!(home.run(100, &["diff", "5e551011", "5e551012", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["diff", "5e551011", "5e551012", "--color", "always"]).page().replace('\x1b', "␛"), @r#"
     exit 0
     ␛[1mEntries:␛[0m 2 only in A, 1 changed; 16 the same
 

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::see::home::{Home, Script, call, eventful, picture, thinking, words};
+use crate::harness::Home;
+use crate::harness::script::{Script, call, eventful, picture, thinking, words};
 
 fn home() -> Home {
     let home = Home::new();
@@ -14,9 +15,9 @@ fn home() -> Home {
 }
 
 #[test]
-fn at_three_widths() {
+fn inspect_at_three_widths() {
     let home = home();
-    insta::assert_snapshot!(home.run(60, &["inspect"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["inspect"]).page(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -69,11 +70,21 @@ fn at_three_widths() {
     How to free some of it
       ccsurgery strip-thinking 5e551011
         context −1 (0%), file −527 B: remove all thinking
+      ccsurgery drop-images 5e551011
+        context −384 (3%), file −1.8 KB: replace images and
+        documents by notes
       ccsurgery drop-tools 5e551011 --errors
         context −562 (4%), file −3.8 KB: remove calls that
         failed
+      ccsurgery drop-hidden 5e551011
+        file −3.0 KB: remove what the model is not shown, for
+        good
+      The sizes are those with --in-place. A new session has
+      about 2.4 KB more, because each entry gets a note of its
+      origin. `ccsurgery trim --to 50%` combines these steps,
+      the least harmful first.
     "#);
-    insta::assert_snapshot!(home.run(100, &["inspect"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["inspect"]).page(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -125,10 +136,16 @@ fn at_three_widths() {
     How to free some of it
       ccsurgery strip-thinking 5e551011
         context −1 (0%), file −527 B: remove all thinking
+      ccsurgery drop-images 5e551011
+        context −384 (3%), file −1.8 KB: replace images and documents by notes
       ccsurgery drop-tools 5e551011 --errors
         context −562 (4%), file −3.8 KB: remove calls that failed
+      ccsurgery drop-hidden 5e551011
+        file −3.0 KB: remove what the model is not shown, for good
+      The sizes are those with --in-place. A new session has about 2.4 KB more, because each entry gets
+      a note of its origin. `ccsurgery trim --to 50%` combines these steps, the least harmful first.
     "#);
-    insta::assert_snapshot!(home.run(160, &["inspect"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(160, &["inspect"]).page(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -179,15 +196,21 @@ fn at_three_widths() {
     How to free some of it
       ccsurgery strip-thinking 5e551011
         context −1 (0%), file −527 B: remove all thinking
+      ccsurgery drop-images 5e551011
+        context −384 (3%), file −1.8 KB: replace images and documents by notes
       ccsurgery drop-tools 5e551011 --errors
         context −562 (4%), file −3.8 KB: remove calls that failed
+      ccsurgery drop-hidden 5e551011
+        file −3.0 KB: remove what the model is not shown, for good
+      The sizes are those with --in-place. A new session has about 2.4 KB more, because each entry gets a note of its origin. `ccsurgery trim --to 50%` combines
+      these steps, the least harmful first.
     "#);
 }
 
 #[test]
-fn in_colour() {
+fn inspect_in_colour() {
     let home = home();
-    let seen = home.run(100, &["inspect", "--color", "always"]).seen();
+    let seen = home.run_on(100, &["inspect", "--color", "always"]).page();
     assert!(
         seen.contains("\x1b[1m") && seen.contains("\x1b[32m█"),
         "{seen}"
@@ -274,7 +297,7 @@ proptest! {
         let home = Home::new();
         let id = "5e551011-aaaa-4bbb-8ccc-dddddddddddd";
         home.put(id, script(id, &steps).text(), 3);
-        adds_up(&home.run(100, &["inspect", "--json"]).json());
+        adds_up(&home.run_on(100, &["inspect", "--json"]).json());
     }
 
     #[test]
@@ -282,11 +305,11 @@ proptest! {
         let home = Home::new();
         let id = "5e551011-aaaa-4bbb-8ccc-dddddddddddd";
         home.put(id, script(id, &steps).text(), 3);
-        let before = home.run(100, &["payload", id]).json();
-        let clone = home.run(100, &["clone", id, "--json"]).json();
+        let before = home.run_on(100, &["payload", id]).json();
+        let clone = home.run_on(100, &["clone", id, "--json"]).json();
         let made = clone["target"]["session_id"].as_str().unwrap_or_else(|| panic!("{clone}"));
-        prop_assert_eq!(before, home.run(100, &["payload", made]).json());
-        let diff = home.run(100, &["diff", id, made]);
-        prop_assert!(diff.out.ends_with("No differences except ids.\n"), "{}", diff.seen());
+        prop_assert_eq!(before, home.run_on(100, &["payload", made]).json());
+        let diff = home.run_on(100, &["diff", id, made]);
+        prop_assert!(diff.stdout.ends_with("No differences except ids.\n"), "{}", diff.page());
     }
 }

@@ -1,6 +1,7 @@
 use serde_json::json;
 
-use crate::see::home::{Home, Script, call, eventful, words};
+use crate::harness::Home;
+use crate::harness::script::{Script, call, eventful, words};
 
 fn home() -> Home {
     let home = Home::new();
@@ -26,23 +27,23 @@ fn home() -> Home {
 }
 
 #[test]
-fn at_three_widths() {
+fn ls_at_three_widths() {
     let home = home();
-    insta::assert_snapshot!(home.run(60, &["ls"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["ls"]).page(), @r#"
     exit 0
       id        age  context  full  title or first prompt
       5e551011   2h    12.6k    6%  Flaky parser �[2J test
        waits for a result of: Bash  git push origin main
       0dd00001   3d      ~16   <1%  Explain the build
     "#);
-    insta::assert_snapshot!(home.run(100, &["ls"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["ls"]).page(), @r#"
     exit 0
       id        age  turns  context  full     size  compacted  branch  title or first prompt
       5e551011   2h      4    12.6k    6%  12.8 KB         1×  main    Flaky parser �[2J test
        waits for a result of: Bash  git push origin main
       0dd00001   3d      1      ~16   <1%    789 B             main    Explain the build
     "#);
-    insta::assert_snapshot!(home.run(160, &["ls"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(160, &["ls"]).page(), @r#"
     exit 0
       id        age  turns  context  full     size  compacted  branch  model          title or first prompt
       5e551011   2h      4    12.6k    6%  12.8 KB         1×  main    claude-test-1  Flaky parser �[2J test
@@ -52,9 +53,9 @@ fn at_three_widths() {
 }
 
 #[test]
-fn in_colour() {
+fn ls_in_colour() {
     let home = home();
-    insta::assert_snapshot!(home.run(100, &["ls", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["ls", "--color", "always"]).page().replace('\x1b', "␛"), @r#"
     exit 0
     ␛[2m  id        age  turns  context  full     size  compacted  branch  title or first prompt␛[0m
       5e551011   2h      4    12.6k    6%  12.8 KB         1×  main    Flaky parser �[2J test
@@ -64,9 +65,9 @@ fn in_colour() {
 }
 
 #[test]
-fn all_projects_in_groups() {
+fn ls_groups_all_projects() {
     let home = home();
-    insta::assert_snapshot!(home.run(80, &["ls", "--all", "--sort", "size"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(80, &["ls", "--all", "--sort", "size"]).page(), @r#"
     exit 0
       id        age  turns  context  full     size  project  title or first prompt
       5e551011   2h      4    12.6k    6%  12.8 KB  /w       Flaky parser �[2J test
@@ -76,9 +77,9 @@ fn all_projects_in_groups() {
 }
 
 #[test]
-fn figures_for_scripts() {
+fn ls_json_has_figures_for_scripts() {
     let document = home()
-        .run(100, &["ls", "--json", "--sort", "tokens"])
+        .run_on(100, &["ls", "--json", "--sort", "tokens"])
         .json();
     let first = &document["sessions"][0];
     assert_eq!(
@@ -107,10 +108,10 @@ fn figures_for_scripts() {
 }
 
 #[test]
-fn found_by_prompt_title_and_history() {
+fn ls_finds_sessions_by_prompt_title_and_history() {
     let home = home();
     let found = |text: &str| {
-        let document = home.run(100, &["ls", "--json", "--grep", text]).json();
+        let document = home.run_on(100, &["ls", "--json", "--grep", text]).json();
         document["sessions"]
             .as_array()
             .unwrap()
@@ -122,23 +123,18 @@ fn found_by_prompt_title_and_history() {
     assert_eq!(found("explain THE"), ["0dd00001"]);
     assert_eq!(found("nothing like it"), [""; 0]);
     let typed = json!({"display": "only typed, never sent", "project": "/w", "timestamp": 1, "sessionId": "0dd00001-aaaa-4bbb-8ccc-dddddddddddd"});
-    crate::see::home::write(
-        &home.config().join("history.jsonl"),
-        &format!("not json\n{typed}\n"),
-    );
+    home.write(".claude/history.jsonl", format!("not json\n{typed}\n"));
     assert_eq!(found("never sent"), ["0dd00001"]);
 }
 
 #[test]
-fn a_running_client_is_marked() {
+fn ls_marks_a_running_client() {
     let home = home();
-    let folder = home.config().join("sessions");
-    std::fs::create_dir_all(&folder).unwrap();
     let start = ccsurgery::store::process_start(std::process::id());
     let state = |status: &str| {
         let client = json!({"pid": std::process::id(), "sessionId": "5e551011-aaaa-4bbb-8ccc-dddddddddddd", "procStart": start, "status": status});
-        crate::see::home::write(&folder.join("1.json"), &client.to_string());
-        let document = home.run(100, &["ls", "--json"]).json();
+        home.write(".claude/sessions/1.json", client.to_string());
+        let document = home.run_on(100, &["ls", "--json"]).json();
         let first = document["sessions"][0].clone();
         assert_eq!(first["live"], json!(true));
         first["state"].as_str().unwrap().to_owned()
@@ -150,7 +146,7 @@ fn a_running_client_is_marked() {
 }
 
 #[test]
-fn ids_are_as_long_as_they_must_be() {
+fn ls_shows_ids_long_enough_to_tell_them_apart() {
     let home = Home::new();
     for id in [
         "abcdef01-1111-4bbb-8ccc-dddddddddddd",
@@ -161,7 +157,7 @@ fn ids_are_as_long_as_they_must_be() {
         s.answer(10, &[call("t", "Bash", &json!({}))]);
         home.put(id, s.text(), 9);
     }
-    let document = home.run(100, &["ls", "--json"]).json();
+    let document = home.run_on(100, &["ls", "--json"]).json();
     let sessions = document["sessions"].as_array().unwrap().iter();
     let mut shorts: Vec<&str> = sessions.map(|s| s["short_id"].as_str().unwrap()).collect();
     shorts.sort_unstable();
@@ -176,9 +172,9 @@ fn ls_show_and_inspect_agree_on_tokens() {
         eventful().text(),
         120,
     );
-    let listed = home.run(100, &["ls", "--json"]).json();
-    let shown = home.run(100, &["show", "--json"]).json();
-    let inspected = home.run(100, &["inspect", "--json"]).json();
+    let listed = home.run_on(100, &["ls", "--json"]).json();
+    let shown = home.run_on(100, &["show", "--json"]).json();
+    let inspected = home.run_on(100, &["inspect", "--json"]).json();
     let tokens = &listed["sessions"][0]["tokens"];
     assert_eq!(
         (tokens, tokens),

@@ -5,9 +5,9 @@
 )]
 
 mod diff;
-pub(crate) mod home;
 mod inspect;
 mod ls;
 mod payload;
 mod recorded;
 mod show;
+mod widths;

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
-use crate::see::home::{Home, Script, call, eventful, thinking, words};
+use crate::harness::Home;
+use crate::harness::script::{Script, call, eventful, thinking, words};
 
 const ID: &str = "5e551011-aaaa-4bbb-8ccc-dddddddddddd";
 
@@ -9,7 +10,7 @@ fn payload(text: &str, args: &[&str]) -> Vec<String> {
     let home = Home::new();
     home.put(ID, text, 120);
     let all: Vec<&str> = ["payload"].iter().chain(args).copied().collect();
-    let run = home.run(100, &all);
+    let run = home.run_on(100, &all);
     let block = |b: &Value| match b["type"].as_str().unwrap() {
         "text" => b["text"].as_str().unwrap().to_owned(),
         "tool_use" => format!("call {}", b["id"].as_str().unwrap()),
@@ -34,7 +35,7 @@ fn payload(text: &str, args: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn from_the_last_compaction_on() {
+fn payload_begins_at_the_last_compaction() {
     let shown = payload(eventful().text(), &["--at", "2"]);
     assert_eq!(
         shown,
@@ -53,7 +54,7 @@ fn from_the_last_compaction_on() {
 }
 
 #[test]
-fn a_call_at_the_end_is_answered_and_one_in_the_middle_left_out() {
+fn payload_answers_a_call_at_the_end_and_leaves_out_one_in_the_middle() {
     let shown = payload(eventful().text(), &[]);
     assert_eq!(
         shown[shown.len() - 2..],
@@ -73,7 +74,7 @@ fn a_call_at_the_end_is_answered_and_one_in_the_middle_left_out() {
 }
 
 #[test]
-fn what_the_api_would_refuse_is_not_shown() {
+fn payload_leaves_out_what_the_api_would_refuse() {
     let mut s = Script::new(ID, 1);
     s.prompt("one");
     s.answer(10, &[thinking("only thoughts")]);
@@ -89,7 +90,7 @@ fn what_the_api_would_refuse_is_not_shown() {
 }
 
 #[test]
-fn results_beside_the_path_and_lines_of_one_message_are_gathered() {
+fn payload_gathers_parallel_results_and_lines_of_one_message() {
     let mut s = Script::new(ID, 1);
     s.prompt("both");
     s.answer(
@@ -114,7 +115,7 @@ fn results_beside_the_path_and_lines_of_one_message_are_gathered() {
 }
 
 #[test]
-fn kept_messages_follow_the_summary() {
+fn payload_has_preserved_messages_after_the_summary() {
     let mut s = Script::new(ID, 1);
     s.prompt("old");
     s.answer(10, &[words("kept answer")]);

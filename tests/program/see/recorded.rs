@@ -30,7 +30,7 @@ fn transcripts() -> Vec<PathBuf> {
 }
 
 #[test]
-fn parts_add_up_and_the_estimate_is_near_the_record() {
+fn breakdown_of_recorded_sessions_adds_up() {
     for path in transcripts() {
         let session = Session::open(&path).unwrap();
         let calibration = Calibration::of(&session);
@@ -56,7 +56,7 @@ fn parts_add_up_and_the_estimate_is_near_the_record() {
 /// What is said of the window of sessions that clients wrote: the whole, the last record, and what the estimate
 /// makes of that.
 #[test]
-fn windows_of_recorded_sessions() {
+fn window_estimates_of_recorded_sessions() {
     let mut lines = Vec::new();
     for path in transcripts() {
         let session = Session::open(&path).unwrap();
@@ -115,7 +115,7 @@ fn windows_of_recorded_sessions() {
 }
 
 #[test]
-fn every_result_follows_its_call() {
+fn payload_of_recorded_sessions_has_results_after_calls() {
     use ccsurgery::transcript::{BlockKind, Role};
     for path in transcripts() {
         let session = Session::open(&path).unwrap();

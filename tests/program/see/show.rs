@@ -1,19 +1,7 @@
 use serde_json::json;
 
-use crate::see::home::{Home, Script, call, eventful, words, write};
-
-/// Replaces dates and times, which differ from run to run.
-fn dated(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(" · 20") {
-        let time = at + " · ".len();
-        out.push_str(&rest[..time]);
-        out.push_str("2026-01-02 03:04");
-        rest = &rest[time + "2026-01-02 03:04".len()..];
-    }
-    out + rest
-}
+use crate::harness::Home;
+use crate::harness::script::{Script, call, eventful, words};
 
 /// A session with Markdown, an edit, and a subagent that has a transcript of its own.
 fn worked(home: &Home) {
@@ -46,8 +34,7 @@ fn worked(home: &Home) {
     agent.entry("user", &of_agent);
     agent.entry("assistant", &json!({"isSidechain": true, "agentId": "a36efb2a1231c41e2", "message": {"id": "msg_1", "role": "assistant", "model": "claude-test-1", "content": [words("**Nobody.**")]}}));
     let folder = path.with_extension("").join("subagents");
-    std::fs::create_dir_all(&folder).unwrap();
-    write(&folder.join("agent-a36efb2a1231c41e2.jsonl"), agent.text());
+    home.write(folder.join("agent-a36efb2a1231c41e2.jsonl"), agent.text());
 }
 
 #[test]
@@ -55,11 +42,11 @@ fn show_lays_out_markdown_and_edits_at_three_widths() {
     let home = Home::new();
     worked(&home);
     for columns in [40, 60, 100, 160, 300] {
-        let run = home.run(columns, &["show", "@", "--turns", "1"]);
-        let widest = run.out.lines().map(ccsurgery::render::width).max();
-        assert!(widest <= Some(columns as usize), "{}", run.seen());
+        let run = home.run_on(columns, &["show", "@", "--turns", "1"]);
+        let widest = run.stdout.lines().map(ccsurgery::render::width).max();
+        assert!(widest <= Some(columns), "{}", run.page());
     }
-    insta::assert_snapshot!(dated(&home.run(60, &["show", "@", "--turns", "1"]).seen()), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["show", "@", "--turns", "1"]).page(), @r#"
     exit 0
     ── turn 1 · 2026-01-02 03:04 · 6s · ~310 tokens ────────────
 
@@ -96,7 +83,7 @@ fn show_lays_out_markdown_and_edits_at_three_widths() {
 
     Done.
     "#);
-    insta::assert_snapshot!(dated(&home.run(100, &["show", "@", "--turns", "1"]).seen()), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["show", "@", "--turns", "1"]).page(), @r#"
     exit 0
     ── turn 1 · 2026-01-02 03:04 · 6s · ~310 tokens · context 11.6k · claude-test-1 ────────────────────
 
@@ -133,7 +120,7 @@ fn show_lays_out_markdown_and_edits_at_three_widths() {
 
     Done.                                                                                       00000007
     "#);
-    insta::assert_snapshot!(dated(&home.run(160, &["show", "@", "--turns", "1"]).seen()), @r#"
+    insta::assert_snapshot!(home.run_on(160, &["show", "@", "--turns", "1"]).page(), @r#"
     exit 0
     ── turn 1 · 2026-01-02 03:04 · 6s · ~310 tokens · context 11.6k · claude-test-1 ──────────────────────────────
 
@@ -169,7 +156,7 @@ fn show_lays_out_markdown_and_edits_at_three_widths() {
 
     Done.                                                                                                 00000007
     "#);
-    insta::assert_snapshot!(dated(&home.run(100, &["show", "@", "--turns", "1", "--color", "always"]).seen()).replace('\x1b', "␛"), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["show", "@", "--turns", "1", "--color", "always"]).page().replace('\x1b', "␛"), @r#"
     exit 0
     ␛[1m── turn 1␛[0m␛[2m · 2026-01-02 03:04␛[0m␛[2m · 6s␛[0m␛[2m · ~310 tokens␛[0m␛[2m · context 11.6k␛[0m␛[2m · claude-test-1␛[0m ␛[2m────────────────────␛[0m
 
@@ -212,31 +199,31 @@ fn show_in_a_pipe_is_plain_and_uncut() {
     let home = Home::new();
     worked(&home);
     let run = home.run_in_pipe(&["show", "@", "--turns", "1"]);
-    assert!(run.out.contains("1. **Measure** it with `cargo bench`, and compare the numbers with those of the last release\n"), "{}", run.seen());
+    assert!(run.stdout.contains("1. **Measure** it with `cargo bench`, and compare the numbers with those of the last release\n"), "{}", run.page());
     assert!(
-        run.out
+        run.stdout
             .contains("| after, with sorted keys and 日本語 | 7 ms |")
     );
     assert!(
-        run.out
+        run.stdout
             .contains("/w/src/a/rather/long/folder/name/parser.rs")
     );
     home.put("5e551011-aaaa-4bbb-8ccc-dddddddddddd", eventful().text(), 1);
     let run = home.run_in_pipe(&["show", "5e551011", "--turns", "2"]);
-    assert!(run.out.contains("case_40 ... ok"), "{}", run.seen());
+    assert!(run.stdout.contains("case_40 ... ok"), "{}", run.page());
 }
 
 #[test]
 fn show_lists_and_reads_subagents() {
     let home = Home::new();
     worked(&home);
-    insta::assert_snapshot!(home.run(80, &["show", "--agents"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(80, &["show", "--agents"]).page(), @r#"
     exit 0
     id                 turn   size  type     started for
     a36efb2a1231c41e2     1  749 B  Explore  Look for callers
     Read one with: ccsurgery show --agent ID
     "#);
-    insta::assert_snapshot!(dated(&home.run(80, &["show", "@", "--agent", "a36e"]).seen()), @r#"
+    insta::assert_snapshot!(home.run_on(80, &["show", "@", "--agent", "a36e"]).page(), @r#"
     exit 0
     ── turn 1 · 2026-01-02 03:04 · 1s · claude-test-1 ──────────────────────────────
 
@@ -244,7 +231,7 @@ fn show_lists_and_reads_subagents() {
 
     **Nobody.**                                                             00000002
     "#);
-    insta::assert_snapshot!(home.run(80, &["show", "@", "--agent", "zzz"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(80, &["show", "@", "--agent", "zzz"]).page(), @r#"
     exit 2
     Error: the session has no subagent `zzz`
     Hint: list the subagents with: ccsurgery show --agents
@@ -258,10 +245,10 @@ fn show_lists_and_reads_subagents() {
         .path();
     let file = project
         .join("5e551021-aaaa-4bbb-8ccc-dddddddddddd/subagents/agent-a36efb2a1231c41e2.jsonl");
-    let run = home.run(80, &["show", file.to_str().unwrap()]);
-    assert!(run.out.contains("❯ Who calls parse?"), "{}", run.seen());
+    let run = home.run_on(80, &["show", file.to_str().unwrap()]);
+    assert!(run.stdout.contains("❯ Who calls parse?"), "{}", run.page());
     let document = home
-        .run(80, &["show", "@", "--agent", "a36e", "--json"])
+        .run_on(80, &["show", "@", "--agent", "a36e", "--json"])
         .json();
     assert_eq!(document["agent_id"], "a36efb2a1231c41e2");
 }
@@ -279,7 +266,7 @@ fn home() -> Home {
 #[test]
 fn show_table_at_three_widths() {
     let home = home();
-    insta::assert_snapshot!(home.run(60, &["show"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["show"]).page(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 12.8 KB, 12.6k of 200k tokens in the context window
@@ -290,7 +277,7 @@ fn show_table_at_three_widths() {
        3   3h  4.0 KB    ~571  interrupted  日本語のログを見て …
        4   2h   870 B     ~59  unfinished   Push it
     "#);
-    insta::assert_snapshot!(home.run(100, &["show"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["show"]).page(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 12.8 KB, 12.6k of 200k tokens in the context window
@@ -301,7 +288,7 @@ fn show_table_at_three_widths() {
        3   3h  4.0 KB    ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[maske…
        4   2h   870 B     ~59  Bash        unfinished   Push it
     "#);
-    insta::assert_snapshot!(home.run(160, &["show"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(160, &["show"]).page(), @r#"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 12.8 KB, 12.6k of 200k tokens in the context window
@@ -317,7 +304,7 @@ fn show_table_at_three_widths() {
 #[test]
 fn show_table_in_colour() {
     let home = home();
-    insta::assert_snapshot!(home.run(100, &["show", "--color", "always"]).seen().replace('\x1b', "␛"), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["show", "--color", "always"]).page().replace('\x1b', "␛"), @r#"
     exit 0
     ␛[1m5e551011␛[0m  “Flaky parser �[2J test”
     ␛[2m4 turns, 12.8 KB, 12.6k of 200k tokens in the context window␛[0m
@@ -333,9 +320,9 @@ fn show_table_in_colour() {
 #[test]
 fn show_turns_to_read() {
     let home = home();
-    insta::assert_snapshot!(dated(&home.run(60, &["show", "--turns", "2.."]).seen()), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["show", "--turns", "2.."]).page(), @r#"
     exit 0
-    ── turn 2 · 2026-01-02 03:04 · 7s · ~736 tokens ────────────
+    ── turn 2 · 2026-01-02 07:04 · 7s · ~736 tokens ────────────
 
     ❯ Fix the flaky test in parser.rs
       and tell me why it fails
@@ -362,7 +349,7 @@ fn show_turns_to_read() {
 
     The map's order is random; **sort the keys**.
 
-    ── turn 3 · 2026-01-02 03:04 · 4s · ~571 tokens ────────────
+    ── turn 3 · 2026-01-03 06:04 · 4s · ~571 tokens ────────────
 
     ❯ 日本語のログを見て �[31mred� and use ghp_[masked]
 
@@ -373,7 +360,7 @@ fn show_turns_to_read() {
 
     [client] [Request interrupted by user]
 
-    ── turn 4 · 2026-01-02 03:04 · 1s · ~59 tokens ─────────────
+    ── turn 4 · 2026-01-03 07:04 · 1s · ~59 tokens ─────────────
 
     ❯ Push it
 
@@ -385,19 +372,19 @@ fn show_turns_to_read() {
 #[test]
 fn show_full_turn() {
     let home = home();
-    let run = home.run(100, &["show", "@", "--turns", "2", "--full"]);
+    let run = home.run_on(100, &["show", "@", "--turns", "2", "--full"]);
     assert!(
-        run.out.contains("test parser::case_40 ... ok")
-            && run.out.contains("\"description\": \"run\""),
+        run.stdout.contains("test parser::case_40 ... ok")
+            && run.stdout.contains("\"description\": \"run\""),
         "{}",
-        run.seen()
+        run.page()
     );
 }
 
 #[test]
 fn show_only_prompts_answers_or_calls() {
     let home = home();
-    insta::assert_snapshot!(home.run(60, &["show", "--only", "prompts"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["show", "--only", "prompts"]).page(), @r#"
     exit 0
     Set up the project
 
@@ -409,7 +396,7 @@ fn show_only_prompts_answers_or_calls() {
     Push it
     session 5e551011  “Flaky parser �[2J test”
     "#);
-    insta::assert_snapshot!(home.run(60, &["show", "--only", "answers"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["show", "--only", "answers"]).page(), @r#"
     exit 0
     Done.
 
@@ -420,7 +407,7 @@ fn show_only_prompts_answers_or_calls() {
     It shows the log.
     session 5e551011  “Flaky parser �[2J test”
     "#);
-    insta::assert_snapshot!(home.run(60, &["show", "--only", "calls"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["show", "--only", "calls"]).page(), @r#"
     exit 0
     Bash  cargo test parser
     Read  /w/src/parser.rs
@@ -429,7 +416,7 @@ fn show_only_prompts_answers_or_calls() {
     session 5e551011  “Flaky parser �[2J test”
     "#);
     let document = home
-        .run(60, &["show", "--only", "calls", "--turns", "-1", "--json"])
+        .run_on(60, &["show", "--only", "calls", "--turns", "-1", "--json"])
         .json();
     let first = &document["turn_contents"][0]["items"][0];
     let (uuid, time) = (first["uuid"].as_str(), first["time"].as_str());
@@ -456,13 +443,13 @@ fn show_masks_keys_unless_asked_for_them() {
         &["ls", "--grep", "use"],
         &["inspect", "--json"],
     ] {
-        let run = home.run(160, args);
-        assert_eq!(run.code, 0, "{}", run.seen());
-        assert!(!run.out.contains(secret), "{args:?}: {}", run.seen());
+        let run = home.run_on(160, args);
+        assert_eq!(run.code, 0, "{}", run.page());
+        assert!(!run.stdout.contains(secret), "{args:?}: {}", run.page());
     }
     assert!(
-        home.run(160, &["show", "--turns", "3", "--show-secrets"])
-            .out
+        home.run_on(160, &["show", "--turns", "3", "--show-secrets"])
+            .stdout
             .contains(secret)
     );
 }
@@ -478,8 +465,8 @@ fn show_leaves_nothing_hostile_for_the_terminal() {
         &["show", "--only", "prompts"],
         &["clone", "-n"],
     ] {
-        let run = home.run(100, args);
-        let hostile = run.seen().chars().find(|c| c.is_control() && *c != '\n');
+        let run = home.run_on(100, args);
+        let hostile = run.page().chars().find(|c| c.is_control() && *c != '\n');
         assert_eq!((run.code, hostile), (0, None), "{args:?}");
     }
 }
@@ -491,12 +478,12 @@ fn show_lists_and_reads_branches() {
     let fork = s.entry("user", &json!({"parentUuid": "00000006-0000-4000-8000-000000000006", "message": {"role": "user", "content": "Another way"}}));
     s.line(&json!({"type": "last-prompt", "leafUuid": fork}));
     home.put("5e551011-aaaa-4bbb-8ccc-dddddddddddd", s.text(), 120);
-    insta::assert_snapshot!(dated(&home.run(80, &["show", "@", "--branch", "0000000c"]).seen()), @r#"
+    insta::assert_snapshot!(home.run_on(80, &["show", "@", "--branch", "0000000c"]).page(), @r#"
     exit 0
-    ── turn 2 · 2026-01-02 03:04 · ~16 tokens · context 11.7k · claude-test-1 ──────
+    ── turn 2 · 2026-01-02 07:04 · ~16 tokens · context 11.7k · claude-test-1 ──────
     The map's order is random; **sort the keys**.                           0000000c
 
-    ── turn 3 · 2026-01-02 03:04 · 4s · ~539 tokens · context 12.3k · claude-test-1 
+    ── turn 3 · 2026-01-03 06:04 · 4s · ~539 tokens · context 12.3k · claude-test-1 
 
     ❯ 日本語のログを見て �[31mred� and use ghp_[masked]                     0000000d
 
@@ -507,18 +494,18 @@ fn show_lists_and_reads_branches() {
 
     [client] [Request interrupted by user]
 
-    ── turn 4 · 2026-01-02 03:04 · 1s · ~47 tokens · context 12.5k · claude-test-1 ─
+    ── turn 4 · 2026-01-03 07:04 · 1s · ~47 tokens · context 12.5k · claude-test-1 ─
 
     ❯ Push it                                                               00000012
 
     ● Bash  git push origin main  toolu_d
     "#);
-    insta::assert_snapshot!(home.run(80, &["show", "@", "--branch", "00000001"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(80, &["show", "@", "--branch", "00000001"]).page(), @r#"
     exit 2
     Error: `00000001` is part of the conversation, not of an abandoned branch
     Hint: read it with: ccsurgery show --turns 1
     "#);
-    insta::assert_snapshot!(home.run(80, &["show", "--branches"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(80, &["show", "--branches"]).page(), @r#"
     exit 0
     after turn  entries    size  first entry  first prompt
              2        8  5.4 KB  0000000c     日本語のログを見て �[31mred� and use …
@@ -529,7 +516,7 @@ fn show_lists_and_reads_branches() {
 #[test]
 fn show_reports_a_turn_that_does_not_exist() {
     let home = home();
-    insta::assert_snapshot!(home.run(80, &["show", "--turns", "9"]).seen(), @r#"
+    insta::assert_snapshot!(home.run_on(80, &["show", "--turns", "9"]).page(), @r#"
     exit 2
     session 5e551011  “Flaky parser �[2J test”
     Error: there is no turn 9

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use ccsurgery::document::Document;
+use ccsurgery::document::{Document, LineColumn};
 use ccsurgery::ops::{Compact, DropTools, StripThinking, Truncate};
 use ccsurgery::session::{Call, Session, Standing, turn_end};
 use ccsurgery::surgery::{Detail, Fate, Plan, Refusal, Surgery, Transform, reparent};
-use ccsurgery::transcript::{Block, BlockKind, Entry, Id, Kind, PromptKind, Role};
+use ccsurgery::transcript::{Block, BlockKind, Entry, EntryIx, Id, Kind, PromptKind, Role};
 use ccsurgery::window::{Calibration, Message, Overstated, PayloadBlock, payload};
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ fn usage(before: &Session, done: &Done) -> Verdict {
         let line: Value = serde_json::from_slice(session.text(e)).expect("JSON");
         line["message"]["usage"].clone()
     };
-    let answer = overstated.map(|o| made.entries()[o.entry as usize].message_id);
+    let answer = overstated.map(|o| made.entry(o.entry).message_id);
     // What is put in is metadata, and stands behind all that was there.
     for (was, is) in made.entries().iter().zip(after.entries()) {
         let (old, new) = (of(made, was), of(after, is));
@@ -116,7 +116,7 @@ fn said(session: &Session, block: &PayloadBlock<'_>) -> Inventory {
     if let Some(Value::String(text)) = json.get_mut("text") {
         text.truncate(text.trim_end().len());
     }
-    let attached = session.entries()[block.entry as usize].kind == Kind::Attachment;
+    let attached = session.entry(block.entry).kind == Kind::Attachment;
     Inventory {
         rank: match block.kind {
             _ if attached => 2,
@@ -183,8 +183,8 @@ fn same(
 fn common(
     before: &Session,
     done: &Done,
-    concerned: impl Fn(usize, &Entry) -> bool,
-    goes: impl Fn(usize, &Entry) -> bool,
+    concerned: impl Fn(EntryIx, &Entry) -> bool,
+    goes: impl Fn(EntryIx, &Entry) -> bool,
 ) -> Verdict {
     usage(before, done)?;
     // Where a boundary went, what it hid is shown again, faults and all.
@@ -211,8 +211,8 @@ fn common(
 fn lines(
     before: &Session,
     done: &Done,
-    concerned: impl Fn(usize, &Entry) -> bool,
-    goes: impl Fn(usize, &Entry) -> bool,
+    concerned: impl Fn(EntryIx, &Entry) -> bool,
+    goes: impl Fn(EntryIx, &Entry) -> bool,
 ) -> Verdict {
     usage(before, done)?;
     let kept: HashSet<Id> = done.made.entries().iter().map(|e| e.uuid).collect();
@@ -223,36 +223,36 @@ fn lines(
         .filter_map(|e| before.string(e, &["uuid"]))
         .collect();
     let made = done.made.document();
-    let mut rest = 0..made.lines().len();
-    let mut number = vec![None; before.lines().len()];
-    for (i, e) in before.entries().iter().enumerate() {
-        number[e.line as usize] = Some(i);
+    let mut rest = made.numbers();
+    let mut number = LineColumn::filled(None, before.lines().len());
+    for (i, e) in before.numbered() {
+        number[e.line] = Some(i);
     }
-    for (line, &entry) in number.iter().enumerate() {
+    for (line, &entry) in before.document().numbers().zip(number.values()) {
         let text = before.document().text(line);
         let words = String::from_utf8_lossy(text);
-        match (done.plan.fate(line as u32), entry) {
+        match (done.plan.fate(line), entry) {
             (None, _) => hold!(
                 rest.any(|l| made.text(l) == text),
                 "lost or changed: {words}"
             ),
             (Some(Fate::Drop), Some(i)) => {
-                hold!(goes(i, &before.entries()[i]), "gone without need: {words}");
+                hold!(goes(i, before.entry(i)), "gone without need: {words}");
             }
             (Some(Fate::Drop), None) => hold!(
-                goes(usize::MAX, &before.entries()[0]),
+                goes(EntryIx::new(before.entries().len()), &before.entries()[0]),
                 "gone unread: {words}"
             ),
             (Some(Fate::Edit(_)), Some(i)) => {
-                let joined = parent_in(&done.made, &before.entries()[i]).is_some_and(|p| {
+                let joined = parent_in(&done.made, before.entry(i)).is_some_and(|p| {
                     before.find(p).is_some_and(|p| {
-                        let parent = &before.entries()[p];
+                        let parent = before.entry(p);
                         parent.kind == Kind::User && concerned(p, parent)
                     })
                 });
                 let about = bridged(before, &done.plan, i)
                     || joined
-                    || concerned(i, &before.entries()[i])
+                    || concerned(i, before.entry(i))
                     || gone.iter().any(|g| words.contains(g));
                 hold!(about, "edited without need: {words}");
             }
@@ -265,34 +265,29 @@ fn lines(
 /// The parent of an entry in a result.
 fn parent_in(made: &Session, e: &Entry) -> Option<Id> {
     let at = made.find(e.uuid.some()?)?;
-    made.entries()[at].parent.some()
+    made.entry(at).parent.some()
 }
 
 /// Whether an entry's parent is nowhere, and the entry goes at which clients went on instead.
-fn bridged(before: &Session, plan: &Plan, entry: usize) -> bool {
+fn bridged(before: &Session, plan: &Plan, entry: EntryIx) -> bool {
     let (graph, entries) = (before.graph(), before.entries());
     let lost = entries[entry].parent.is_some() && graph.parent(entry).is_none();
     let Standing::Path(p) = graph.place(entry) else {
         return false;
     };
-    lost && p > 0 && plan.drops(entries[graph.path()[p as usize - 1] as usize].line)
+    lost && p > 0 && plan.drops(entries[graph.path()[p as usize - 1]].line)
 }
 
 /// The live path ends where it did, or at the nearest that is left.
 fn leaf(before: &Session, after: &Session, upto: usize) -> Verdict {
     let path = before.graph().path()[..upto]
         .iter()
-        .map(|&i| &before.entries()[i as usize]);
+        .map(|&i| before.entry(i));
     let nearest = path
         .filter(|e| e.is_message())
         .rfind(|e| after.find(e.uuid).is_some());
     let wanted = nearest.and_then(|e| before.string(e, &["uuid"]));
-    let last = after
-        .graph()
-        .path()
-        .iter()
-        .rev()
-        .map(|&i| &after.entries()[i as usize]);
+    let last = after.graph().path().iter().rev().map(|&i| after.entry(i));
     let found = last
         .into_iter()
         .find(|e| e.is_message())
@@ -305,7 +300,7 @@ fn leaf(before: &Session, after: &Session, upto: usize) -> Verdict {
         |i| matches!(before.graph().place(i), Standing::Beside(p) if (p as usize) < upto),
     );
     // A prompt that arrived before the last results follows them on the path, and they hang on it.
-    let leaf = after.graph().leaf().map(|i| &after.entries()[i]);
+    let leaf = after.graph().leaf().map(|i| after.entry(i));
     let leaf = leaf.and_then(|e| after.string(e, &["uuid"]));
     hold!(
         found == wanted || leaf == wanted || beside,
@@ -325,7 +320,7 @@ fn once(after: &Session, transform: &dyn Transform) -> Verdict {
 
 /// The last turn, where its calls await results or its last result awaits the model.
 fn unfinished(session: &Session) -> Option<u32> {
-    let last = &session.entries()[session.graph().leaf()?];
+    let last = session.entry(session.graph().leaf()?);
     let blocks = session.blocks(last);
     let open = |b: &Block| {
         b.kind == BlockKind::ToolUse
@@ -352,7 +347,7 @@ fn unfinished(session: &Session) -> Option<u32> {
         .filter(|&n| n > 0)
 }
 
-fn turn_of(session: &Session, entry: usize) -> Option<u32> {
+fn turn_of(session: &Session, entry: EntryIx) -> Option<u32> {
     session.turns().of(session.graph(), entry)
 }
 
@@ -362,7 +357,7 @@ pub(crate) fn strip_thinking(before: &Session, options: &StripThinking) -> Verdi
         (before.turns().len() as u32).saturating_sub(n)
     });
     let spared = unfinished(before);
-    let stays = |entry: usize| {
+    let stays = |entry: EntryIx| {
         let turn = turn_of(before, entry);
         turn.is_some_and(|t| t > kept_turns) || spared.is_some() && turn == spared
     };
@@ -370,18 +365,18 @@ pub(crate) fn strip_thinking(before: &Session, options: &StripThinking) -> Verdi
         let left = payload(before, None)
             .iter()
             .flat_map(|m| &m.blocks)
-            .any(|b| b.kind.is_thinking() && !stays(b.entry as usize));
+            .any(|b| b.kind.is_thinking() && !stays(b.entry));
         hold!(!left, "there was something to do");
         return Ok(());
     };
-    let thinks = |_: usize, e: &Entry| {
+    let thinks = |_: EntryIx, e: &Entry| {
         before.blocks(e).iter().any(|b| b.kind.is_thinking()) || e.kind == Kind::ApiRequestBlob
     };
     common(before, &done, thinks, |_, e| {
         e.kind == Kind::ApiRequestBlob || before.blocks(e).iter().all(|b| b.kind.is_thinking())
     })?;
     let wanted = shown(before, &payload(before, None), |b| {
-        !b.kind.is_thinking() || stays(b.entry as usize)
+        !b.kind.is_thinking() || stays(b.entry)
     });
     same(all(&done.after), wanted)?;
     leaf(before, &done.after, before.graph().path().len())?;
@@ -393,7 +388,7 @@ fn name(session: &Session, call: &Call) -> String {
         .uses
         .first()
         .map(|u| {
-            let text = session.text(&session.entries()[u.entry as usize]);
+            let text = session.text(session.entry(u.entry));
             serde_json::from_slice(session.block(u.block).span.of(text)).expect("JSON")
         })
         .unwrap_or_default();
@@ -409,7 +404,7 @@ fn chosen<'a>(before: &'a Session, options: &DropTools) -> Vec<&'a Call> {
         .filter(|c| options.tool.is_empty() || options.tool.contains(&name(before, c)))
         .filter(|c| {
             if ids.is_empty() {
-                spared.is_none() || turn_of(before, c.uses[0].entry as usize) != spared
+                spared.is_none() || turn_of(before, c.uses[0].entry) != spared
             } else {
                 ids.contains(&c.id)
             }
@@ -437,7 +432,7 @@ pub(crate) fn drop_tools(before: &Session, options: &DropTools) -> Verdict {
     let messages: HashSet<Id> = calls
         .iter()
         .flat_map(|c| &c.uses)
-        .filter_map(|u| before.entries()[u.entry as usize].message_id.some())
+        .filter_map(|u| before.entry(u.entry).message_id.some())
         .collect();
     let goes = |e: &Entry, kind: BlockKind, tool: Id| {
         (kind.is_call() || kind.is_result()) && ids.contains(&tool)
@@ -461,7 +456,7 @@ pub(crate) fn drop_tools(before: &Session, options: &DropTools) -> Verdict {
         },
     )?;
     let wanted = shown(before, &payload(before, None), |b| {
-        let e = &before.entries()[b.entry as usize];
+        let e = before.entry(b.entry);
         !(goes(e, b.kind, b.tool) || b.is_made_up() && ids.contains(&b.tool))
     });
     same(all(&done.after), wanted)?;
@@ -506,7 +501,7 @@ pub(crate) fn stub(before: &Session, options: &DropTools) -> Verdict {
         if was == is {
             continue;
         }
-        let e = &before.entries()[old.entry as usize];
+        let e = before.entry(old.entry);
         let may = old.kind == BlockKind::ToolResult && ids.contains(&old.tool)
             || before.string(e, &["sourceToolUseID"]).is_some();
         hold!(may, "changed: {was} to {is}");
@@ -541,10 +536,7 @@ pub(crate) fn truncate(before: &Session, at: u32) -> Verdict {
         Err(refusal) => {
             hold!(refusal.kind == "unfinished-turn", "refused: {refusal}");
             let open = before.calls().iter().any(|c| {
-                c.results.is_empty()
-                    && c.uses
-                        .iter()
-                        .any(|u| turn_of(before, u.entry as usize) == Some(at))
+                c.results.is_empty() && c.uses.iter().any(|u| turn_of(before, u.entry) == Some(at))
             });
             hold!(open, "refused though every call has its result");
             return Ok(());
@@ -561,8 +553,10 @@ pub(crate) fn truncate(before: &Session, at: u32) -> Verdict {
 
 /// The model is shown the summary and the kept turns, once each, and nothing else of the past.
 pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
-    let Ok(upto) = options.last_summarised(before) else {
-        return Err("no such turn".to_owned());
+    let upto = match options.cut(before) {
+        Ok(cut) => cut.map_or(0, ccsurgery::ops::Cut::turn),
+        Err(refusal) if refusal.kind == "unfinished-turn" => unfinished(before).unwrap_or(0),
+        Err(_) => return Err("no such turn".to_owned()),
     };
     let done = match operate(before, options) {
         Ok(Some(done)) => done,
@@ -572,8 +566,8 @@ pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
             let mut earlier = blocks
                 .iter()
                 .flat_map(|m| &m.blocks)
-                .filter(|b| turn_of(before, b.entry as usize).is_none_or(|turn| turn <= upto));
-            let is_summary = |entry: u32| before.entries()[entry as usize].flags.compact_summary();
+                .filter(|b| turn_of(before, b.entry).is_none_or(|turn| turn <= upto));
+            let is_summary = |entry: EntryIx| before.entry(entry).flags.compact_summary();
             hold!(
                 upto == 0 || earlier.all(|b| is_summary(b.entry)),
                 "there was something to do"
@@ -591,7 +585,7 @@ pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
     };
     let path = before.graph().path();
     let position = before.turns().get(upto).map_or(0, |t| t.path.1 as usize);
-    let first = path.get(position).map(|&i| i as usize);
+    let first = path.get(position).copied();
     common(
         before,
         &done,
@@ -613,7 +607,7 @@ pub(crate) fn compact(before: &Session, options: &Compact) -> Verdict {
         told.drain(..=at.unwrap_or_default());
     }
     let rest = shown(before, &was, |b| {
-        turn_of(before, b.entry as usize).is_some_and(|t| t > upto)
+        turn_of(before, b.entry).is_some_and(|t| t > upto)
     });
     let found = shown(&done.after, &is, |_| true);
     let summary = found

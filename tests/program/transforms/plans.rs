@@ -70,8 +70,7 @@ fn a_plan_is_its_steps_one_after_the_other() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    // What the last request would take now is estimated. Where a session has so few records, an estimate that rests on
-    // an estimate of ours differs from one that rests on the original's own records by up to an eighth.
+    // What the last request would take now is estimated: by the original's records, also where a step rests on another.
     let (one, other) = (shape(&from), shape("./at-once.jsonl"));
     let usage = |lines: &[String]| -> Value {
         let last: Value = serde_json::from_str(lines.last().expect("lines")).expect("JSON");
@@ -79,7 +78,7 @@ fn a_plan_is_its_steps_one_after_the_other() {
     };
     let tokens = |lines: &[String]| usage(lines)["input_tokens"].as_u64().expect("a number");
     assert!(
-        tokens(&one).abs_diff(tokens(&other)) * 8 <= tokens(&one),
+        tokens(&one).abs_diff(tokens(&other)) * 100 <= tokens(&one),
         "{} {}",
         tokens(&one),
         tokens(&other)
@@ -102,7 +101,7 @@ fn one_preview_one_write_one_undo() {
 
       turns          3 →      3
       entries       16 →     17  +1
-      size     14.8 KB → 9.7 KB  −5.1 KB
+      size     14.8 KB → 9.7 KB  −5.0 KB
       window     ~2.4k →  ~1.0k  −1.4k tokens
 
       − turn 1    hidden from the model      ±0 B   ~143 tokens  “which sensors are there?”
@@ -148,7 +147,7 @@ fn refused(plan: &str) -> String {
 #[test]
 fn an_operation_that_is_not_there() {
     assert_snapshot!(refused("# mine\n\n[[step]]\nop = \"strip-thinking\"\n\n[[step]]\nop = \"strip\"\n"), @r#"
-    Error: `plan.toml`, line 7: there is no operation `strip`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title, graft
+    Error: `plan.toml`, line 7: there is no operation `strip`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title, graft, redact
     Hint: see: ccsurgery run --help
     "#);
 }
@@ -156,7 +155,7 @@ fn an_operation_that_is_not_there() {
 #[test]
 fn an_option_that_is_not_there() {
     assert_snapshot!(refused("# mine\n\n[[step]]\nop = \"strip-thinking\"\nkeep-first = 3\n"), @"
-    Error: `plan.toml`, line 5: strip-thinking has no option `keep-first`; it has turns, keep-last, subagents
+    Error: `plan.toml`, line 5: strip-thinking has no option `keep-first`; it has turns, message, match, larger-than, keep-last, keep-tokens, subagents
     Hint: see: ccsurgery run --help
     ");
 }
@@ -176,7 +175,7 @@ fn a_value_that_is_none() {
 #[test]
 fn a_step_without_an_operation() {
     assert_snapshot!(refused("[[step]]\nkeep-last = 3\n"), @r#"
-    Error: `plan.toml`, line 1: the step has no `op`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title, graft
+    Error: `plan.toml`, line 1: the step has no `op`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title, graft, redact
     Hint: see: ccsurgery run --help
     "#);
 }

@@ -74,7 +74,7 @@ fn drop_tools_by_size() {
 
       turns          3 →      3
       entries       16 →     14  −2
-      size     14.8 KB → 7.8 KB  −6.9 KB
+      size     14.8 KB → 7.9 KB  −6.9 KB
       window     ~2.4k →  ~1.2k  −1.2k tokens
 
       − turn 2    thinking        −83 B    ~27 tokens  “Tests first, then the rest.”
@@ -84,7 +84,7 @@ fn drop_tools_by_size() {
       ~ 1 message re-linked
       ~ new ids for 13 entries, each with a note of its origin (about 120 bytes)
 
-      write transcript    7.8 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+      write transcript    7.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.2k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
@@ -98,17 +98,17 @@ fn stubs() {
     drop-tools  5e551000  “Weather station”
     project  ~/work
 
-      turns          3 →      3
-      entries       16 →     17  +1
-      size     14.8 KB → 9.9 KB  −4.8 KB
-      window     ~2.4k →  ~1.4k  −1.1k tokens
+      turns          3 →       3
+      entries       16 →      17  +1
+      size     14.8 KB → 10.0 KB  −4.8 KB
+      window     ~2.4k →   ~1.4k  −1.1k tokens
 
       ~ turn 2    Bash result   −3.3 KB  ~1.1k tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
       ~ new ids for 16 entries, each with a note of its origin (about 120 bytes)
 
-      write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+      write transcript   10.0 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
 
     Dry run: nothing was written.
@@ -152,7 +152,7 @@ fn compact() {
 
       turns          3 →       3
       entries       16 →      19  +3
-      size     14.8 KB → 17.9 KB  +3.1 KB
+      size     14.8 KB → 17.9 KB  +3.2 KB
       window     ~2.4k →   ~1.0k  −1.4k tokens
 
       − turn 1    hidden from the model      ±0 B   ~171 tokens  “which sensors are there?”
@@ -179,7 +179,7 @@ fn compact_without_history() {
 
       turns          3 →      1  −2
       entries       16 →      6  −10
-      size     14.8 KB → 3.9 KB  −10.9 KB
+      size     14.8 KB → 3.9 KB  −10.8 KB
       window     ~2.4k →  ~1.4k  −1.0k tokens
 
       − turn 1    8 earlier entries   −4.3 KB   ~180 tokens  “which sensors are there?”
@@ -204,17 +204,17 @@ fn the_words_that_go() {
     drop-tools  5e551000  “Weather station”
     project  ~/work
 
-      turns          3 →      3
-      entries       16 →     17  +1
-      size     14.8 KB → 9.9 KB  −4.8 KB
-      window     ~2.4k →  ~1.3k  −1.1k tokens
+      turns          3 →       3
+      entries       16 →      17  +1
+      size     14.8 KB → 10.0 KB  −4.8 KB
+      window     ~2.4k →   ~1.3k  −1.1k tokens
 
       ~ turn 2    Bash result   −3.3 KB  ~1.1k tokens  “npm test”
       +           title          +120 B  “Weather station (drop-tools)”
       ~ 1 duplicate output  −3.4 KB
       ~ new ids for 16 entries, each with a note of its origin (about 120 bytes)
 
-      write transcript    9.9 KB  ~/.claude/projects/[slug]/[fresh].jsonl
+      write transcript   10.0 KB  ~/.claude/projects/[slug]/[fresh].jsonl
     note: the recorded context size is lowered to ~1.3k, so that Claude Code does not compact at once
 
     ~ turn 2, line 12, user

@@ -210,6 +210,7 @@ fn replace(
             let redact = Redact {
                 scanner: &hunt.scanner,
                 ledger,
+                only: hunt.only.clone(),
             };
             let session = Session::open(&target.path)?;
             let operated = Surgery::on(session).then(redact).operate()?;

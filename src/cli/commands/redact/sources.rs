@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
+use crate::render::clean;
 use crate::secrets::{Scanner, UserRules, dotenv_values};
 
+use super::super::super::context::Context;
 use super::super::super::error::{CliError, ErrorKind};
-use super::RedactArgs;
+use super::RedactOptions;
 
 /// Options whose values are secrets, or describe them.
 const SECRET_OPTIONS: [&str; 2] = ["--literal", "--regex"];
 
 /// Returns a scanner for what the arguments name.
-pub(super) fn scanner(args: &RedactArgs) -> Result<Scanner, CliError> {
+pub(super) fn scanner(context: &mut Context, args: &RedactOptions) -> Result<Scanner, CliError> {
     let mut rules = UserRules::default();
     for path in &args.rules {
         let file = UserRules::parse(&text(path)?).map_err(|e| {
@@ -50,7 +52,9 @@ pub(super) fn scanner(args: &RedactArgs) -> Result<Scanner, CliError> {
     }
     let mut values = Vec::new();
     for path in &args.from {
-        values.extend(dotenv_values(&text(path)?));
+        let file = dotenv_values(&text(path)?);
+        values.extend(file.values);
+        note_left_out(context, path, &file.left_out);
     }
     let literals = args.literal.iter().cloned().chain(lines);
     Ok(Scanner::new()
@@ -58,6 +62,19 @@ pub(super) fn scanner(args: &RedactArgs) -> Result<Scanner, CliError> {
         .with_values("literal", literals)
         .with_values("env-file", values)
         .with_base64(args.base64))
+}
+
+/// Names the values of an environment file that are not searched for.
+fn note_left_out(context: &mut Context, path: &Path, names: &[String]) {
+    if names.is_empty() {
+        return;
+    }
+    let names: Vec<String> = names.iter().map(|name| clean(name)).collect();
+    context.tell(&format!(
+        "note: these values of `{}` do not look like secrets and are not searched for: {}. Give them with --literal if they are",
+        path.display(),
+        names.join(", ")
+    ));
 }
 
 fn text(path: &Path) -> Result<String, CliError> {

@@ -10,7 +10,7 @@ pub(crate) mod unanswered_call;
 pub(crate) mod unfinished_call;
 
 use crate::session::{At, Places, Session, Standing};
-use crate::transcript::{Kind, PromptKind};
+use crate::transcript::{EntryIx, Kind, PromptKind};
 
 use super::super::check::is_live;
 
@@ -24,7 +24,7 @@ impl LiveCall {
     /// Assigns each result to a call with its id. If there are as many results as calls, their order
     /// decides; otherwise a result answers the last call before it that has no result yet.
     pub(crate) fn answers(&self, session: &Session) -> Vec<(At, Vec<At>)> {
-        let order = |at: &At| (position(session, at.entry as usize), at.entry, at.block);
+        let order = |at: &At| (position(session, at.entry), at.entry, at.block);
         let mut pairs: Vec<(At, Vec<At>)> = self.uses.iter().map(|&u| (u, Vec::new())).collect();
         pairs.sort_by_key(|(made, _)| order(made));
         let mut results = self.results.to_vec();
@@ -50,7 +50,7 @@ impl LiveCall {
     /// Returns whether two calls are one: the same block of the same message, which 2.0.50 writes
     /// again on a line of its own.
     fn is_copy(session: &Session, a: At, b: At) -> bool {
-        let entry = |at: At| &session.entries()[at.entry as usize];
+        let entry = |at: At| session.entry(at.entry);
         let block = |at: At| session.block(at.block).span.of(session.text(entry(at)));
         entry(a).message_id.is_some()
             && entry(a).message_id == entry(b).message_id
@@ -59,7 +59,7 @@ impl LiveCall {
     }
 }
 
-fn position(session: &Session, entry: usize) -> u32 {
+fn position(session: &Session, entry: EntryIx) -> u32 {
     match session.graph().place(entry) {
         Standing::Path(p) | Standing::Beside(p) => p,
         _ => u32::MAX,
@@ -69,9 +69,9 @@ fn position(session: &Session, entry: usize) -> u32 {
 /// Returns every call of the conversation.
 pub(crate) fn shown(session: &Session) -> impl Iterator<Item = LiveCall> + '_ {
     let distinct = session.graph().is_distinct();
-    let uuid = move |at: &At| session.entries()[at.entry as usize].uuid;
+    let uuid = move |at: &At| session.entry(at.entry).uuid;
     let of = move |blocks: &[At]| -> Places {
-        let live = |b: &At| is_live(session, b.entry as usize);
+        let live = |b: &At| is_live(session, b.entry);
         // An entry that was written twice is one entry.
         let first = |i: usize, b: &At| {
             distinct || !blocks[..i].iter().any(|o| live(o) && uuid(o) == uuid(b))
@@ -88,8 +88,8 @@ pub(crate) fn shown(session: &Session) -> impl Iterator<Item = LiveCall> + '_ {
 }
 
 /// Returns whether no message follows that of an entry, so that its calls may still be running.
-pub(crate) fn is_last_message(session: &Session, entry: u32) -> bool {
-    let own = &session.entries()[entry as usize];
+pub(crate) fn is_last_message(session: &Session, entry: EntryIx) -> bool {
+    let own = session.entry(entry);
     let same = |e: &crate::transcript::Entry| {
         e.line == own.line || own.message_id.is_some() && e.message_id == own.message_id
     };
@@ -98,7 +98,7 @@ pub(crate) fn is_last_message(session: &Session, entry: u32) -> bool {
         .path()
         .iter()
         .rev()
-        .map(|&i| &session.entries()[i as usize]);
+        .map(|&i| session.entry(i));
     tail.filter(|e| e.is_message())
         .take_while(|e| {
             e.kind == Kind::User && e.prompt == PromptKind::None && !e.flags.meta() || same(e)

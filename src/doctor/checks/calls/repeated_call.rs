@@ -38,7 +38,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (again, _) in calls(survey.session) {
         findings.push(survey.at(
             &CHECK,
-            again.entry as usize,
+            again.entry,
             "uses the id of an earlier call: the API requires that `tool_use` ids are unique",
         ));
     }

@@ -38,7 +38,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for again in results(survey.session) {
         findings.push(survey.at(
             &CHECK,
-            again.entry as usize,
+            again.entry,
             "is a second result of one call: the API requires a single result for each tool_use",
         ));
     }

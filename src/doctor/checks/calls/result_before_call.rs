@@ -1,7 +1,7 @@
 //! Finds results that come before their call in the conversation. In the file they may.
 
 use crate::session::{Session, Standing};
-use crate::transcript::BlockKind;
+use crate::transcript::{BlockKind, EntryIx};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -21,21 +21,21 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns the entries of results that come before their call on the live path, with the call's entry.
-pub(crate) fn pairs(session: &Session) -> Vec<(usize, usize)> {
+pub(crate) fn pairs(session: &Session) -> Vec<(EntryIx, EntryIx)> {
     let mut out = Vec::new();
     for call in super::shown(session) {
         let ([made], [result]) = (&call.uses[..], &call.results[..]) else {
             continue;
         };
         let (a, b) = (
-            session.graph().place(made.entry as usize),
-            session.graph().place(result.entry as usize),
+            session.graph().place(made.entry),
+            session.graph().place(result.entry),
         );
         if let (Standing::Path(made_at), Standing::Path(result_at)) = (a, b)
             && result_at < made_at
             && session.block(result.block).kind == BlockKind::ToolResult
         {
-            out.push((result.entry as usize, made.entry as usize));
+            out.push((result.entry, made.entry));
         }
     }
     out

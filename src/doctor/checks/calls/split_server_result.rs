@@ -30,7 +30,7 @@ pub(crate) fn pairs(session: &Session) -> Vec<(At, Vec<At>)> {
         if session.block(made.block).kind != BlockKind::ServerToolUse {
             continue;
         }
-        let message = |at: At| session.entries()[at.entry as usize].message_id;
+        let message = |at: At| session.entry(at.entry).message_id;
         let joined = call
             .results
             .iter()
@@ -47,7 +47,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (made, _) in pairs(survey.session) {
         findings.push(survey.at(
             &CHECK,
-            made.entry as usize,
+            made.entry,
             "calls a server tool, and the result is not in the same message as the API requires",
         ));
     }

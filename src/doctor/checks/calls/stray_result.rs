@@ -34,7 +34,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for result in results(survey.session) {
         findings.push(survey.at(
             &CHECK,
-            result.entry as usize,
+            result.entry,
             "is a result without its call: the API answers \"unexpected `tool_use_id`\"",
         ));
     }

@@ -4,7 +4,7 @@ use memchr::memmem;
 
 use crate::json::{Span, decode, elements, lookup};
 use crate::session::Session;
-use crate::transcript::BlockKind;
+use crate::transcript::{BlockKind, EntryIx};
 
 use super::super::super::check::{Check, Gate, Survey, is_live};
 use super::super::super::finding::{Finding, Severity};
@@ -25,7 +25,7 @@ pub(crate) static CHECK: Check = Check {
 
 /// A reference in a result, by its span in the entry's line.
 pub(crate) struct Reference {
-    pub(crate) entry: usize,
+    pub(crate) entry: EntryIx,
     pub(crate) block: Span,
     pub(crate) tool: String,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Reference {
 /// Returns all references of the conversation.
 pub(crate) fn references(session: &Session) -> Vec<Reference> {
     let mut out = Vec::new();
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if !e.is_message() || !is_live(session, i) {
             continue;
         }

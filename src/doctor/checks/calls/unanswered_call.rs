@@ -36,7 +36,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for made in calls(survey.session) {
         findings.push(survey.at(
             &CHECK,
-            made.entry as usize,
+            made.entry,
             "is a call without a result, as an interrupted call leaves it",
         ));
     }

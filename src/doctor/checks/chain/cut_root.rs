@@ -1,7 +1,7 @@
 //! Finds an answer or a result that begins the conversation although more comes before it in the file.
 
 use crate::session::Session;
-use crate::transcript::{Kind, PromptKind};
+use crate::transcript::{EntryIx, Kind, PromptKind};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -22,15 +22,15 @@ pub(crate) static CHECK: Check = Check {
 
 /// Returns the first entry of the live path if it has no parent, cannot begin a conversation, and other
 /// messages come before it in the file. A prompt can begin one: people rewind to before their first.
-pub(crate) fn entry(session: &Session) -> Option<usize> {
-    let first = *session.graph().path().first()? as usize;
-    let e = &session.entries()[first];
+pub(crate) fn entry(session: &Session) -> Option<EntryIx> {
+    let first = *session.graph().path().first()?;
+    let e = session.entry(first);
     let begins = match e.kind {
         Kind::Assistant => false,
         Kind::User => e.prompt != PromptKind::None || e.flags.meta(),
         _ => true,
     };
-    let earlier = session.entries()[..first]
+    let earlier = session.entries()[..first.index()]
         .iter()
         .any(|e| e.is_chained() && e.is_message() && !e.flags.sidechain());
     (!begins && !e.parent.is_some() && earlier).then_some(first)

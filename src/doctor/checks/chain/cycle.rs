@@ -1,6 +1,7 @@
 //! Finds entries that are their own ancestors.
 
 use crate::session::Session;
+use crate::transcript::{EntryColumn, EntryIx};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Remedy, Severity};
@@ -20,11 +21,11 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns the entry of each cycle that comes first in the file.
-pub(crate) fn heads(session: &Session) -> Vec<usize> {
+pub(crate) fn heads(session: &Session) -> Vec<EntryIx> {
     // 0: not visited, 1: on the current trail, 2: done.
-    let mut state = vec![0u8; session.entries().len()];
+    let mut state = EntryColumn::filled(0u8, session.entries().len());
     let mut out = Vec::new();
-    for i in 0..state.len() {
+    for i in session.numbers() {
         let mut trail = Vec::new();
         let mut at = Some(i);
         while let Some(j) = at {

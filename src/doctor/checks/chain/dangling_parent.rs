@@ -1,6 +1,7 @@
 //! Finds entries whose parent is not in the file.
 
 use crate::session::{Session, Standing};
+use crate::transcript::EntryIx;
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -20,22 +21,20 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns entries whose parent is missing. A summary without its boundary is another check's finding.
-pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
-    let all = session.heads().iter().enumerate();
+pub(crate) fn entries(session: &Session) -> impl Iterator<Item = EntryIx> + '_ {
+    let all = session.numbers().zip(session.heads());
     all.filter(|(i, tag)| {
         session.graph().parent(*i).is_none()
             && tag.is_chained()
             && !tag.flags.compact_summary()
-            && session.entries()[*i].parent.is_some()
+            && session.entry(*i).parent.is_some()
     })
     .map(|(i, _)| i)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    let entries_of_file = survey.session.entries();
-    let first = entries_of_file
-        .iter()
-        .position(|e| e.is_chained() && e.is_message());
+    let mut messages = survey.session.numbered();
+    let first = messages.find(|(_, e)| e.is_chained() && e.is_message());
     for i in entries(survey.session) {
         let mut finding = survey.at(
             &CHECK,
@@ -43,7 +42,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             "names a parent that is not in the file: the model is shown only what follows",
         );
         match survey.session.graph().place(i) {
-            _ if first.is_none_or(|first| i <= first) => {
+            _ if first.is_none_or(|(first, _)| i <= first) => {
                 finding.severity = Severity::Harmless;
                 finding.message = String::from(
                     "names a parent that is not in the file; no message comes before it, so nothing is lost",

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::session::Session;
-use crate::transcript::{Entry, Id};
+use crate::transcript::{Entry, EntryIx, Id};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -34,16 +34,16 @@ pub(crate) enum Copy {
 }
 
 /// Returns the entries whose uuid occurred before, each with the first that had it.
-pub(crate) fn entries(session: &Session) -> Vec<(usize, usize, Copy)> {
+pub(crate) fn entries(session: &Session) -> Vec<(EntryIx, EntryIx, Copy)> {
     let mut out = Vec::new();
     if session.graph().is_distinct() {
         return out;
     }
-    let mut seen: FxHashMap<Id, usize> = FxHashMap::default();
-    let all = session.entries().iter().enumerate();
+    let mut seen: FxHashMap<Id, EntryIx> = FxHashMap::default();
+    let all = session.numbered();
     for (i, e) in all.filter(|(_, e)| e.is_chained()) {
         match seen.get(&e.uuid) {
-            Some(&first) => out.push((i, first, compare(session, e, &session.entries()[first]))),
+            Some(&first) => out.push((i, first, compare(session, e, session.entry(first)))),
             None => {
                 seen.insert(e.uuid, i);
             }
@@ -52,7 +52,8 @@ pub(crate) fn entries(session: &Session) -> Vec<(usize, usize, Copy)> {
     out
 }
 
-fn compare(session: &Session, a: &Entry, b: &Entry) -> Copy {
+/// Compares two entries with the same uuid.
+pub(crate) fn compare(session: &Session, a: &Entry, b: &Entry) -> Copy {
     let (x, y) = (session.text(a), session.text(b));
     let same_place = (a.kind, a.parent, a.time) == (b.kind, b.parent, b.time);
     if x == y {

@@ -1,6 +1,7 @@
 //! Finds messages that carry the id of another session.
 
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
 use super::super::super::check::{Check, Gate, Survey, is_live, whole};
 use super::super::super::finding::{Finding, Severity};
@@ -20,11 +21,11 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns messages of the conversation that carry another session's id.
-pub(crate) fn entries(session: &Session) -> Vec<usize> {
+pub(crate) fn entries(session: &Session) -> Vec<EntryIx> {
     let Some(own) = session.session_id() else {
         return Vec::new();
     };
-    let all = session.entries().iter().enumerate();
+    let all = session.numbered();
     all.filter(|(i, e)| {
         e.is_message() && e.session.is_some() && e.session != own && is_live(session, *i)
     })

@@ -1,7 +1,7 @@
 //! Finds a conversation that begins with an answer.
 
 use crate::session::Session;
-use crate::transcript::Kind;
+use crate::transcript::{EntryIx, Kind};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -21,14 +21,14 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns the answer that would be the first message.
-pub(crate) fn entry(session: &Session) -> Option<usize> {
+pub(crate) fn entry(session: &Session) -> Option<EntryIx> {
     let path = session.graph().path();
     let from = session.graph().window_start();
     let first = path[from as usize..]
         .iter()
-        .map(|&i| i as usize)
-        .find(|&i| session.entries()[i].is_message())?;
-    let e = &session.entries()[first];
+        .copied()
+        .find(|&i| session.entry(i).is_message())?;
+    let e = session.entry(first);
     (e.kind == Kind::Assistant && !e.flags.api_error()).then_some(first)
 }
 

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::session::{Session, Standing};
-use crate::transcript::{BlockKind, Id, Kind};
+use crate::transcript::{BlockKind, EntryIx, Id, Kind};
 
 use super::super::super::check::{Check, Gate, Survey, is_live};
 use super::super::super::finding::{Finding, Severity};
@@ -26,19 +26,19 @@ pub(crate) static CHECK: Check = Check {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     /// The message's lines, in the order of the path or the file.
-    pub(crate) lines: Vec<usize>,
+    pub(crate) lines: Vec<EntryIx>,
     /// Its results, in file order.
-    pub(crate) results: Vec<usize>,
+    pub(crate) results: Vec<EntryIx>,
 }
 
 /// Returns the groups that are spread over side branches.
 pub(crate) fn groups(session: &Session) -> Vec<Group> {
     let graph = session.graph();
     // Of a line that was written twice, only one copy counts.
-    let is_known = |i: usize| is_live(session, i) && graph.known_as(session.entries(), i) == i;
+    let is_known = |i: EntryIx| is_live(session, i) && graph.known_as(session.entries(), i) == i;
     let mut messages: FxHashMap<Id, usize> = FxHashMap::default();
     let mut groups: Vec<Group> = Vec::new();
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if e.kind == Kind::Assistant && e.message_id.is_some() && is_known(i) {
             let at = *messages.entry(e.message_id).or_insert_with(|| {
                 groups.push(Group {
@@ -51,26 +51,22 @@ pub(crate) fn groups(session: &Session) -> Vec<Group> {
         }
     }
     for call in session.calls().iter() {
-        let Some(made) = call
-            .uses
-            .iter()
-            .find(|u| is_live(session, u.entry as usize))
-        else {
+        let Some(made) = call.uses.iter().find(|u| is_live(session, u.entry)) else {
             continue;
         };
-        let Some(&at) = messages.get(&session.entries()[made.entry as usize].message_id) else {
+        let Some(&at) = messages.get(&session.entry(made.entry).message_id) else {
             continue;
         };
-        let on_path = |entry: u32| matches!(graph.place(entry as usize), Standing::Path(_));
+        let on_path = |entry: EntryIx| matches!(graph.place(entry), Standing::Path(_));
         // Of an answer that was written again, the copy on the path counts.
         let again = call.uses.len() > 1 && call.results.iter().any(|r| on_path(r.entry));
         for result in call.results.iter().filter(|r| {
             session.block(r.block).kind == BlockKind::ToolResult
-                && is_known(r.entry as usize)
+                && is_known(r.entry)
                 && (!again || on_path(r.entry))
         }) {
-            if !groups[at].results.contains(&(result.entry as usize)) {
-                groups[at].results.push(result.entry as usize);
+            if !groups[at].results.contains(&result.entry) {
+                groups[at].results.push(result.entry);
             }
         }
     }

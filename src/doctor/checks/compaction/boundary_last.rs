@@ -1,6 +1,7 @@
 //! Finds a compaction boundary that nothing follows.
 
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -25,20 +26,20 @@ pub(crate) static CHECK: Check = Check {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The boundary is the last entry.
-    Bare(usize),
+    Bare(EntryIx),
     /// The summary is the last entry and not newer than its boundary, at which older clients then end.
-    SameTime(usize),
+    SameTime(EntryIx),
 }
 
 /// Returns what is wrong with the end, if anything.
 pub(crate) fn end(session: &Session) -> Option<End> {
     let path = session.graph().path();
-    let leaf = *path.last()? as usize;
-    if session.entries()[leaf].is_boundary() {
+    let leaf = *path.last()?;
+    if session.entry(leaf).is_boundary() {
         return Some(End::Bare(leaf));
     }
-    let before = *path.get(path.len().checked_sub(2)?)? as usize;
-    let (b, s) = (&session.entries()[before], &session.entries()[leaf]);
+    let before = *path.get(path.len().checked_sub(2)?)?;
+    let (b, s) = (session.entry(before), session.entry(leaf));
     (b.is_boundary() && s.flags.compact_summary() && s.time <= b.time)
         .then_some(End::SameTime(leaf))
 }

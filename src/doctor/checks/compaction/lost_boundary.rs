@@ -1,6 +1,7 @@
 //! Finds summaries whose boundary is missing.
 
 use crate::session::Session;
+use crate::transcript::{EntryIx, Flags};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -20,17 +21,12 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns summaries that name a missing boundary.
-pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
-    let some = session.flags_of_any().compact_summary();
-    let all = if some { session.entries() } else { &[] };
-    let all = all.iter().enumerate();
-    all.filter(|(i, e)| {
-        e.flags.compact_summary()
-            && e.is_chained()
-            && e.parent.is_some()
-            && session.graph().parent(*i).is_none()
-    })
-    .map(|(i, _)| i)
+pub(crate) fn entries(session: &Session) -> impl Iterator<Item = EntryIx> + '_ {
+    let summaries = session.entries_with(Flags::compact_summary);
+    let lost = summaries.filter(|(i, e)| {
+        e.is_chained() && e.parent.is_some() && session.graph().parent(*i).is_none()
+    });
+    lost.map(|(i, _)| i)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {

@@ -1,7 +1,7 @@
 //! Finds boundaries that name a missing entry as the one before them. A quarter of all boundaries do.
 
 use crate::session::Session;
-use crate::transcript::Entry;
+use crate::transcript::{Entry, EntryIx};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -21,14 +21,14 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns boundaries that name a missing entry, each with the entry before it in the file.
-pub(crate) fn boundaries(session: &Session) -> Vec<(usize, Option<usize>)> {
+pub(crate) fn boundaries(session: &Session) -> Vec<(EntryIx, Option<EntryIx>)> {
     let entries = session.entries();
     let is_lost = |e: &Entry| {
         let named = e.refers_to.some();
         named.is_some_and(|id| session.find(id).is_none())
     };
-    let before = |i: usize| {
-        (0..i)
+    let before = |i: EntryIx| {
+        i.before()
             .rev()
             .find(|&b| entries[b].is_chained() && !entries[b].flags.sidechain())
     };

@@ -2,7 +2,7 @@
 
 use crate::json::{decode, elements, lookup};
 use crate::session::Session;
-use crate::transcript::Id;
+use crate::transcript::{EntryIx, Id};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -34,8 +34,8 @@ pub(crate) struct Lost {
 
 /// Returns which entries named by a boundary are missing. `allUuids` is not looked at: it also lists
 /// entries that were never written.
-pub(crate) fn lost(session: &Session, boundary: usize) -> Lost {
-    let text = session.text(&session.entries()[boundary]);
+pub(crate) fn lost(session: &Session, boundary: EntryIx) -> Lost {
+    let text = session.text(session.entry(boundary));
     let gone = |raw: &[u8]| {
         raw.starts_with(b"\"") && session.find(Id::of(decode(raw).as_bytes())).is_none()
     };

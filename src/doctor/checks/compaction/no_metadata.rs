@@ -2,6 +2,7 @@
 
 use crate::json::lookup;
 use crate::session::Session;
+use crate::transcript::EntryIx;
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -21,7 +22,7 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns boundaries without metadata.
-pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
+pub(crate) fn entries(session: &Session) -> impl Iterator<Item = EntryIx> + '_ {
     let all = session.boundaries();
     all.filter(|(_, e)| {
         let text = session.text(e);

@@ -1,11 +1,12 @@
 //! Finds a `last-prompt` after a boundary that names an entry from before the boundary.
 
 use crate::session::Session;
-use crate::transcript::Kind;
+use crate::transcript::{EntryIx, Kind};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
+use super::super::chain::wrong_leaf::can_lead;
 
 pub(crate) static CHECK: Check = Check {
     name: "stale-last-prompt",
@@ -22,19 +23,15 @@ pub(crate) static CHECK: Check = Check {
 
 /// Returns the last `last-prompt`, if it comes after the last boundary in the file and names an entry
 /// from before that boundary.
-pub(crate) fn entry(session: &Session) -> Option<usize> {
+pub(crate) fn entry(session: &Session) -> Option<EntryIx> {
     let graph = session.graph();
     let boundaries = session.boundaries().filter(|(_, e)| e.is_chained());
     let (boundary, _) = boundaries.last()?;
-    let note = session
-        .entries()
-        .iter()
-        .rposition(|e| e.kind == Kind::LastPrompt && e.refers_to.is_some())?;
-    let named = session.find(session.entries()[note].refers_to)?;
-    let last = session
-        .heads()
-        .iter()
-        .rposition(|&t| super::super::chain::wrong_leaf::can_lead(t))?;
+    let notes = session.entries_of(Kind::LastPrompt);
+    let (note, e) = notes.filter(|(_, e)| e.refers_to.is_some()).last()?;
+    let named = session.find(e.refers_to)?;
+    let heads = session.heads();
+    let last = session.numbers().rfind(|&i| can_lead(heads[i]))?;
     // Nothing is lost if nothing follows the boundary.
     (note > boundary
         && last != boundary

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::json::{begins_with_text, decode, lookup};
 use crate::session::{At, Session};
-use crate::transcript::{BlockKind, Entry, Id};
+use crate::transcript::{BlockIx, BlockKind, Entry, Id};
 
 use super::super::super::check::is_live;
 use super::super::super::check::{Check, Gate, Survey};
@@ -30,20 +30,21 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
     if !session.flags_of_any().wordless() {
         return out;
     }
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if !e.flags.wordless() || !e.is_message() || !is_live(session, i) {
             continue;
         }
-        for b in (e.blocks.0..e.blocks.1).filter(|&b| session.block(b).kind == BlockKind::Text) {
+        for b in e
+            .blocks
+            .numbers()
+            .filter(|&b| session.block(b).kind == BlockKind::Text)
+        {
             if session.block(b).has_words() {
                 continue;
             }
             let inner = session.block(b).span.of(session.text(e));
             if lookup(inner, &["text"]).is_some_and(|s| is_blank(s.of(inner))) {
-                out.push(At {
-                    entry: i as u32,
-                    block: b,
-                });
+                out.push(At { entry: i, block: b });
             }
         }
     }
@@ -58,13 +59,13 @@ pub(crate) fn is_blank(raw: &[u8]) -> bool {
 /// Returns the messages that consist of more than these blocks. Models write a blank text before their
 /// thinking, and the session goes on.
 fn messages_with_more(session: &Session, blank: &[At]) -> FxHashSet<Id> {
-    let message = |at: &At| session.entries()[at.entry as usize].message_id.some();
+    let message = |at: &At| session.entry(at.entry).message_id.some();
     let ids: FxHashSet<Id> = blank.iter().filter_map(message).collect();
     if ids.is_empty() {
         return ids;
     }
-    let blocks: FxHashSet<u32> = blank.iter().map(|at| at.block).collect();
-    let more = |e: &&Entry| (e.blocks.0..e.blocks.1).any(|b| !blocks.contains(&b));
+    let blocks: FxHashSet<BlockIx> = blank.iter().map(|at| at.block).collect();
+    let more = |e: &&Entry| e.blocks.numbers().any(|b| !blocks.contains(&b));
     let all = session.entries().iter().filter(more);
     all.map(|e| e.message_id)
         .filter(|id| ids.contains(id))
@@ -75,10 +76,10 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     let blank = blocks(survey.session);
     let more = messages_with_more(survey.session, &blank);
     for at in blank {
-        let entry = at.entry as usize;
+        let entry = at.entry;
         let message = "has a blank text, which the API refuses from old versions of Claude Code";
         let mut finding = survey.at(&CHECK, entry, message);
-        if more.contains(&survey.session.entries()[entry].message_id) {
+        if more.contains(&survey.session.entry(entry).message_id) {
             finding.suffers = Versions::Before(Version(2, 1, 37));
         }
         findings.push(finding);

@@ -1,6 +1,7 @@
 //! Finds messages without content.
 
 use crate::session::Session;
+use crate::transcript::{EntryIx, Flags};
 
 use super::super::super::check::is_live;
 use super::super::super::check::{Check, Gate, Survey};
@@ -21,11 +22,10 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns messages without content.
-pub(crate) fn entries(session: &Session) -> Vec<usize> {
-    let may_be = session.flags_of_any().wordless();
-    let all = if may_be { session.entries() } else { &[] };
-    let all = all.iter().enumerate();
-    all.filter(|(i, e)| e.flags.wordless() && e.is_message() && is_live(session, *i))
+pub(crate) fn entries(session: &Session) -> Vec<EntryIx> {
+    let wordless = session.entries_with(Flags::wordless);
+    wordless
+        .filter(|(i, e)| e.is_message() && is_live(session, *i))
         .filter(|(_, e)| {
             let raw = || e.content.of(session.text(e));
             if e.flags.string_content() {

@@ -14,7 +14,7 @@ pub(crate) enum Bad {
 /// Returns the offsets of the escapes, each six bytes long, that stand for NUL or half a pair.
 pub(crate) fn bad_escapes(raw: &[u8]) -> Vec<(usize, Bad)> {
     let mut out = Vec::new();
-    if memmem::find(raw, b"\\u").is_none() {
+    if !may_have_bad(raw) {
         return out;
     }
     let mut at = 0;
@@ -39,10 +39,23 @@ pub(crate) fn bad_escapes(raw: &[u8]) -> Vec<(usize, Bad)> {
     out
 }
 
+/// Returns whether there is anything that looks like a bad escape or a surrogate pair. Most texts with escapes have only
+/// codes of a terminal, and looking at every backslash of those takes four times as long.
+fn may_have_bad(raw: &[u8]) -> bool {
+    memmem::find_iter(raw, b"\\u").any(|at| match raw.get(at + 2..at + 4) {
+        Some(b"00") => raw.get(at + 4..at + 6) == Some(b"00"),
+        Some([b'd' | b'D', second]) => !matches!(second, b'0'..=b'7'),
+        _ => false,
+    })
+}
+
 fn unit(raw: &[u8], at: usize) -> Option<u32> {
     let escape = raw.get(at..at + 6)?;
     let digits = escape.strip_prefix(b"\\u")?;
-    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    digits.iter().try_fold(0, |unit, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | digit)
+    })
 }
 
 #[cfg(test)]
@@ -59,5 +72,7 @@ mod tests {
         );
         assert_eq!(seen(r#""\u0000\\u0000""#), [(1, Bad::Nul)]);
         assert_eq!(seen(r#""\ud83d\ud83d\ude00""#), [(1, Bad::Surrogate)]);
+        assert_eq!(seen(r#""\u001b[0m \uD7FF \u0001""#), []);
+        assert_eq!(seen(r#""\u001b \uDFFF""#), [(8, Bad::Surrogate)]);
     }
 }

@@ -22,7 +22,7 @@ const MOST: usize = 32 << 20;
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     let session = survey.session;
-    let all = session.entries().iter().enumerate();
+    let all = session.numbered();
     let size: usize = all
         .filter(|(i, e)| e.is_message() && session.graph().is_shown(*i))
         .map(|(_, e)| e.content.len())

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::json::{Span, decode, elements, lookup};
 use crate::session::Session;
-use crate::transcript::BlockKind;
+use crate::transcript::{BlockKind, EntryIx};
 
 use super::super::super::check::is_live;
 
@@ -25,7 +25,7 @@ pub(crate) const MANY: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Medium {
     /// The entry.
-    pub(crate) entry: usize,
+    pub(crate) entry: EntryIx,
     /// The whole block.
     pub(crate) block: Span,
     /// Its data, quotes included.
@@ -55,7 +55,7 @@ pub(crate) fn media(session: &Session) -> Vec<Medium> {
     if !session.flags_of_any().media() {
         return out;
     }
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if !e.is_message() || !is_live(session, i) {
             continue;
         }
@@ -84,7 +84,7 @@ pub(crate) fn media(session: &Session) -> Vec<Medium> {
     out
 }
 
-fn medium(text: &[u8], entry: usize, block: Span) -> Option<Medium> {
+fn medium(text: &[u8], entry: EntryIx, block: Span) -> Option<Medium> {
     let inner = block.of(text);
     let kind = lookup(inner, &["type"])?.of(inner);
     let document = kind == b"\"document\"";
@@ -122,7 +122,7 @@ pub(crate) fn faulty_images(session: &Session) -> Vec<(Medium, ImageFault)> {
     images
         .into_par_iter()
         .filter_map(|m| {
-            judge(session.text(&session.entries()[m.entry]), &m, most).map(|fault| (m, fault))
+            judge(session.text(session.entry(m.entry)), &m, most).map(|fault| (m, fault))
         })
         .collect()
 }
@@ -165,7 +165,7 @@ pub(crate) fn format(raw: &[u8]) -> Option<(ImageFormat, &'static str)> {
 pub(crate) fn faulty_documents(session: &Session) -> Vec<(Medium, &'static str)> {
     let mut out = Vec::new();
     for m in media(session).into_iter().filter(|m| m.document) {
-        let text = session.text(&session.entries()[m.entry]);
+        let text = session.text(session.entry(m.entry));
         if m.media_type
             .is_none_or(|s| s.of(text) != b"\"application/pdf\"")
         {

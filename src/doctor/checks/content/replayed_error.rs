@@ -1,7 +1,7 @@
 //! Finds API errors that are recorded as answers of the model.
 
 use crate::session::Session;
-use crate::transcript::Kind;
+use crate::transcript::{EntryIx, Kind};
 
 use super::super::super::check::is_live;
 use super::super::super::check::{Check, Gate, Survey};
@@ -22,8 +22,8 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns answers that are the client's report of an error.
-pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
-    let all = session.entries().iter().enumerate();
+pub(crate) fn entries(session: &Session) -> impl Iterator<Item = EntryIx> + '_ {
+    let all = session.numbered();
     all.filter(|(i, e)| e.kind == Kind::Assistant && e.flags.api_error() && is_live(session, *i))
         .map(|(i, _)| i)
 }

@@ -1,6 +1,7 @@
 //! Finds answers whose content is a string.
 
 use crate::session::Session;
+use crate::transcript::{EntryIx, Flags};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
@@ -20,11 +21,9 @@ pub(crate) static CHECK: Check = Check {
 };
 
 /// Returns answers whose content is a string.
-pub(crate) fn entries(session: &Session) -> impl Iterator<Item = usize> + '_ {
-    let some = session.flags_of_any().string_answer();
-    let all = if some { session.entries() } else { &[] };
-    let all = all.iter().enumerate();
-    all.filter(|(_, e)| e.flags.string_answer()).map(|(i, _)| i)
+pub(crate) fn entries(session: &Session) -> impl Iterator<Item = EntryIx> + '_ {
+    let answers = session.entries_with(Flags::string_answer);
+    answers.map(|(i, _)| i)
 }
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {

@@ -3,6 +3,7 @@
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Severity};
 use super::super::super::version::{Version, Versions};
+use crate::document::LineIx;
 
 pub(crate) use crate::json::BYTE_ORDER_MARK as MARK;
 
@@ -24,12 +25,12 @@ const LARGE: u64 = 5 << 20;
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     let document = survey.session.document();
-    if document.lines().is_empty() || !document.text(0).starts_with(MARK) {
+    if document.lines().is_empty() || !document.text(LineIx::default()).starts_with(MARK) {
         return;
     }
     let mut finding = survey.at_line(
         &CHECK,
-        0,
+        LineIx::default(),
         "begins with a byte order mark: Claude Code may skip this record",
     );
     if document.len() > LARGE {

@@ -25,7 +25,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         if pieces.iter().any(|p| matches!(p, Piece::Fragment(_))) {
             continue;
         }
-        let text = survey.session.document().text(line as usize);
+        let text = survey.session.document().text(line);
         let records: Vec<&[u8]> = pieces
             .iter()
             .filter_map(|p| match p {

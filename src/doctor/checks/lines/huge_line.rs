@@ -22,16 +22,11 @@ const LONGEST: usize = 512 << 20;
 const LONG: usize = 64 << 20;
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
-    for (i, line) in survey
-        .session
-        .document()
-        .lines()
-        .iter()
-        .enumerate()
-        .filter(|(_, l)| l.len() >= LONG)
-    {
+    let document = survey.session.document();
+    let lines = document.numbers().zip(document.lines());
+    for (i, line) in lines.filter(|(_, line)| line.len() >= LONG) {
         let mut finding = survey
-            .at_line(&CHECK, i as u32, format!("is {} MB long", line.len() >> 20))
+            .at_line(&CHECK, i, format!("is {} MB long", line.len() >> 20))
             .with(Remedy::ShortenResults);
         if line.len() < LONGEST {
             finding.severity = Severity::Harmless;

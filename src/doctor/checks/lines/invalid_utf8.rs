@@ -21,7 +21,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     if !survey.session.flags_of_any().not_utf8() {
         return;
     }
-    for (i, e) in survey.session.entries().iter().enumerate() {
+    for (i, e) in survey.session.numbered() {
         if e.flags.not_utf8() {
             findings.push(survey.at(
                 &CHECK,

@@ -20,7 +20,7 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for (line, pieces) in super::opaque(survey.session) {
-        let text = survey.session.document().text(line as usize);
+        let text = survey.session.document().text(line);
         let nuls: usize = pieces
             .iter()
             .map(|p| {

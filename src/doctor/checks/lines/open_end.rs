@@ -1,6 +1,6 @@
 //! Finds a last line without a newline.
 
-use crate::document::Ending;
+use crate::document::{Ending, LineIx};
 use crate::transcript::LineState;
 
 use super::super::super::check::{Check, Gate, Survey};
@@ -27,7 +27,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     {
         findings.push(survey.at_line(
             &CHECK,
-            lines.len() as u32 - 1,
+            LineIx::new(lines.len() - 1),
             "is the last line and has no newline: the next record may be written onto the same line",
         ));
     }

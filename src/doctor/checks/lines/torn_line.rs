@@ -11,7 +11,7 @@ use super::recover::Piece;
 pub(crate) static CHECK: Check = Check {
     name: "torn-line",
     family: "lines",
-    finds: "lines of which a part is missing",
+    finds: "lines that are cut off",
     severity: Severity::LosesHistory,
     symptom: "messages are missing after resume, with everything before them",
     suffers: Versions::All,
@@ -29,7 +29,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
             .iter()
             .filter(|p| matches!(p, Piece::Record(_)))
             .count();
-        let text = survey.session.document().text(line as usize);
+        let text = survey.session.document().text(line);
         let torn: usize = pieces
             .iter()
             .map(|p| {

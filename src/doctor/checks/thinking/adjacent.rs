@@ -48,7 +48,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
         findings.extend(message.first().map(|at| {
             survey.at(
                 &CHECK,
-                at.entry as usize,
+                at.entry,
                 "has two adjacent thinking blocks: what was between them is missing, and the API refuses changed thinking",
             )
         }));

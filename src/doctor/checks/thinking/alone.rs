@@ -30,12 +30,10 @@ pub(crate) fn blocks(session: &Session) -> Vec<Vec<At>> {
 
 fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for message in blocks(survey.session) {
-        findings.extend(message.first().map(|at| {
-            survey.at(
-                &CHECK,
-                at.entry as usize,
-                "is an answer with nothing but thinking",
-            )
-        }));
+        findings.extend(
+            message
+                .first()
+                .map(|at| survey.at(&CHECK, at.entry, "is an answer with nothing but thinking")),
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Finds an unfinished last turn that begins without thinking.
 
 use crate::session::Session;
-use crate::transcript::{BlockKind, Kind};
+use crate::transcript::{BlockKind, EntryIx, Kind};
 
 use super::super::super::check::{Check, Gate, Survey};
 use super::super::super::finding::{Finding, Remedy, Severity};
@@ -22,13 +22,13 @@ pub(crate) static CHECK: Check = Check {
 
 /// Returns the first answer of the last turn if it has no thinking, later answers of the turn do, and the
 /// turn ends with a call or a result.
-fn entry(session: &Session) -> Option<usize> {
+fn entry(session: &Session) -> Option<EntryIx> {
     let turn = session.turns().iter().next_back()?;
     let path = &session.graph().path()[turn.path.0 as usize..turn.path.1 as usize];
-    let last = &session.entries()[*path.last()? as usize];
-    let has = |i: usize, kind: fn(BlockKind) -> bool| {
+    let last = session.entry(*path.last()?);
+    let has = |i: EntryIx, kind: fn(BlockKind) -> bool| {
         session
-            .blocks(&session.entries()[i])
+            .blocks(session.entry(i))
             .iter()
             .any(|b| kind(b.kind))
     };
@@ -38,12 +38,12 @@ fn entry(session: &Session) -> Option<usize> {
         .any(|b| b.kind == BlockKind::ToolResult || b.kind == BlockKind::ToolUse);
     let first = path
         .iter()
-        .map(|&i| i as usize)
-        .find(|&i| session.entries()[i].kind == Kind::Assistant)?;
-    let own = session.entries()[first].message_id;
-    let later = path.iter().any(|&i| {
-        session.entries()[i as usize].message_id != own && has(i as usize, BlockKind::is_thinking)
-    });
+        .copied()
+        .find(|&i| session.entry(i).kind == Kind::Assistant)?;
+    let own = session.entry(first).message_id;
+    let later = path
+        .iter()
+        .any(|&i| session.entry(i).message_id != own && has(i, BlockKind::is_thinking));
     let calls = has(first, BlockKind::is_call);
     (unfinished && later && calls && !has(first, BlockKind::is_thinking)).then_some(first)
 }

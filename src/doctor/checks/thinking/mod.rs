@@ -8,7 +8,7 @@ pub(crate) mod unsigned;
 use rustc_hash::FxHashMap;
 
 use crate::session::{At, Session};
-use crate::transcript::{BlockKind, Id, Kind};
+use crate::transcript::{BlockIx, BlockKind, Id, Kind};
 
 use super::super::check::is_live;
 
@@ -16,7 +16,7 @@ use super::super::check::is_live;
 pub(crate) fn answers(session: &Session) -> Vec<Vec<(At, BlockKind)>> {
     let mut by_id: FxHashMap<Id, usize> = FxHashMap::default();
     let mut out: Vec<Vec<(At, BlockKind)>> = Vec::new();
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if e.kind != Kind::Assistant || !is_live(session, i) {
             continue;
         }
@@ -31,21 +31,17 @@ pub(crate) fn answers(session: &Session) -> Vec<Vec<(At, BlockKind)>> {
             // A string stands for a text block; no real block has this number.
             out[at].push((
                 At {
-                    entry: i as u32,
-                    block: u32::MAX,
+                    entry: i,
+                    block: BlockIx::MAX,
                 },
                 BlockKind::Text,
             ));
         }
-        out[at].extend((e.blocks.0..e.blocks.1).map(|b| {
-            (
-                At {
-                    entry: i as u32,
-                    block: b,
-                },
-                session.block(b).kind,
-            )
-        }));
+        out[at].extend(
+            e.blocks
+                .numbers()
+                .map(|b| (At { entry: i, block: b }, session.block(b).kind)),
+        );
     }
     out
 }

@@ -26,15 +26,15 @@ pub(crate) fn blocks(session: &Session) -> Vec<At> {
     if !session.flags_of_any().unsigned() {
         return out;
     }
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         if e.kind != Kind::Assistant || !is_live(session, i) {
             continue;
         }
-        for number in e.blocks.0..e.blocks.1 {
+        for number in e.blocks.numbers() {
             let block = session.block(number);
             if block.kind == BlockKind::Thinking && !block.is_signed() {
                 out.push(At {
-                    entry: i as u32,
+                    entry: i,
                     block: number,
                 });
             }
@@ -47,7 +47,7 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     for at in blocks(survey.session) {
         findings.push(survey.at(
             &CHECK,
-            at.entry as usize,
+            at.entry,
             "has thinking without a signature: the API answers \"Invalid `signature`\"",
         ));
     }

@@ -11,7 +11,7 @@ use crate::session::{At, Session};
 
 /// Returns the id that a call or result carries in the field `key`.
 fn tool_id(session: &Session, at: At, key: &str) -> Option<String> {
-    let text = session.text(&session.entries()[at.entry as usize]);
+    let text = session.text(session.entry(at.entry));
     let inner = session.block(at.block).span.of(text);
     lookup(inner, &[key]).map(|s| decode(s.of(inner)).into_owned())
 }

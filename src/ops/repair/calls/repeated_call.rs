@@ -42,7 +42,7 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
 }
 
 fn rename(session: &Session, plan: &mut Plan, at: At, key: &str, fresh: &str) {
-    let e = &session.entries()[at.entry as usize];
+    let e = session.entry(at.entry);
     let block = session.block(at.block).span;
     if let Some(span) = lookup(block.of(session.text(e)), &[key]) {
         plan.edit_line(e.line, [Edit::new(span.shift(block.start), encode(fresh))]);

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::doctor::checks::calls::result_before_call::{CHECK, pairs};
 use crate::session::{Session, Standing};
 use crate::surgery::{Plan, Reach};
+use crate::transcript::EntryIx;
 
 use super::super::RepairOptions;
 use super::super::edit::uuid;
@@ -18,11 +19,11 @@ pub(crate) static REPAIR: Repair = Repair {
 
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     let path = session.graph().path();
-    let next = |i: usize| match session.graph().place(i) {
-        Standing::Path(p) => path.get(p as usize + 1).map(|&n| n as usize),
+    let next = |i: EntryIx| match session.graph().place(i) {
+        Standing::Path(p) => path.get(p as usize + 1).copied(),
         _ => None,
     };
-    let mut touched: FxHashSet<usize> = FxHashSet::default();
+    let mut touched: FxHashSet<EntryIx> = FxHashSet::default();
     for (result, call) in pairs(session) {
         let (Some(follower), after) = (next(result), next(call)) else {
             continue;

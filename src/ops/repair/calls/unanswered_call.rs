@@ -6,6 +6,7 @@ use crate::doctor::checks::calls::unanswered_call::{CHECK, calls};
 use crate::json::encode;
 use crate::session::{At, Session, Standing};
 use crate::surgery::{InsertAt, Plan, Reach};
+use crate::transcript::EntryIx;
 
 use super::super::RepairOptions;
 use super::super::edit::{NewUser, made_uuid, uuid};
@@ -24,9 +25,9 @@ const INTERRUPTED: &str =
 
 fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
     // The calls of one answer get one entry of results.
-    let mut groups: BTreeMap<usize, Vec<At>> = BTreeMap::new();
+    let mut groups: BTreeMap<EntryIx, Vec<At>> = BTreeMap::new();
     for call in calls(session) {
-        let after = insertion_point(session, call.entry as usize);
+        let after = insertion_point(session, call.entry);
         groups.entry(after).or_default().push(call);
     }
     if groups.is_empty() {
@@ -84,14 +85,15 @@ impl CallResult {
 
 /// Returns the entry after which the result of a call is inserted: on the live path, the last of its
 /// answer's lines and their results; beside it, the call itself.
-fn insertion_point(session: &Session, call: usize) -> usize {
-    let Standing::Path(mut at) = session.graph().place(call) else {
+fn insertion_point(session: &Session, call: EntryIx) -> EntryIx {
+    let Standing::Path(position) = session.graph().place(call) else {
         return call;
     };
+    let mut at = position as usize;
     let path = session.graph().path();
-    let message = session.entries()[call].message_id;
-    let belongs = |i: usize| {
-        let e = &session.entries()[i];
+    let message = session.entry(call).message_id;
+    let belongs = |i: EntryIx| {
+        let e = session.entry(i);
         let answers = session
             .blocks(e)
             .iter()
@@ -101,36 +103,36 @@ fn insertion_point(session: &Session, call: usize) -> usize {
         message.is_some()
             && (e.message_id == message
                 || answers
-                    .map(|u| session.entries()[u.entry as usize].message_id)
+                    .map(|u| session.entry(u.entry).message_id)
                     .any(|m| m == message))
             || !e.is_message()
     };
     let mut last = at;
-    while let Some(&next) = path.get(at as usize + 1) {
-        if !belongs(next as usize) {
+    while let Some(&next) = path.get(at + 1) {
+        if !belongs(next) {
             break;
         }
         at += 1;
-        if session.entries()[next as usize].is_message() {
+        if session.entry(next).is_message() {
             last = at;
         }
     }
-    path[last as usize] as usize
+    path[last]
 }
 
 /// Inserts one entry with the results of all these calls after the entry `after`.
 fn answer(
     session: &Session,
     plan: &mut Plan,
-    after: usize,
+    after: EntryIx,
     calls: &[At],
     copies: &ResultCopies<'_>,
 ) {
-    let e = &session.entries()[after];
+    let e = session.entry(after);
     let (Some(parent), Some(first)) = (uuid(session, after), calls.first()) else {
         return;
     };
-    let source = uuid(session, first.entry as usize).unwrap_or_default();
+    let source = uuid(session, first.entry).unwrap_or_default();
     let results: Vec<CallResult> = calls
         .iter()
         .filter_map(|call| tool_id(session, *call, "id"))
@@ -161,9 +163,9 @@ fn answer(
         ids.join(", "),
     );
     let next = next_below(session, after);
-    let before = next.map_or(e.line + 1, |n| session.entries()[n].line);
-    let before = before.max(e.line + 1);
-    let is_within = (before as usize) < session.lines().len();
+    let before = next.map_or(e.line.plus(1), |n| session.entry(n).line);
+    let before = before.max(e.line.plus(1));
+    let is_within = before.index() < session.lines().len();
     let at = if is_within {
         InsertAt::Before(before)
     } else {
@@ -187,12 +189,12 @@ fn fields(results: &[CallResult], source: &str) -> String {
 }
 
 /// Returns the next entry of the live path, if it is a child of this one. After a compaction, it can hang on another.
-fn next_below(session: &Session, after: usize) -> Option<usize> {
+fn next_below(session: &Session, after: EntryIx) -> Option<EntryIx> {
     let graph = session.graph();
     let Standing::Path(position) = graph.place(after) else {
         return None;
     };
-    let next = *graph.path().get(position as usize + 1)? as usize;
+    let next = *graph.path().get(position as usize + 1)?;
     let is_below = graph.parent(next).is_none_or(|parent| parent == after);
-    (is_below && !session.entries()[next].is_boundary()).then_some(next)
+    (is_below && !session.entry(next).is_boundary()).then_some(next)
 }

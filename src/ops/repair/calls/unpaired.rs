@@ -11,7 +11,7 @@ use crate::doctor::checks::calls::{
 use crate::ops::BlockRemovals;
 use crate::session::{At, Session};
 use crate::surgery::{Excerpt, Plan, Reach, Words};
-use crate::transcript::{Id, Kind, PromptKind};
+use crate::transcript::{EntryIx, Id, Kind, PromptKind};
 
 use super::super::RepairOptions;
 use super::super::pass::Repair;
@@ -52,7 +52,7 @@ fn removals(session: &Session, options: &RepairOptions) -> BlockRemovals {
         let mut seen = FxHashSet::default();
         for result in stray_result::results(session) {
             add(result);
-            losers.extend(answer_above(session, result.entry as usize, &mut seen));
+            losers.extend(answer_above(session, result.entry, &mut seen));
         }
     }
     let mut calls = Vec::new();
@@ -67,7 +67,7 @@ fn removals(session: &Session, options: &RepairOptions) -> BlockRemovals {
     }
     for call in calls {
         add(call);
-        losers.insert(call.entry as usize);
+        losers.insert(call.entry);
     }
     thinking_of(session, &losers).for_each(add);
     removed
@@ -75,14 +75,18 @@ fn removals(session: &Session, options: &RepairOptions) -> BlockRemovals {
 
 /// Returns the nearest line of an answer above an entry, within the turn. Stops at entries already in
 /// `seen`, so that many results below one answer cost one walk.
-fn answer_above(session: &Session, entry: usize, seen: &mut FxHashSet<usize>) -> Option<usize> {
+fn answer_above(
+    session: &Session,
+    entry: EntryIx,
+    seen: &mut FxHashSet<EntryIx>,
+) -> Option<EntryIx> {
     let mut at = entry;
     loop {
         at = session.graph().parent(at)?;
         if !seen.insert(at) {
             return None;
         }
-        let e = &session.entries()[at];
+        let e = session.entry(at);
         if e.kind == Kind::Assistant {
             return Some(at);
         }
@@ -93,17 +97,15 @@ fn answer_above(session: &Session, entry: usize, seen: &mut FxHashSet<usize>) ->
 }
 
 /// Returns the thinking blocks of the messages that these entries are lines of.
-fn thinking_of(session: &Session, entries: &FxHashSet<usize>) -> impl Iterator<Item = At> {
-    let message = |&i: &usize| session.entries()[i].message_id.some();
+fn thinking_of(session: &Session, entries: &FxHashSet<EntryIx>) -> impl Iterator<Item = At> {
+    let message = |&i: &EntryIx| session.entry(i).message_id.some();
     let messages: FxHashSet<Id> = entries.iter().filter_map(message).collect();
-    let all = session.entries().iter().enumerate();
+    let all = session.numbered();
     let lines = all.filter(move |(i, e)| entries.contains(i) || messages.contains(&e.message_id));
     lines.flat_map(|(i, e)| {
-        (e.blocks.0..e.blocks.1)
+        e.blocks
+            .numbers()
             .filter(|&b| session.block(b).kind.is_thinking())
-            .map(move |b| At {
-                entry: i as u32,
-                block: b,
-            })
+            .map(move |b| At { entry: i, block: b })
     })
 }

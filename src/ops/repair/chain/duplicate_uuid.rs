@@ -4,6 +4,7 @@ use crate::doctor::checks::chain::duplicate_uuid::{CHECK, Copy, entries};
 use crate::json::encode;
 use crate::session::Session;
 use crate::surgery::{Plan, Reach};
+use crate::transcript::EntryIx;
 
 use super::super::RepairOptions;
 use super::super::edit::{drop_entry, made_uuid, note_edit, set_field, uuid};
@@ -17,10 +18,11 @@ pub(crate) static REPAIR: Repair = Repair {
 };
 
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
+    plan.tells_copies_apart = true;
     for (again, first, copy) in entries(session) {
         match copy {
             Copy::Identical => {
-                drop_entry(session, plan, &session.entries()[again], "copy of an entry");
+                drop_entry(session, plan, session.entry(again), "copy of an entry");
             }
             // Boundaries name it, and clients show it once: removing either line gains nothing.
             Copy::SameContent => {}
@@ -34,7 +36,7 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
 /// Two entries with one parent are the same place of the conversation: clients show the later, so the
 /// earlier is renamed. Otherwise the later is another entry, and what was written after it is
 /// attached to its new uuid.
-fn rename(session: &Session, plan: &mut Plan, again: usize, first: usize) {
+fn rename(session: &Session, plan: &mut Plan, again: EntryIx, first: EntryIx) {
     let entries = session.entries();
     let Some(old) = uuid(session, again) else {
         return;
@@ -48,7 +50,9 @@ fn rename(session: &Session, plan: &mut Plan, again: usize, first: usize) {
     if same_place {
         return;
     }
-    let children = (again + 1..entries.len())
+    let children = session
+        .numbers()
+        .skip(again.index() + 1)
         .filter(|&c| entries[c].parent == entries[again].uuid && entries[c].is_chained());
     for child in children {
         plan.set_parent(child, Some(&fresh));

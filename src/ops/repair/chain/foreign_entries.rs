@@ -24,7 +24,7 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
         return;
     };
     for i in entries(session) {
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         set_field(session, plan, e, "sessionId", own.as_bytes());
         note_edit(session, plan, e, "id of another session");
     }

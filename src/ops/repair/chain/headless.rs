@@ -19,7 +19,7 @@ const NOTE: &str = "[The beginning of this conversation is missing.]";
 
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     let Some(first) = entry(session) else { return };
-    let e = &session.entries()[first];
+    let e = session.entry(first);
     let Some(own) = uuid(session, first) else {
         return;
     };

@@ -3,9 +3,10 @@
 use rustc_hash::FxHashSet;
 
 use crate::doctor::checks::chain::{cut_root, cycle, dangling_parent};
+use crate::document::LineIx;
 use crate::session::{Session, Standing};
 use crate::surgery::{Plan, Reach};
-use crate::transcript::{BlockKind, Entry, Kind, PromptKind};
+use crate::transcript::{BlockKind, Entry, EntryIx, Kind, PromptKind};
 
 use super::super::RepairOptions;
 use super::super::edit::uuid;
@@ -18,7 +19,7 @@ pub(crate) static REPAIR: Repair = Repair {
 };
 
 fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
-    let mut orphans: Vec<usize> = Vec::new();
+    let mut orphans: Vec<EntryIx> = Vec::new();
     if options.wants(&dangling_parent::CHECK) {
         orphans.extend(dangling_parent::entries(session));
     }
@@ -38,20 +39,20 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
 }
 
 /// Returns the chained entries that have a time, oldest first; equal times stay in file order.
-fn by_time(session: &Session) -> Vec<u32> {
+fn by_time(session: &Session) -> Vec<EntryIx> {
     let entries = session.entries();
-    let timed = |&i: &u32| entries[i as usize].is_chained() && entries[i as usize].time > i64::MIN;
-    let mut all: Vec<u32> = (0..entries.len() as u32).filter(timed).collect();
-    all.sort_by_key(|&i| entries[i as usize].time);
+    let timed = |&i: &EntryIx| entries[i].is_chained() && entries[i].time > i64::MIN;
+    let mut all: Vec<EntryIx> = session.numbers().filter(timed).collect();
+    all.sort_by_key(|&i| entries[i].time);
     all
 }
 
 /// Which entry was the parent.
 enum ParentGuess {
     /// The history shows which.
-    Sure(usize),
+    Sure(EntryIx),
     /// One of two; the likelier comes first.
-    Either(usize, usize),
+    Either(EntryIx, EntryIx),
     /// Nothing comes before the orphan.
     Nobody,
 }
@@ -59,8 +60,8 @@ enum ParentGuess {
 fn adopt(
     session: &Session,
     options: &RepairOptions,
-    by_time: &[u32],
-    orphan: usize,
+    by_time: &[EntryIx],
+    orphan: EntryIx,
     plan: &mut Plan,
 ) {
     let parent = match kin(session, by_time, orphan) {
@@ -79,25 +80,25 @@ fn adopt(
         }
     };
     let parent = parent.and_then(|p| uuid(session, p));
-    if parent.is_some() || session.entries()[orphan].parent.is_some() {
+    if parent.is_some() || session.entry(orphan).parent.is_some() {
         plan.set_parent(orphan, parent.as_deref());
     }
 }
 
 /// Leaves an orphan that has two possible parents where it is, and asks.
-fn decline(session: &Session, orphan: usize, likelier: usize, other: usize, plan: &mut Plan) {
+fn decline(session: &Session, orphan: EntryIx, likelier: EntryIx, other: EntryIx, plan: &mut Plan) {
     let live = matches!(
         session.graph().place(orphan),
         Standing::Path(_) | Standing::Beside(_)
     );
-    if !live && session.entries()[orphan].parent.is_some() {
+    if !live && session.entry(orphan).parent.is_some() {
         // No client shows the entry, whatever its parent.
         plan.set_parent(orphan, None);
         return;
     }
-    let line = |i: usize| {
-        let line = session.entries()[i].line as usize;
-        session.document().origin(line).map_or(0, |l| l + 1)
+    let line = |i: EntryIx| {
+        let line = session.entry(i).line;
+        session.document().origin(line).map_or(0, LineIx::from_one)
     };
     plan.warnings.push(format!(
         "line {}: its lost parent may be line {} (more likely) or line {}; it was left as it is. Give --accept-guess to attach it to line {}",
@@ -107,15 +108,15 @@ fn decline(session: &Session, orphan: usize, likelier: usize, other: usize, plan
 
 /// Returns the first prompt, if a wrong parent has put it below the answer to it, and the entry that
 /// the orphan followed.
-fn buried(session: &Session, orphan: usize) -> Option<(usize, usize)> {
+fn buried(session: &Session, orphan: EntryIx) -> Option<(EntryIx, EntryIx)> {
     let (entries, graph) = (session.entries(), session.graph());
     let e = &entries[orphan];
     if e.prompt != PromptKind::None || e.flags.sidechain() {
         return None;
     }
-    let earlier = |i: &usize| entries[*i].is_chained() && !entries[*i].flags.sidechain();
-    let prompt = (0..orphan).find(earlier)?;
-    let before = (0..orphan).rev().find(earlier)?;
+    let earlier = |i: &EntryIx| entries[*i].is_chained() && !entries[*i].flags.sidechain();
+    let prompt = orphan.before().find(earlier)?;
+    let before = orphan.before().rev().find(earlier)?;
     let begins = entries[prompt].prompt == PromptKind::Words && entries[prompt].time <= e.time;
     (begins && graph.descends(prompt, orphan) && graph.descends(before, prompt))
         .then_some((prompt, before))
@@ -125,13 +126,13 @@ fn buried(session: &Session, orphan: usize) -> Option<(usize, usize)> {
 ///
 /// A line of an answer follows the lines of the same answer, a result its call. Anything else
 /// follows the entry before it in the file, if that was also the newest at the time.
-fn kin(session: &Session, by_time: &[u32], orphan: usize) -> ParentGuess {
+fn kin(session: &Session, by_time: &[EntryIx], orphan: EntryIx) -> ParentGuess {
     let own = subtree(session, orphan);
-    let e = &session.entries()[orphan];
-    let fits = |i: &usize, c: &Entry| {
+    let e = session.entry(orphan);
+    let fits = |i: &EntryIx, c: &Entry| {
         c.is_chained() && c.flags.sidechain() == e.flags.sidechain() && !own.contains(i)
     };
-    let above = || session.entries()[..orphan].iter().enumerate().rev();
+    let above = || orphan.before().map(|i| (i, session.entry(i))).rev();
     if e.kind == Kind::Assistant && e.message_id.is_some() {
         let line = above()
             .find(|(i, c)| c.message_id == e.message_id && fits(i, c))
@@ -144,13 +145,13 @@ fn kin(session: &Session, by_time: &[u32], orphan: usize) -> ParentGuess {
         return ParentGuess::Sure(call);
     }
     let before = above().find(|(i, c)| fits(i, c)).map(|(i, _)| i);
-    let entry = |i: u32| &session.entries()[i as usize];
+    let entry = |i: EntryIx| session.entry(i);
     let older = by_time.partition_point(|&i| entry(i).time <= e.time);
     let newest = by_time[..older]
         .iter()
         .rev()
-        .map(|&i| i as usize)
-        .find(|i| fits(i, &session.entries()[*i]));
+        .copied()
+        .find(|i| fits(i, session.entry(*i)));
     match (before, newest) {
         // An entry that comes later in the file was not there yet, whatever its time.
         (None, _) => ParentGuess::Nobody,
@@ -159,7 +160,7 @@ fn kin(session: &Session, by_time: &[u32], orphan: usize) -> ParentGuess {
     }
 }
 
-fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> ParentGuess {
+fn agree(session: &Session, e: &Entry, before: EntryIx, newest: EntryIx) -> ParentGuess {
     let graph = session.graph();
     if before == newest || graph.descends(before, newest) || siblings(session, before, newest) {
         return ParentGuess::Sure(before);
@@ -168,8 +169,8 @@ fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> ParentGu
     let prompt = |e: &Entry| session.string(e, &["promptId"]);
     if let Some(own) = prompt(e) {
         match (
-            prompt(&session.entries()[before]).as_ref() == Some(&own),
-            prompt(&session.entries()[newest]).as_ref() == Some(&own),
+            prompt(session.entry(before)).as_ref() == Some(&own),
+            prompt(session.entry(newest)).as_ref() == Some(&own),
         ) {
             (true, false) => return ParentGuess::Sure(before),
             (false, true) => return ParentGuess::Sure(newest),
@@ -180,18 +181,18 @@ fn agree(session: &Session, e: &Entry, before: usize, newest: usize) -> ParentGu
 }
 
 /// Returns whether two entries are lines of one answer, or results of its calls.
-fn siblings(session: &Session, a: usize, b: usize) -> bool {
-    let answer = |i: usize| {
-        let e = &session.entries()[i];
+fn siblings(session: &Session, a: EntryIx, b: EntryIx) -> bool {
+    let answer = |i: EntryIx| {
+        let e = session.entry(i);
         e.message_id
             .some()
-            .or_else(|| call_of(session, e).and_then(|c| session.entries()[c].message_id.some()))
+            .or_else(|| call_of(session, e).and_then(|c| session.entry(c).message_id.some()))
     };
     answer(a).is_some_and(|m| answer(b) == Some(m))
 }
 
 /// Returns the entry of the call that a result answers.
-fn call_of(session: &Session, e: &Entry) -> Option<usize> {
+fn call_of(session: &Session, e: &Entry) -> Option<EntryIx> {
     let result = session
         .blocks(e)
         .iter()
@@ -201,11 +202,11 @@ fn call_of(session: &Session, e: &Entry) -> Option<usize> {
         .find(result.tool)?
         .uses
         .first()
-        .map(|u| u.entry as usize)
+        .map(|u| u.entry)
 }
 
 /// Returns an entry with all its descendants.
-fn subtree(session: &Session, root: usize) -> FxHashSet<usize> {
+fn subtree(session: &Session, root: EntryIx) -> FxHashSet<EntryIx> {
     let mut seen = FxHashSet::default();
     let mut stack = vec![root];
     while let Some(i) = stack.pop() {

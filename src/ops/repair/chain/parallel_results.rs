@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::doctor::checks::chain::parallel_results::{CHECK, Group, groups};
 use crate::session::{Session, Standing};
 use crate::surgery::{Plan, Reach};
+use crate::transcript::EntryIx;
 
 use super::super::RepairOptions;
 use super::super::edit::uuid;
@@ -28,19 +29,19 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
 /// member and the chain cannot close into a cycle.
 fn chain(session: &Session, group: &Group, plan: &mut Plan) {
     let members = members(session, group);
-    let on_path = |i: usize| match session.graph().place(i) {
+    let on_path = |i: EntryIx| match session.graph().place(i) {
         Standing::Path(p) => Some(p),
         _ => None,
     };
     let mut lines = group.lines.clone();
     lines.sort_by_key(|&i| (on_path(i).unwrap_or(u32::MAX), i));
-    let mut rest: Vec<usize> = members
+    let mut rest: Vec<EntryIx> = members
         .iter()
         .copied()
         .filter(|i| !group.lines.contains(i))
         .collect();
-    rest.sort_by_key(|&i| (session.entries()[i].time, i));
-    let order: Vec<usize> = lines.into_iter().chain(rest).collect();
+    rest.sort_by_key(|&i| (session.entry(i).time, i));
+    let order: Vec<EntryIx> = lines.into_iter().chain(rest).collect();
     let positions = || order.iter().filter_map(|&i| on_path(i));
     let (Some(&first), Some(&last)) = (order.first(), order.last()) else {
         return;
@@ -51,7 +52,7 @@ fn chain(session: &Session, group: &Group, plan: &mut Plan) {
     let path = session.graph().path();
     let between = &path[from as usize..=to as usize];
     // A message of someone else between the members would be left on a side branch.
-    if on_path(first) != Some(from) || between.iter().any(|&i| !members.contains(&(i as usize))) {
+    if on_path(first) != Some(from) || between.iter().any(|&i| !members.contains(&(i))) {
         return;
     }
     for pair in order.windows(2) {
@@ -60,23 +61,24 @@ fn chain(session: &Session, group: &Group, plan: &mut Plan) {
         }
     }
     if let Some(&next) = path.get(to as usize + 1)
-        && session.graph().parent(next as usize) != Some(last)
+        && session.graph().parent(next) != Some(last)
     {
-        plan.set_parent(next as usize, uuid(session, last).as_deref());
+        plan.set_parent(next, uuid(session, last).as_deref());
     }
 }
 
 /// Returns the lines and results of a group with everything on them that is not a message.
-fn members(session: &Session, group: &Group) -> FxHashSet<usize> {
-    let mut members: FxHashSet<usize> = group.lines.iter().chain(&group.results).copied().collect();
-    let mut stack: Vec<usize> = members.iter().copied().collect();
+fn members(session: &Session, group: &Group) -> FxHashSet<EntryIx> {
+    let mut members: FxHashSet<EntryIx> =
+        group.lines.iter().chain(&group.results).copied().collect();
+    let mut stack: Vec<EntryIx> = members.iter().copied().collect();
     while let Some(i) = stack.pop() {
         for child in session.graph().children(i) {
             let live = matches!(
                 session.graph().place(child),
                 Standing::Path(_) | Standing::Beside(_)
             );
-            if live && !session.entries()[child].is_message() && members.insert(child) {
+            if live && !session.entry(child).is_message() && members.insert(child) {
                 stack.push(child);
             }
         }

@@ -7,7 +7,7 @@ use crate::doctor::checks::compaction::stale_last_prompt;
 use crate::json::encode;
 use crate::session::Session;
 use crate::surgery::{InsertAt, Plan, Reach};
-use crate::transcript::PromptKind;
+use crate::transcript::{EntryIx, PromptKind};
 
 use super::super::RepairOptions;
 use super::super::edit::{note_edit, set_field, timestamp, uuid};
@@ -22,7 +22,7 @@ pub(crate) static REPAIR: Repair = Repair {
 fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
     if options.wants(&stale_last_prompt::CHECK) && stale_last_prompt::entry(session).is_some() {
         let heads = session.heads();
-        let last = heads.iter().rposition(|&head| wrong_leaf::can_lead(head));
+        let last = session.numbers().rfind(|&i| wrong_leaf::can_lead(heads[i]));
         if let Some(leaf) = last.and_then(|l| message_above(session, l)) {
             name(session, leaf, plan);
         }
@@ -45,14 +45,14 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
 ///
 /// Clients only append, so the last entry of the file is the end, unless the newest entry continues it
 /// or belongs to a conversation with more prompts: then old lines were written again at the end.
-fn choose(session: &Session, newest: usize, last: usize) -> usize {
+fn choose(session: &Session, newest: EntryIx, last: EntryIx) -> EntryIx {
     let (a, b) = (above(session, newest), above(session, last));
     if a.contains(&last) && !b.contains(&newest) {
         return newest;
     }
-    let prompts = |path: &[usize]| {
+    let prompts = |path: &[EntryIx]| {
         path.iter()
-            .filter(|&&i| session.entries()[i].prompt == PromptKind::Words)
+            .filter(|&&i| session.entry(i).prompt == PromptKind::Words)
             .count()
     };
     if prompts(&a) > prompts(&b) {
@@ -63,13 +63,13 @@ fn choose(session: &Session, newest: usize, last: usize) -> usize {
 }
 
 /// Returns an entry and its ancestors, across compactions.
-fn above(session: &Session, entry: usize) -> Vec<usize> {
+fn above(session: &Session, entry: EntryIx) -> Vec<EntryIx> {
     let mut seen = FxHashSet::default();
     let mut out = Vec::new();
     let mut at = Some(entry);
     while let Some(i) = at.filter(|&i| seen.insert(i)) {
         out.push(i);
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         at = session.graph().parent(i).or_else(|| {
             e.refers_to
                 .some()
@@ -80,26 +80,26 @@ fn above(session: &Session, entry: usize) -> Vec<usize> {
     out
 }
 
-fn message_above(session: &Session, entry: usize) -> Option<usize> {
+fn message_above(session: &Session, entry: EntryIx) -> Option<EntryIx> {
     above(session, entry)
         .into_iter()
-        .find(|&i| session.entries()[i].is_message())
+        .find(|&i| session.entry(i).is_message())
 }
 
 /// Adds a `last-prompt` at the end that names the leaf, as clients do.
-fn name(session: &Session, leaf: usize, plan: &mut Plan) {
+fn name(session: &Session, leaf: EntryIx, plan: &mut Plan) {
     let Some(uuid) = uuid(session, leaf) else {
         return;
     };
     let prompt = above(session, leaf)
         .into_iter()
-        .find(|&i| session.entries()[i].prompt == PromptKind::Words);
+        .find(|&i| session.entry(i).prompt == PromptKind::Words);
     let words = prompt
-        .and_then(|i| crate::view::prompt_text(session, &session.entries()[i]))
+        .and_then(|i| crate::view::prompt_text(session, session.entry(i)))
         .unwrap_or_default();
     let short: String = words.chars().take(200).collect();
     let id = session
-        .string(&session.entries()[leaf], &["sessionId"])
+        .string(session.entry(leaf), &["sessionId"])
         .unwrap_or_default();
     let line = format!(
         r#"{{"type":"last-prompt","lastPrompt":{},"leafUuid":{},"sessionId":{}}}"#,
@@ -113,10 +113,10 @@ fn name(session: &Session, leaf: usize, plan: &mut Plan) {
 
 /// Gives entries that are newer than the leaf and do not follow it a time just before it. If they are
 /// its own ancestors, the leaf gets a time just after them instead.
-fn agree_on_time(session: &Session, leaf: usize, plan: &mut Plan) {
-    let e = &session.entries()[leaf];
-    let all = session.entries().iter().enumerate();
-    let newer: Vec<usize> = all
+fn agree_on_time(session: &Session, leaf: EntryIx, plan: &mut Plan) {
+    let e = session.entry(leaf);
+    let all = session.numbered();
+    let newer: Vec<EntryIx> = all
         .filter(|(i, o)| {
             wrong_leaf::can_lead(o.head()) && o.time > e.time && !session.graph().descends(*i, leaf)
         })
@@ -125,10 +125,10 @@ fn agree_on_time(session: &Session, leaf: usize, plan: &mut Plan) {
     if newer.is_empty() {
         return;
     }
-    let ancestors: FxHashSet<usize> = above(session, leaf).into_iter().collect();
+    let ancestors: FxHashSet<EntryIx> = above(session, leaf).into_iter().collect();
     let latest = newer
         .iter()
-        .map(|&i| session.entries()[i].time)
+        .map(|&i| session.entry(i).time)
         .max()
         .unwrap_or(e.time);
     if e.time == i64::MIN || newer.iter().all(|i| ancestors.contains(i)) || newer.len() > MANY {
@@ -143,7 +143,7 @@ fn agree_on_time(session: &Session, leaf: usize, plan: &mut Plan) {
         return;
     }
     for i in newer {
-        let other = &session.entries()[i];
+        let other = session.entry(i);
         set_field(
             session,
             plan,

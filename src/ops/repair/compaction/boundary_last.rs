@@ -6,6 +6,7 @@ use crate::doctor::checks::chain::wrong_leaf::can_lead;
 use crate::doctor::checks::compaction::boundary_last::{CHECK, End, end};
 use crate::session::Session;
 use crate::surgery::{Plan, Reach};
+use crate::transcript::EntryIx;
 
 use super::super::RepairOptions;
 use super::super::edit::{drop_entry, note_edit, set_field, timestamp};
@@ -21,21 +22,21 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     match end(session) {
         Some(End::Bare(_)) => {
             let entries = session.entries();
-            let path = session.graph().path().iter().rev().map(|&i| i as usize);
+            let path = session.graph().path().iter().rev().copied();
             let on_path = path.take_while(|&i| entries[i].is_boundary());
             // A boundary before the one that is removed would become the end.
-            let ends = (0..entries.len()).rev();
+            let ends = session.numbers().rev();
             let ends = ends.filter(|&i| can_lead(entries[i].head()));
             let in_file = ends.take_while(|&i| entries[i].is_boundary());
-            let bare: BTreeSet<usize> = on_path.chain(in_file).collect();
+            let bare: BTreeSet<EntryIx> = on_path.chain(in_file).collect();
             for i in bare {
                 drop_entry(session, plan, &entries[i], "boundary without a summary");
             }
         }
         Some(End::SameTime(i)) => {
-            let e = &session.entries()[i];
+            let e = session.entry(i);
             let boundary = session.graph().parent(i);
-            let time = boundary.map_or(e.time, |b| session.entries()[b].time.max(e.time));
+            let time = boundary.map_or(e.time, |b| session.entry(b).time.max(e.time));
             let later = timestamp(time + 1);
             set_field(session, plan, e, "timestamp", later.as_bytes());
             note_edit(session, plan, e, "time");

@@ -18,13 +18,13 @@ pub(crate) static REPAIR: Repair = Repair {
 
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     for i in entries(session) {
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         // The summary still names its boundary, which gets the same uuid again.
         let Some(own) = session.string(e, &["parentUuid"]) else {
             continue;
         };
-        let before = (0..i).rev().find(|&b| {
-            let b = &session.entries()[b];
+        let before = i.before().rev().find(|&b| {
+            let b = session.entry(b);
             b.is_chained() && !b.flags.sidechain()
         });
         let before = before.and_then(|b| uuid(session, b));

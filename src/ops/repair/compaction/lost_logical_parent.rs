@@ -18,7 +18,7 @@ pub(crate) static REPAIR: Repair = Repair {
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     for (i, before) in boundaries(session) {
         if let Some(before) = before.and_then(|b| uuid(session, b)) {
-            let e = &session.entries()[i];
+            let e = session.entry(i);
             let value = encode(&before);
             set_field(session, plan, e, "logicalParentUuid", value.as_bytes());
             note_edit(session, plan, e, "entry before a compaction");

@@ -4,7 +4,7 @@ use crate::doctor::checks::compaction::lost_preserved::{CHECK, Lost, lost};
 use crate::json::{Edit, decode, elements, encode, fields, lookup, remove_elements, remove_field};
 use crate::session::Session;
 use crate::surgery::{Plan, Reach};
-use crate::transcript::Id;
+use crate::transcript::{EntryIx, Id};
 
 use super::super::RepairOptions;
 use super::super::edit::{note_edit, uuid};
@@ -28,13 +28,13 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
 }
 
 /// Returns edits after which a boundary no longer names messages that are gone.
-fn forget(session: &Session, boundary: usize, lost: &Lost) -> Vec<Edit> {
-    let text = session.text(&session.entries()[boundary]);
+fn forget(session: &Session, boundary: EntryIx, lost: &Lost) -> Vec<Edit> {
+    let text = session.text(session.entry(boundary));
     let mut edits = Vec::new();
     let summary = session
         .graph()
         .children(boundary)
-        .find(|&c| session.entries()[c].flags.compact_summary())
+        .find(|&c| session.entry(c).flags.compact_summary())
         .and_then(|c| uuid(session, c));
     let anchor = |path: &[&str]| match (lookup(text, path), &summary) {
         (Some(span), Some(uuid)) => Some(Edit::new(span, encode(uuid))),

@@ -17,7 +17,7 @@ pub(crate) static REPAIR: Repair = Repair {
 
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     for i in entries(session) {
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         set_field(session, plan, e, "compactMetadata", METADATA.as_bytes());
         note_edit(session, plan, e, "compaction metadata");
     }

@@ -16,6 +16,6 @@ pub(crate) static REPAIR: Repair = Repair {
 
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     for i in entries(session) {
-        drop_entry(session, plan, &session.entries()[i], "empty message");
+        drop_entry(session, plan, session.entry(i), "empty message");
     }
 }

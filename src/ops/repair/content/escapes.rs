@@ -23,7 +23,7 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
         options.wants(&lone_surrogate::CHECK),
         options.wants(&nul_in_text::CHECK),
     );
-    for (i, e) in session.entries().iter().enumerate() {
+    for (i, e) in session.numbered() {
         let live = matches!(
             session.graph().place(i),
             Standing::Path(_) | Standing::Beside(_)

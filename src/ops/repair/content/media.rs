@@ -40,7 +40,7 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
 }
 
 fn repair_image(session: &Session, plan: &mut Plan, medium: &Medium, fault: &ImageFault) {
-    let e = &session.entries()[medium.entry];
+    let e = session.entry(medium.entry);
     let text = session.text(e);
     let made = match fault {
         ImageFault::NotAnImage => None,

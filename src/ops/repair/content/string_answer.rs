@@ -17,7 +17,7 @@ pub(crate) static REPAIR: Repair = Repair {
 
 fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     for i in entries(session) {
-        let e = &session.entries()[i];
+        let e = session.entry(i);
         let (start, end) = (e.content.start, e.content.end);
         let open = Edit::new(Span { start, end: start }, r#"[{"type":"text","text":"#);
         let close = Edit::new(Span { start: end, end }, "}]");

@@ -19,7 +19,7 @@ fn plan(session: &Session, _: &RepairOptions, plan: &mut Plan) {
     let last = session.document().lines().last();
     let open = last.is_some_and(|l| l.ending() == Ending::None);
     if let (true, Some(LineState::Entry(entry))) = (open, session.lines().last()) {
-        let e = &session.entries()[*entry as usize];
+        let e = session.entry(*entry);
         // Carrying out any plan ends the last line, so an edit without changes is enough.
         plan.edit_line(e.line, []);
         plan.note(session, e, Action::Edit, "end of the last line", 1, 0, "");

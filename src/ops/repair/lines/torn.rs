@@ -1,9 +1,10 @@
 //! What the repairs of torn lines share: where a line was, and how much of a string is left.
 
 use crate::doctor::checks::chain::dangling_parent;
+use crate::document::LineIx;
 use crate::json::decode;
 use crate::session::Session;
-use crate::transcript::{Entry, LineState};
+use crate::transcript::{Entry, EntryIx, LineState};
 
 /// A record that was put together again.
 pub(super) struct Restored {
@@ -24,19 +25,19 @@ pub(super) struct Place<'s> {
     /// A time between those of its neighbours.
     pub(super) time: i64,
     /// The first entry after the line.
-    next: usize,
-    line: usize,
+    next: EntryIx,
+    line: LineIx,
 }
 
 impl<'s> Place<'s> {
-    pub(super) fn of(session: &'s Session, line: usize) -> Option<Self> {
+    pub(super) fn of(session: &'s Session, line: LineIx) -> Option<Self> {
         let entries = session.entries();
-        let next = entries.partition_point(|e| (e.line as usize) < line);
-        let is_chained = |i: &usize| entries[*i].is_chained();
-        let (like, time) = match (next..entries.len()).find(is_chained) {
+        let next = EntryIx::new(entries.partition_point(|e| e.line < line));
+        let is_chained = |i: &EntryIx| entries[*i].is_chained();
+        let (like, time) = match session.numbers().skip(next.index()).find(is_chained) {
             Some(i) => (&entries[i], entries[i].time.saturating_sub(1)),
             None => {
-                let before = (0..next).rev().find(is_chained)?;
+                let before = next.before().rev().find(is_chained)?;
                 (&entries[before], entries[before].time.saturating_add(1))
             }
         };
@@ -53,8 +54,10 @@ impl<'s> Place<'s> {
     /// cannot be read is nearer to that entry.
     pub(super) fn named_by_child(&self, session: &Session) -> Option<String> {
         let child = dangling_parent::entries(session).find(|&i| i >= self.next)?;
-        let child = &session.entries()[child];
-        let between = session.lines().get(self.line + 1..child.line as usize)?;
+        let child = session.entry(child);
+        let between = session
+            .lines()
+            .get(self.line.index() + 1..child.line.index())?;
         let is_nearest = !between.contains(&LineState::Opaque);
         session
             .string(child, &["parentUuid"])

@@ -2,23 +2,29 @@
 
 use memchr::memmem;
 
+use crate::document::LineIx;
 use crate::json::encode;
 use crate::session::Session;
 
 use super::super::RepairOptions;
 use super::super::edit::{NewUser, made_uuid};
-use super::super::second_copies;
+use super::super::second_copies::{self, CUT};
 use super::torn::{Place, Restored, string_at};
+
+const TORN: &str = "\n[The rest of this prompt is lost: its line in the session file was torn.]";
 
 /// Restores the prompt of which `fragment`, on line `line`, is the beginning.
 pub(super) fn restore(
     session: &Session,
     options: &RepairOptions,
-    line: usize,
+    line: LineIx,
     fragment: &[u8],
 ) -> Option<Restored> {
     let torn = TornPrompt::read(fragment)?;
-    let copy = second_copies::prompt(session, options, &torn.beginning)?;
+    let mut copy = second_copies::prompt(session, options, &torn.beginning)?;
+    if !copy.whole {
+        copy.words = copy.words.trim_end_matches(CUT).to_owned() + TORN;
+    }
     let place = Place::of(session, line)?;
     let uuid = torn.uuid.or_else(|| place.named_by_child(session));
     let line = NewUser {

@@ -3,6 +3,7 @@
 
 use memchr::memmem;
 
+use crate::document::LineIx;
 use crate::json::{Cursor, decode, encode, lookup};
 use crate::session::{At, Session};
 use crate::transcript::{BlockKind, Id, Kind};
@@ -19,13 +20,13 @@ const TORN: &str = "\n[The rest of this result is lost: its line in the session 
 pub(super) fn restore(
     session: &Session,
     options: &RepairOptions,
-    line: usize,
+    line: LineIx,
     fragment: &[u8],
 ) -> Option<Restored> {
     let torn = TornResult::read(fragment)?;
     let call = session.calls().find(Id::of(torn.id.as_bytes()))?;
     // Recorded requests hold results, too.
-    let is_answer = |at: &At| session.entries()[at.entry as usize].kind == Kind::User;
+    let is_answer = |at: &At| session.entry(at.entry).kind == Kind::User;
     let is_answered = call.results.iter().any(is_answer);
     let made = call.uses.first().filter(|_| !is_answered)?;
     if session.block(made.block).kind != BlockKind::ToolUse {
@@ -33,7 +34,7 @@ pub(super) fn restore(
     }
     let (content, source) = content(session, options, &torn)?;
     let place = Place::of(session, line)?;
-    let source_uuid = uuid(session, made.entry as usize)?;
+    let source_uuid = uuid(session, made.entry)?;
     let known = |parent: &String| session.find(Id::of(parent.as_bytes())).is_some();
     let parent = torn
         .parent

@@ -4,6 +4,7 @@ use crate::doctor::Check;
 use crate::doctor::checks::lines::bad_escape::{self, Escaped};
 use crate::doctor::checks::lines::recover::{Piece, pieces};
 use crate::doctor::checks::lines::{byte_order_mark, glued_records, nul_run, torn_line};
+use crate::document::LineIx;
 use crate::human;
 use crate::json::{Edit, Span};
 use crate::session::Session;
@@ -27,9 +28,9 @@ pub(crate) static REPAIR: Repair = Repair {
 };
 
 fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
-    for (line, state) in session.lines().iter().enumerate() {
+    for (line, state) in session.numbered_lines() {
         let text = session.document().text(line);
-        if *state != LineState::Opaque || text.len() > u32::MAX as usize {
+        if state != LineState::Opaque || text.len() > u32::MAX as usize {
             continue;
         }
         if let Some(escaped) = bad_escape::escaped(text) {
@@ -46,12 +47,12 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
 }
 
 /// Replaces a line by the record that it is once its characters are escaped. The old bytes are in the journal.
-fn escape(session: &Session, line: usize, escaped: &Escaped, plan: &mut Plan) {
+fn escape(session: &Session, line: LineIx, escaped: &Escaped, plan: &mut Plan) {
     let text = session.document().text(line);
     let whole = Span::new(0, text.len());
-    plan.edit_line(line as u32, [Edit::new(whole, escaped.line.as_slice())]);
+    plan.edit_line(line, [Edit::new(whole, escaped.line.as_slice())]);
     plan.changes.push(Change {
-        line: session.document().origin(line).map(|l| l as u32 + 1),
+        line: session.document().origin(line).map(LineIx::from_one),
         uuid: None,
         action: Action::Edit,
         what: "record with a bad escape".into(),
@@ -96,12 +97,12 @@ impl<'a> Parts<'a> {
 fn recover(
     session: &Session,
     options: &RepairOptions,
-    line: usize,
+    line: LineIx,
     parts: &Parts<'_>,
     plan: &mut Plan,
 ) {
     let text = session.document().text(line);
-    let number = session.document().origin(line).map_or(0, |l| l as u32 + 1);
+    let number = session.document().origin(line).map_or(0, LineIx::from_one);
     let restored = match (&parts.records[..], &parts.fragments[..]) {
         ([], [fragment]) => torn_prompt::restore(session, options, line, fragment)
             .or_else(|| torn_result::restore(session, options, line, fragment)),
@@ -111,12 +112,12 @@ fn recover(
     let records: Vec<&[u8]> = parts.records.iter().copied().chain(restored_line).collect();
     match records.split_first() {
         Some((first, rest)) => {
-            plan.edit_line(line as u32, [Edit::new(Span::new(0, text.len()), *first)]);
+            plan.edit_line(line, [Edit::new(Span::new(0, text.len()), *first)]);
             for record in rest {
-                plan.insert_line(InsertAt::Before(line as u32 + 1), *record);
+                plan.insert_line(InsertAt::Before(line.plus(1)), *record);
             }
         }
-        None => plan.drop_line(line as u32),
+        None => plan.drop_line(line),
     }
     let left: usize = parts.fragments.iter().map(|f| f.len()).sum();
     if left > 0 {

@@ -12,12 +12,14 @@ pub(crate) fn process_start(pid: u32) -> Option<String> {
 fn start_of(pid: u32) -> Option<u64> {
     let size = libc::c_int::try_from(size_of::<libc::proc_bsdinfo>()).ok()?;
     let pid = libc::c_int::try_from(pid).ok()?;
-    // SAFETY: all fields are numbers, for which zero is a value.
+    let mut info = std::mem::MaybeUninit::<libc::proc_bsdinfo>::zeroed();
+    let room = info.as_mut_ptr().cast();
+    // SAFETY: the system writes at most `size` bytes to `info`, which is as large, and all of its fields are numbers, for
+    // which zero is a value.
     #[allow(unsafe_code)]
-    let mut info: libc::proc_bsdinfo = unsafe { std::mem::zeroed() };
-    // SAFETY: the system writes at most `size` bytes to `info`, which is as large.
-    #[allow(unsafe_code)]
-    let written =
-        unsafe { libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, (&raw mut info).cast(), size) };
+    let (written, info) = unsafe {
+        let written = libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, room, size);
+        (written, info.assume_init())
+    };
     (written == size).then_some(info.pbi_start_tvsec)
 }

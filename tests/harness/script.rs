@@ -1,120 +1,20 @@
-//! A made-up home, sessions built line by line, and the real program run on them.
+//! A session written line by line, as a client would have over some hours.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A home folder with a config folder and a project in it, gone when dropped.
-pub(crate) struct Home {
-    root: tempfile::TempDir,
-}
+use super::NOW;
 
-/// What a run left behind.
-pub(crate) struct Run {
-    pub(crate) out: String,
-    pub(crate) err: String,
-    pub(crate) code: i32,
-}
-
-impl Run {
-    /// Everything that a person would see.
-    pub(crate) fn seen(&self) -> String {
-        format!("exit {}\n{}{}", self.code, self.out, self.err)
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}", self.seen()))
-    }
-}
-
-impl Home {
-    pub(crate) fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(root.path().join("project")).unwrap();
-        Self { root }
-    }
-
-    pub(crate) fn project(&self) -> PathBuf {
-        ccsurgery::store::real_path(&self.root.path().join("project")).unwrap()
-    }
-
-    pub(crate) fn config(&self) -> PathBuf {
-        self.root.path().join(".claude")
-    }
-
-    /// Puts a session into the project's folder, last written so many minutes ago.
-    pub(crate) fn put(&self, id: &str, text: &str, minutes_ago: u64) -> PathBuf {
-        let slug = ccsurgery::store::slug(&self.project().to_string_lossy());
-        let folder = self.config().join("projects").join(slug);
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join(format!("{id}.jsonl"));
-        write(&path, text);
-        let then = SystemTime::now() - Duration::from_secs(minutes_ago * 60 + 5);
-        let file = std::fs::File::options().append(true).open(&path).unwrap();
-        file.set_modified(then).unwrap();
-        path
-    }
-
-    /// Runs the program as on a terminal that is so wide.
-    pub(crate) fn run(&self, columns: u32, args: &[&str]) -> Run {
-        self.finish(self.command(args).env("COLUMNS", columns.to_string()))
-    }
-
-    /// Runs the program with its output in a pipe, whose width is not known.
-    pub(crate) fn run_in_pipe(&self, args: &[&str]) -> Run {
-        self.finish(&mut self.command(args))
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ccsurgery"));
-        command
-            .args(args)
-            .current_dir(self.project())
-            .env_clear()
-            .env("HOME", self.root.path())
-            .env("USERPROFILE", self.root.path())
-            .env("CLAUDE_CONFIG_DIR", self.config())
-            .env("CCSURGERY_STATE_DIR", self.root.path().join("state"))
-            .env("TZ", "UTC")
-            .env("NO_COLOR", "1");
-        command
-    }
-
-    fn finish(&self, command: &mut Command) -> Run {
-        let output = command.output().unwrap();
-        let here = self.project().to_string_lossy().into_owned();
-        let slug = ccsurgery::store::slug(&here);
-        let tidy = |bytes: Vec<u8>| {
-            String::from_utf8(bytes)
-                .unwrap()
-                .replace(&here, "/home/project")
-                .replace(&slug, "-home-project")
-        };
-        Run {
-            out: tidy(output.stdout),
-            err: tidy(output.stderr),
-            code: output.status.code().unwrap(),
-        }
-    }
-}
-
-/// Writes a file; tests own their folders.
-#[allow(clippy::disallowed_methods)]
-pub(crate) fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).unwrap();
-}
-
-/// A session in the making. Ids and times are counted, so that the same calls make the same bytes.
+/// A session that is written line by line. Ids and times are counted, so that the same calls make the same bytes.
 pub(crate) struct Script {
     session: String,
     lines: String,
     count: u32,
     parent: Value,
     message: u32,
-    /// How long ago the next entry was made, in seconds.
+    /// How long before [`NOW`] the next entry was made, in seconds.
     ago: u64,
 }
 
@@ -134,19 +34,19 @@ impl Script {
         &self.lines
     }
 
-    /// Adds an entry behind the last one, and gives its id.
+    /// Adds an entry after the last one, and returns its uuid.
     pub(crate) fn entry(&mut self, kind: &str, fields: &Value) -> Value {
         self.count += 1;
         self.ago = self.ago.saturating_sub(1);
-        let then = SystemTime::now() - Duration::from_secs(self.ago);
-        let time = jiff::Timestamp::try_from(then).unwrap();
+        let now: jiff::Timestamp = NOW.parse().expect("a time");
+        let time = now - Duration::from_secs(self.ago);
         let uuid = json!(format!(
             "{:08x}-0000-4000-8000-{:012x}",
             self.count, self.count
         ));
         let mut entry = json!({"parentUuid": self.parent, "isSidechain": false, "type": kind, "uuid": uuid,
             "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string(), "sessionId": self.session, "cwd": "/w", "version": "2.1.325", "gitBranch": "main"});
-        for (key, value) in fields.as_object().unwrap() {
+        for (key, value) in fields.as_object().expect("fields") {
             entry[key] = value.clone();
         }
         let _ = writeln!(self.lines, "{entry}");

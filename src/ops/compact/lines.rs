@@ -3,16 +3,16 @@
 use crate::json::encode;
 use crate::session::Session;
 use crate::surgery::common_fields;
-use crate::transcript::format_timestamp;
+use crate::transcript::{EntryIx, format_timestamp};
 
 /// What the new lines depend on.
 pub(super) struct Compaction<'a> {
     /// The first entry that follows the summary, if there is one.
-    pub(super) first_kept: Option<usize>,
+    pub(super) first_kept: Option<EntryIx>,
     /// The last entry that is summarised.
-    pub(super) before: usize,
+    pub(super) before: EntryIx,
     /// Entries of an earlier compaction's preserved messages that are shown after the summary.
-    pub(super) preserved: &'a [u32],
+    pub(super) preserved: &'a [EntryIx],
     /// The text of the summary.
     pub(super) summary: &'a str,
     /// The tokens in the window.
@@ -32,8 +32,8 @@ impl CompactionLines {
     pub(super) fn new(session: &Session, compaction: &Compaction<'_>) -> Self {
         let fresh = || uuid::Uuid::new_v4().to_string();
         let (boundary_uuid, summary_uuid) = (fresh(), fresh());
-        let before = &session.entries()[compaction.before];
-        let first_kept = compaction.first_kept.map(|i| &session.entries()[i]);
+        let before = session.entry(compaction.before);
+        let first_kept = compaction.first_kept.map(|i| session.entry(i));
         // Clients up to 2.1.45 go by time, the first of equals: boundary, summary and what is kept
         // must come one after the other.
         let times = match first_kept {
@@ -79,16 +79,16 @@ impl CompactionLines {
 ///
 /// Older clients know a segment by its first and last message, which must be connected by parents; newer ones know a
 /// list.
-fn preserved_fields(session: &Session, preserved: &[u32], anchor: &str) -> String {
+fn preserved_fields(session: &Session, preserved: &[EntryIx], anchor: &str) -> String {
     let (entries, graph) = (session.entries(), session.graph());
-    let uuid = |&i: &u32| session.uuid(&entries[i as usize]).map(|u| encode(&u));
+    let uuid = |&i: &EntryIx| session.uuid(&entries[i]).map(|u| encode(&u));
     let uuids: Vec<String> = preserved.iter().filter_map(uuid).collect();
     let (Some(head), Some(tail)) = (uuids.first(), uuids.last()) else {
         return String::new();
     };
     let is_chain = preserved
         .windows(2)
-        .all(|pair| graph.parent(pair[1] as usize) == Some(pair[0] as usize));
+        .all(|pair| graph.parent(pair[1]) == Some(pair[0]));
     let segment = if is_chain {
         format!(
             r#","preservedSegment":{{"headUuid":{head},"anchorUuid":"{anchor}","tailUuid":{tail}}}"#

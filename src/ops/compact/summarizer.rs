@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use crate::session::Session;
 use crate::surgery::{Detail, Plan, Refusal, Transform};
 
-use super::compact::Compact;
-use super::digest::summarised_text;
+use super::Compact;
+use crate::ops::digest::summarised_text;
 
 /// Writes summaries.
 pub trait Summarizer: Debug {
@@ -26,10 +26,9 @@ pub struct CompactWith<S> {
 impl<S: Summarizer> CompactWith<S> {
     /// Returns the options with the summary; without one where there is nothing to summarise.
     pub fn summarised(&self, session: &Session) -> Result<Compact, Refusal> {
-        let upto = self.options.last_summarised(session)?;
         let mut options = self.options.clone();
-        if upto > 0 {
-            let text = || summarised_text(session, upto);
+        if let Some(cut) = self.options.cut(session)? {
+            let text = || summarised_text(session, cut);
             options.summary = Some(self.summarizer.summary(&text)?);
         }
         Ok(options)

@@ -1,0 +1,141 @@
+//! Sessions and operations on which the library once failed, as small as they could be made.
+
+use super::library;
+use super::operation::{Choice, Operation};
+use super::recipe::{Answer, Call, End, Kept, Links, Output, Prompt, Recipe, Step, Thinking};
+use super::writer;
+
+/// An answer that makes these calls, or one with words if there are none.
+fn answer(calls: &[(usize, Output)]) -> Answer {
+    let calls = calls.iter().map(|&(tool, output)| Call { tool, output });
+    Answer {
+        thinking: Thinking::None,
+        text: false,
+        calls: calls.collect(),
+        logged: false,
+        names_result: false,
+        disturbed: false,
+    }
+}
+
+fn disturbed(calls: &[(usize, Output)]) -> Step {
+    Step::Answer(Answer {
+        disturbed: true,
+        ..answer(calls)
+    })
+}
+
+fn called(calls: &[(usize, Output)]) -> Step {
+    Step::Answer(answer(calls))
+}
+
+fn answered() -> Step {
+    called(&[])
+}
+
+fn session(links: Links, steps: Vec<Step>) -> Recipe {
+    Recipe {
+        version: "2.1.325",
+        links,
+        split: true,
+        steps,
+        end: End::Answered,
+    }
+}
+
+fn assert_kept(recipe: &Recipe, operations: &[Operation]) {
+    let verdict = library::sequence(&writer::write(recipe), operations);
+    assert_eq!(verdict, Ok(()), "{recipe:?}\n{operations:?}");
+}
+
+#[test]
+fn drop_tools_edits_both_lines_of_a_queued_prompt_that_was_written_twice() {
+    let steps = vec![called(&[(1, Output::Short)]), Step::Queued, Step::Duplicate];
+    let recipe = session(Links::OwnCall, steps);
+    assert_kept(
+        &recipe,
+        &[Operation::DropTools(Choice::All), Operation::Repair],
+    );
+    let text = writer::write(&recipe);
+    let before = super::conversation::Conversation::new(&text);
+    let result = library::operation(&text, &before, &Operation::DropTools(Choice::All));
+    let result = result.expect("a result");
+    let queued: Vec<&str> = result
+        .lines()
+        .filter(|l| l.contains("queued-") && l.contains("\"uuid\""))
+        .collect();
+    assert_eq!(queued.len(), 2, "{result}");
+    assert_eq!(queued[0], queued[1]);
+}
+
+#[test]
+fn drop_hidden_after_graft_keeps_a_prompt_that_was_written_twice() {
+    let steps = vec![
+        answered(),
+        Step::Prompt(Prompt::Words),
+        Step::Duplicate,
+        answered(),
+    ];
+    let graft = Operation::Graft {
+        number: 1234,
+        at: Some(1),
+    };
+    let hidden = Operation::DropHidden { keep_last: None };
+    assert_kept(&session(Links::OwnCall, steps), &[graft, hidden]);
+}
+
+#[test]
+fn extract_makes_the_leaf_newest_if_newer_entries_that_followed_it_are_removed() {
+    let steps = vec![
+        called(&[(2, Output::Short)]),
+        Step::ClockBack,
+        answered(),
+        answered(),
+    ];
+    let recipe = Recipe {
+        end: End::Rewound,
+        ..session(Links::OwnCall, steps)
+    };
+    assert_kept(&recipe, &[Operation::Extract(1, 1)]);
+    assert_kept(&recipe, &[Operation::DropHidden { keep_last: None }]);
+}
+
+#[test]
+fn truncate_among_preserved_messages_keeps_all_parallel_calls() {
+    let steps = vec![
+        answered(),
+        called(&[(3, Output::Short), (1, Output::Short)]),
+        Step::Queued,
+        Step::Compact(Kept::LastTurn),
+        Step::Compact(Kept::LastTurn),
+    ];
+    let recipe = session(Links::OwnCallReversed, steps);
+    assert_kept(&recipe, &[Operation::Truncate(2)]);
+}
+
+#[test]
+fn uncompact_shows_a_call_beside_a_deleted_one_that_was_preserved() {
+    let steps = vec![
+        Step::Prompt(Prompt::Words),
+        Step::Compact(Kept::LastTurn),
+        called(&[(2, Output::Short), (0, Output::Short)]),
+        Step::Compact(Kept::LastTurn),
+    ];
+    let recipe = session(Links::OwnCallReversed, steps);
+    assert_kept(&recipe, &[Operation::DeleteTool(2), Operation::Uncompact]);
+}
+
+#[test]
+fn graft_after_a_turn_whose_results_came_after_the_next_prompt_follows_them() {
+    let steps = vec![
+        answered(),
+        Step::Prompt(Prompt::Words),
+        disturbed(&[(0, Output::Short)]),
+    ];
+    let graft = Operation::Graft {
+        number: 1234,
+        at: Some(2),
+    };
+    let recipe = session(Links::OwnCall, steps);
+    assert_kept(&recipe, &[graft, Operation::CloneAt(2)]);
+}
