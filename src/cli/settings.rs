@@ -128,8 +128,8 @@ impl Settings {
             keep_last,
             keep_tokens,
         } = &self.values.defaults;
-        // There, it is not a protection but what to summarise.
-        let protects = command.get_name() != "compact";
+        // There, it does not protect content: it chooses what is summarised, edited or searched for secrets.
+        let protects = !["compact", "edit", "redact"].contains(&command.get_name());
         let mut with_tokens = false;
         if let Some(tokens) = keep_tokens.as_ref().filter(|_| protects) {
             let others = ["keep_last", "turns", "message", "id"];

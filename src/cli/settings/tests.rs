@@ -72,9 +72,19 @@ fn settings_for_tokens_take_precedence_over_turns_where_both_apply() {
     let tokens = value::<crate::ops::TokenCount>(&settings, trim, "keep_tokens");
     assert_eq!(tokens, Some("20k".parse().expect("tokens")));
     assert_eq!(
-        value::<u32>(&settings, "ccsurgery drop-tools", "keep_last"),
+        value::<u32>(&settings, "ccsurgery drop-images", "keep_last"),
         Some(3)
     );
+}
+
+#[test]
+fn settings_never_limit_what_is_redacted_or_edited() {
+    let settings = parse("[defaults]\nkeep-last = 3\nkeep-tokens = '20k'\n").expect("settings");
+    for line in ["ccsurgery redact", "ccsurgery edit 1f2e3d4c"] {
+        assert_eq!(value::<u32>(&settings, line, "keep_last"), None, "{line}");
+        let tokens = value::<crate::ops::TokenCount>(&settings, line, "keep_tokens");
+        assert_eq!(tokens, None, "{line}");
+    }
 }
 
 #[test]
