@@ -33,10 +33,10 @@ pub(super) struct SelectorArgs {
     /// Calls larger than this, input and output together, and other blocks larger than this
     #[arg(long, value_name = "SIZE")]
     larger_than: Option<SizeSpec>,
-    /// Nothing of the last N turns
+    /// Leave the last N turns alone
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
-    /// Nothing of the newest content with this many tokens
+    /// Leave the newest content with this many tokens alone
     #[arg(long, value_name = "TOKENS")]
     keep_tokens: Option<TokenCount>,
 }

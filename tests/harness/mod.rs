@@ -136,12 +136,18 @@ impl Home {
     pub(crate) fn put(&self, id: &str, text: &str, minutes_ago: u64) -> PathBuf {
         let path = self.transcript(id);
         self.write(&path, text);
+        self.set_age(id, minutes_ago);
+        path
+    }
+
+    /// Sets the time of a session's file to so many minutes before [`NOW`].
+    pub(crate) fn set_age(&self, id: &str, minutes_ago: u64) {
         let now: jiff::Timestamp = NOW.parse().expect("a time");
         let then = now - Duration::from_secs(minutes_ago * 60 + 5);
-        let file = std::fs::File::options().append(true).open(&path);
+        let path = self.transcript(id);
+        let file = std::fs::File::options().append(true).open(path);
         let file = file.expect("the transcript");
         file.set_modified(then.into()).expect("its time");
-        path
     }
 
     /// Runs the program at [`NOW`], on a page of so many columns.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, SESSION};
+use crate::harness::{Home, SESSION, records};
 
 /// Two turns with thinking and calls on files, and one of words alone.
 fn home() -> Home {
@@ -58,10 +58,9 @@ fn drop_tools_chooses_calls_by_file_text_message_and_end_of_id() {
         after(&["--tool", "Write", "--turns", "2"]),
         ["toolu_a1", "toolu_b2"]
     );
-    let shown = home.json(&["show", SESSION, "--turns", "1"]);
-    let items = shown["turns"][0]["items"].as_array().expect("items");
-    let call = items.iter().find(|item| item["type"] == "call");
-    let message = call.and_then(|call| call["uuid"].as_str()).expect("an id");
+    let lines = records(&home.transcript(SESSION));
+    let call = lines.iter().find(|e| e.to_string().contains("toolu_a1"));
+    let message = call.and_then(|e| e["uuid"].as_str()).expect("an id");
     assert_eq!(
         after(&["--message", &message[..13]]),
         ["toolu_b2", "toolu_c3"]

@@ -543,6 +543,7 @@ project  /w
   ~ 3 duplicate outputs  −2.2 KB
   ~ new ids for 24 entries, each with a note of its origin (about 120 bytes)
 
+note: the result has no turns from before the compaction: `uncompact` cannot bring them back
 
 The least harmful way
   data that the model is not shown: removed  −3.0 KB on disk

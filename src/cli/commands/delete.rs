@@ -13,10 +13,10 @@ use super::super::selector_args::SelectorArgs;
 
 /// Delete turns, messages, or the text and calls that match
 ///
-/// If you give several selectors, all of them must match. With --turns, --keep-last or --keep-tokens
-/// alone, whole turns are deleted, also from the middle. A call and its result are deleted together, and a message that changes loses its thinking. A deleted
-/// prompt whose answer stays is replaced by a short note, because the API requires a prompt before an answer. Outputs,
-/// transcripts of subagents and versions of files for rewinding that only the deleted part needed are removed with it.
+/// If you give several selectors, all of them must match. With only --turns, --keep-last or --keep-tokens, whole turns are
+/// deleted, also from the middle. A call and its result are deleted together, and a message that changes loses its
+/// thinking. If a prompt is deleted and its answer stays, a short note replaces the prompt, because the API requires one.
+/// Files that only the deleted part needed are removed too: large outputs, transcripts of subagents, and rewind data.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ccsurgery delete --turns 3..5 -n            preview without turns 3 to 5\n  ccsurgery delete --message 1f2e3d4c         one prompt or answer\n  ccsurgery delete --match 'BEGIN LOG'        every block whose text matches\n  ccsurgery delete --tool Read --path '*.sql' --turns ..10"

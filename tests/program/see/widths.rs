@@ -66,6 +66,7 @@ fn steady(text: &str) -> String {
     // The names of operations.
     replace("undo 0000");
     replace("redo 0000");
+    replace("operation 0000 (");
     replace("\n0000  ");
     replace("title  0000  ");
     let mut lines = String::new();
@@ -93,6 +94,7 @@ fn home() -> Home {
     home.put(OTHER, &other, 300);
     let renamed = home.run_on(100, &["title", "Another parser", OTHER, "-q"]);
     assert_eq!(renamed.code, 0, "{}", renamed.seen());
+    home.set_age(OTHER, 0);
     home
 }
 
@@ -104,7 +106,7 @@ fn screens(columns: usize) -> String {
         let arguments: Vec<&str> = screen.split(' ').collect();
         let run = home.run_on(columns, &arguments);
         let _ = writeln!(out, "$ ccsurgery {screen}");
-        out += &steady(&run.seen());
+        out += &steady(&run.page());
         out.push('\n');
     }
     out
