@@ -120,9 +120,12 @@ fn on_windows(text: &str, from: &str, to: &str, is_json: bool) -> String {
 /// Takes folders of Windows in words of the conversation for those of the recording: words stay as they were.
 pub(crate) fn without_windows(shown: &mut [PayloadBlock]) -> Result<()> {
     let escaped = |path: &str| path.replace('\\', r"\\");
+    // The client's summary names the transcript, in the home that it had.
+    let transcript = escaped(&format!(r"{WINDOWS_HOME}\.claude\projects\PROJECT\SESSION"));
     for block in shown {
         let text = block.block.to_string();
         let text = text.replace(&escaped(WINDOWS_WORK), "WORK");
+        let text = text.replace(&transcript, "HOME/.claude/projects/PROJECT/SESSION");
         block.block = serde_json::from_str(&text)?;
     }
     Ok(())
