@@ -23,6 +23,9 @@ use session::{ID, Shape};
 /// How many times the recorded instructions a command may take.
 const TOLERANCE: f64 = 1.05;
 
+/// Counts are rounded to 0.1 million: a small one may be rounded up today and down tomorrow.
+const ROUNDING: f64 = 0.15;
+
 /// How to write the file anew.
 const UPDATE: &str = "cargo bench --profile profiling --bench instructions -- --update";
 
@@ -185,7 +188,7 @@ fn compare(known: &BTreeMap<String, f64>, counted: &BTreeMap<String, f64>) -> us
         };
         let ratio = count / was;
         let remark = match ratio {
-            r if r > TOLERANCE => {
+            r if r > TOLERANCE && count - was > ROUNDING => {
                 heavier += 1;
                 "  HEAVIER"
             }
