@@ -254,6 +254,29 @@ fn repair_linearize_makes_no_cycle_of_lines_out_of_order() {
 }
 
 #[test]
+fn repair_linearize_works_after_the_report_of_an_api_error_inside_a_message() {
+    let mut error = answer(3, 2, "msg_error", text("API Error: 400 no"));
+    error["isApiErrorMessage"] = json!(true);
+    let home = home(
+        "2.1.45",
+        &[
+            prompt(1, 0, "go"),
+            answer(2, 1, "msg_1", text("I look")),
+            error,
+            answer(4, 3, "msg_1", call("toolu_1")),
+            answer(5, 4, "msg_1", call("toolu_2")),
+            result(6, 4, "toolu_1"),
+            result(7, 5, "toolu_2"),
+            answer(8, 7, "msg_2", text("done")),
+        ],
+    );
+    let run = home.run(&["repair", SESSION, "--linearize", "--in-place", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let (found, code) = problems_for(&home, &["--client", "2.1.45"]);
+    assert_eq!((found, code), (vec![], 0));
+}
+
+#[test]
 fn repair_keeps_results_of_three_calls_with_one_id() {
     let home = home(
         "2.1.45",

@@ -41,18 +41,24 @@ fn chain(session: &Session, group: &Group, plan: &mut Plan) {
         .filter(|i| !group.lines.contains(i))
         .collect();
     rest.sort_by_key(|&i| (session.entry(i).time, i));
-    let order: Vec<EntryIx> = lines.into_iter().chain(rest).collect();
-    let positions = || order.iter().filter_map(|&i| on_path(i));
-    let (Some(&first), Some(&last)) = (order.first(), order.last()) else {
-        return;
-    };
-    let (Some(from), Some(to)) = (positions().min(), positions().max()) else {
+    let mut order: Vec<EntryIx> = lines.into_iter().chain(rest).collect();
+    let positions: Vec<u32> = order.iter().filter_map(|&i| on_path(i)).collect();
+    let (Some(&from), Some(&to)) = (positions.iter().min(), positions.iter().max()) else {
         return;
     };
     let path = session.graph().path();
-    let between = &path[from as usize..=to as usize];
-    // A message of someone else between the members would be left on a side branch.
-    if on_path(first) != Some(from) || between.iter().any(|&i| !members.contains(&(i))) {
+    // What comes before a message of someone else, such as the report of an API error, stays where it is.
+    let others = (from..=to)
+        .rev()
+        .find(|&p| !members.contains(&path[p as usize]));
+    let from = others.map_or(from, |p| p + 1);
+    order.retain(|&i| on_path(i).is_none_or(|p| p >= from));
+    let (Some(&first), Some(&last)) = (order.first(), order.last()) else {
+        return;
+    };
+    // A result before that message would be cut off from its call.
+    let is_result_cut = |i: &EntryIx| on_path(*i).is_some_and(|p| p < from);
+    if on_path(first) != Some(from) || group.results.iter().any(is_result_cut) {
         return;
     }
     for pair in order.windows(2) {
