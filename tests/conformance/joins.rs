@@ -224,6 +224,14 @@ pub(crate) fn with_edited_answer(case: &Case) -> Result<Vec<PayloadBlock>> {
     Ok(shown)
 }
 
+/// Whether there is a compaction, and the client shows what follows it. 2.1.97 by itself leaves out messages that a compaction
+/// up to a turn keeps, so that no request shows what must be there.
+pub(crate) fn shows_what_follows(case: &Case) -> bool {
+    let next = case.compacted + 1;
+    let is_shown = || case.turn_at(&case.untouched.shown, next).is_some();
+    case.compacted > 0 && (next > case.prompts.len() || is_shown())
+}
+
 /// What was there when the last prompt before the compaction was asked, and what came after the compaction. What answers
 /// that prompt is in no request of the recording.
 pub(crate) fn uncompacted(case: &Case) -> Result<Vec<PayloadBlock>> {

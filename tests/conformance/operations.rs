@@ -241,7 +241,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "uncompact",
-        args: |case| (case.compacted > 0).then(|| words(&["uncompact"]))?,
+        args: |case| joins::shows_what_follows(case).then(|| words(&["uncompact"]))?,
         expect: joins::uncompacted,
         reminders: Reminders::Vary,
         in_place: true,

@@ -117,18 +117,35 @@ fn on_windows(text: &str, from: &str, to: &str, is_json: bool) -> String {
     out
 }
 
-/// Takes folders of Windows in words of the conversation for those of the recording: words stay as they were.
+/// Takes paths of Windows in words of the conversation for those of the recording: words stay as they were.
 pub(crate) fn without_windows(shown: &mut [PayloadBlock]) -> Result<()> {
-    let escaped = |path: &str| path.replace('\\', r"\\");
-    // The client's summary names the transcript, in the home that it had.
-    let transcript = escaped(&format!(r"{WINDOWS_HOME}\.claude\projects\PROJECT\SESSION"));
     for block in shown {
         let text = block.block.to_string();
-        let text = text.replace(&escaped(WINDOWS_WORK), "WORK");
-        let text = text.replace(&transcript, "HOME/.claude/projects/PROJECT/SESSION");
+        let text = from_windows(&text, WINDOWS_WORK, "WORK");
+        // The client's summary names the transcript, in the home that it had.
+        let text = from_windows(&text, WINDOWS_HOME, "HOME");
         block.block = serde_json::from_str(&text)?;
     }
     Ok(())
+}
+
+/// Replaces a folder of Windows in JSON by another one, with the separators of the paths inside of it.
+fn from_windows(json: &str, from: &str, to: &str) -> String {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
+    let from = from.replace('\\', r"\\");
+    let mut parts = json.split(from.as_str());
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for mut part in parts {
+        out.push_str(to);
+        while let Some(inside) = part.strip_prefix(r"\\") {
+            let end = inside.find(|c| !is_name(c)).unwrap_or(inside.len());
+            out.push('/');
+            out.push_str(&inside[..end]);
+            part = &inside[end..];
+        }
+        out.push_str(part);
+    }
+    out
 }
 
 /// A machine with another user and another root.
