@@ -174,41 +174,18 @@ impl CopySource {
         })?;
         for sidecar in needed {
             let owner = owner_in_copy(&self.names, &sidecar, &new_id);
-            let Some(target) = from.moved(&sidecar, &to, owner) else {
-                continue;
-            };
-            if sidecar.kind.is_transcript() {
-                let (verified, change) = operate_on(&sidecar.path, work, Some(&self.names))?;
-                plan.ids.entries(verified.session());
-                plan.subagent_changes.extend(change);
-                plan.subagents.push((sidecar, target, verified));
-            } else {
-                if let Some(bytes) = redacted(&sidecar.path, work)? {
-                    plan.redacted.insert(target.clone(), bytes);
-                }
-                plan.others.push((sidecar, target));
+            if let Some(target) = from.moved(&sidecar, &to, owner) {
+                plan.add_own(sidecar, target, &self.names, work)?;
             }
         }
-        for BroughtFile { sidecar, content } in brought {
+        for file in brought {
             // Names that are not the session's are new already.
-            let owner = match sidecar.kind {
-                SidecarKind::OldSubagent | SidecarKind::Plan => &sidecar.owner,
+            let owner = match file.sidecar.kind {
+                SidecarKind::OldSubagent | SidecarKind::Plan => &file.sidecar.owner,
                 _ => &new_id,
             };
-            let Some(target) = from.moved(&sidecar, &to, owner) else {
-                continue;
-            };
-            match content {
-                BroughtContent::Transcript(bytes) => {
-                    let surgery = Surgery::on(Session::from_bytes(bytes));
-                    let operated = surgery.as_copy(self.names.clone()).operate()?;
-                    let verified = operated.verify()?;
-                    plan.ids.entries(verified.session());
-                    plan.subagents.push((sidecar, target, verified));
-                }
-                BroughtContent::File(path) => {
-                    plan.others.push((Sidecar { path, ..sidecar }, target));
-                }
+            if let Some(target) = from.moved(&file.sidecar, &to, owner) {
+                plan.add_brought(file, target, &self.names)?;
             }
         }
         Ok(plan)
@@ -275,6 +252,51 @@ pub enum PlannedAction {
 }
 
 impl CopyPlan<'_> {
+    /// Adds a file of the original.
+    fn add_own(
+        &mut self,
+        sidecar: Sidecar,
+        target: PathBuf,
+        names: &CopyNames,
+        work: Option<&SubagentWork<'_>>,
+    ) -> Result<(), SubagentError> {
+        if sidecar.kind.is_transcript() {
+            let (verified, change) = operate_on(&sidecar.path, work, Some(names))?;
+            self.subagent_changes.extend(change);
+            self.add_transcript(sidecar, target, verified);
+        } else {
+            if let Some(bytes) = redacted(&sidecar.path, work)? {
+                self.redacted.insert(target.clone(), bytes);
+            }
+            self.others.push((sidecar, target));
+        }
+        Ok(())
+    }
+
+    /// Adds a file that came along with inserted turns.
+    fn add_brought(
+        &mut self,
+        file: BroughtFile,
+        target: PathBuf,
+        names: &CopyNames,
+    ) -> Result<(), SubagentError> {
+        let sidecar = file.sidecar;
+        match file.content {
+            BroughtContent::Transcript(bytes) => {
+                let surgery = Surgery::on(Session::from_bytes(bytes)).as_copy(names.clone());
+                let verified = surgery.operate()?.verify()?;
+                self.add_transcript(sidecar, target, verified);
+            }
+            BroughtContent::File(path) => self.others.push((Sidecar { path, ..sidecar }, target)),
+        }
+        Ok(())
+    }
+
+    fn add_transcript(&mut self, sidecar: Sidecar, target: PathBuf, verified: Verified) {
+        self.ids.entries(verified.session());
+        self.subagents.push((sidecar, target, verified));
+    }
+
     /// The ids that the copy gets.
     pub fn ids(&self) -> &FreshIds<'_> {
         &self.ids
