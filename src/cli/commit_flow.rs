@@ -161,7 +161,7 @@ fn nothing_to_do(
 
 fn idle_text(context: &Context, task: &Task<'_>, verified: &Verified) -> String {
     let title = fit(&context.words(task.overview.name()), 60);
-    let id = clean(&task.found.id);
+    let id: String = clean(&task.found.id).chars().take(8).collect();
     let why = match &task.idle {
         Some(idle) => format!("in {id} “{title}” {idle}"),
         None => format!(
@@ -175,7 +175,7 @@ fn idle_text(context: &Context, task: &Task<'_>, verified: &Verified) -> String 
         }
         _ => "Nothing was written".to_owned(),
     };
-    let mut text = format!("Nothing to do: {why}. {written}.\n");
+    let mut text = format!("Nothing to do: {why}.\n{written}.\n");
     for reason in &verified.operated().record().warnings {
         let note = paint(YELLOW, "note:");
         let _ = writeln!(text, "{note} {}", clean(reason));

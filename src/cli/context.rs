@@ -8,7 +8,9 @@ use anstream::{AutoStream, ColorChoice};
 use anyhow::Context as _;
 
 use crate::doctor::Version;
-use crate::render::{LocalZone, Presenter, Screen, Untrusted, YELLOW, json_text, paint};
+use crate::render::{
+    LocalZone, Presenter, Screen, Untrusted, YELLOW, json_text, paint, wrap_message,
+};
 use crate::store::{
     Config, Journal, Locator, Provenance, finish_redactions, plain_path, real_path,
 };
@@ -123,7 +125,7 @@ impl Context {
     /// Prints something that is not the result to standard error.
     pub(super) fn tell(&mut self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(self.err, "{text}");
+            let _ = writeln!(self.err, "{}", wrap_message(text, message_columns()));
         }
     }
 
@@ -345,6 +347,16 @@ pub(super) fn columns() -> usize {
     let given = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(w, _)| w.0 as usize);
     given.or_else(terminal).unwrap_or(100).clamp(40, 300)
+}
+
+/// The width of messages on standard error: they are wrapped on a terminal, or if `$COLUMNS` asks for it.
+pub(super) fn message_columns() -> usize {
+    let given = std::env::var_os("COLUMNS").is_some();
+    if given || io::stderr().is_terminal() {
+        columns()
+    } else {
+        usize::MAX / 2
+    }
 }
 
 /// The width of tables: nothing is cut in a pipe, unless `$COLUMNS` asks for it.

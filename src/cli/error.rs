@@ -10,7 +10,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::render::{BOLD, RED, YELLOW, clean_lines, json_text, paint};
+use crate::render::{BOLD, RED, YELLOW, clean_lines, json_text, paint, wrap_message};
+
+use super::context::message_columns;
 
 use convert::{io_hint, io_kind};
 pub(super) use kind::ErrorKind;
@@ -156,7 +158,8 @@ pub(super) fn report(error: &CliError, json: bool, err: &mut impl Write) -> Exit
         let document = document(error).to_string();
         let _ = writeln!(anstream::stdout(), "{}", json_text(&document));
     } else {
-        let _ = err.write_all(text(error).as_bytes());
+        let text = wrap_message(&text(error), message_columns());
+        let _ = err.write_all(text.as_bytes());
     }
     ExitCode::from(error.code)
 }

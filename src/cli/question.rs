@@ -33,7 +33,7 @@ impl Question<'_> {
         }
         Err(CliError::refused(
             "not-confirmed",
-            "not confirmed; nothing was changed",
+            "you did not confirm it; nothing was changed",
             "",
         ))
     }

@@ -117,7 +117,7 @@ impl<'a> Report<'a> {
 
     /// Returns what will happen, as text with colours.
     pub(super) fn text(&self, context: &Context) -> String {
-        self.preview(context) + &self.steps(context.columns) + &self.diff(context)
+        self.steps(context.columns) + &self.preview(context) + &self.diff(context)
     }
 
     /// Describes what was made.
@@ -185,7 +185,7 @@ impl<'a> Report<'a> {
         if taken.is_empty() {
             return String::new();
         }
-        let mut out = format!("\n{}\n", paint(BOLD, "The least harmful way"));
+        let mut out = format!("{}\n", paint(BOLD, "The least harmful way"));
         let words: Vec<Vec<String>> = taken
             .iter()
             .map(|t| wrap(&t.step.words(), columns.saturating_sub(22).max(20)))
@@ -198,6 +198,7 @@ impl<'a> Report<'a> {
                 let _ = writeln!(out, "{}", row.trim_end());
             }
         }
+        out.push('\n');
         out
     }
 

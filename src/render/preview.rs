@@ -13,7 +13,7 @@ use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 use super::table::counted as counted_noun;
 use super::text::{clean, fit, pad, short_path, width, wrap};
 use crate::human::{bytes, count, signed_bytes, tokens};
-use crate::view::SessionText;
+use crate::view::{SessionText, prompt_as_typed};
 
 /// How a file beside the transcript is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -262,7 +262,8 @@ impl Preview<'_> {
             pad(&layout.weight(change.shown), -13)
         );
         let room = self.columns.saturating_sub(width(&head) + 9);
-        let gist = self.words(change.gist.read(self.source));
+        let gist = prompt_as_typed(change.gist.read(self.source).raw());
+        let gist = self.words(SessionText::from(gist));
         let gist = if gist.is_empty() || room < 12 {
             String::new()
         } else {

@@ -57,6 +57,46 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     rows.map(|row| text[row].to_owned()).collect()
 }
 
+/// Breaks the lines of a message at blanks so that they fit into `columns`. Rows that follow are indented like their line, and
+/// after a label such as `note:` like the words behind it. Ids, paths and other words are never broken, so that they can be
+/// copied.
+pub fn wrap_message(text: &str, columns: usize) -> String {
+    let lines = text.split('\n').map(|line| wrap_line(line, columns));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The words that announce a message.
+const LABELS: [&str; 5] = ["note:", "Error:", "Refused:", "Cause:", "Hint:"];
+
+fn wrap_line(line: &str, columns: usize) -> String {
+    if textwrap::core::display_width(line) <= columns {
+        return line.to_owned();
+    }
+    let plain = without_colours(line);
+    let blanks = plain.len() - plain.trim_start().len();
+    let label = LABELS.iter().find(|label| plain.starts_with(**label));
+    let indent = " ".repeat(blanks + label.map_or(0, |label| label.len() + 1));
+    let options = textwrap::Options::new(columns.max(1))
+        .subsequent_indent(&indent)
+        .break_words(false)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    textwrap::fill(line.trim_end(), options)
+}
+
+/// Returns a line of ours without its colours.
+fn without_colours(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        out.push_str(before);
+        rest = after.split_once('m').map_or("", |(_, after)| after);
+    }
+    out.push_str(rest);
+    out
+}
+
 /// Returns where the rows of a wrapped text are in it.
 pub(super) fn wrap_ranges(text: &str, columns: usize) -> Vec<Range<usize>> {
     let options = textwrap::Options::new(columns.max(1))

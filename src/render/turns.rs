@@ -8,10 +8,11 @@ use crate::view::{Branches, SessionText, Subagents, TurnList, TurnRow};
 use super::screen::Screen;
 use super::style::{DIM, RED, YELLOW, paint};
 use super::table::{Cell, Column, Table, counted};
+use super::text::wrap_message;
 
 const TURNS: [Column; 7] = [
     Column::right("turn"),
-    Column::right("age").optional(3),
+    Column::right("time").optional(3),
     Column::right("size").optional(4),
     Column::right("tokens"),
     Column::left("calls").optional(5),
@@ -30,13 +31,15 @@ pub fn turn_table(screen: &Screen<'_>, title: &SessionText, list: &TurnList, siz
         tokens(list.tokens),
         round_tokens(list.tokens_limit)
     );
+    let summary = wrap_message(&summary, screen.table_columns);
     let _ = writeln!(out, "{}\n", paint(DIM, summary));
     let mut columns = TURNS;
     columns[4] = columns[4].at_most((screen.table_columns / 3).max(12));
     let room = (screen.table_columns / 3).clamp(16, 60);
     let mut table = Table::new(&columns, room);
+    let mut day = String::new();
     for row in &list.turn_rows {
-        let cells = turn_cells(screen, row);
+        let cells = turn_cells(screen, row, &mut day);
         if row.shown {
             table.push(cells);
         } else {
@@ -46,12 +49,14 @@ pub fn turn_table(screen: &Screen<'_>, title: &SessionText, list: &TurnList, siz
     out + &table.render(screen.table_columns)
 }
 
-fn turn_cells(screen: &Screen<'_>, row: &TurnRow) -> Vec<Cell> {
+/// Returns the cells of a turn. `day` is the day of the turn before it, which is not repeated.
+fn turn_cells(screen: &Screen<'_>, row: &TurnRow, day: &mut String) -> Vec<Cell> {
     let (number, prompt) = match row.turn {
         0 => (String::new(), "(before the first prompt)".to_owned()),
         n => (n.to_string(), screen.line(&row.prompt)),
     };
-    let age = row.time_ms.map(|t| screen.age_of(t));
+    let time = row.time_ms.and_then(|t| screen.time_of(t));
+    let time = time.map(|time| since_day(&time, day));
     let calls: Vec<String> = row
         .calls
         .iter()
@@ -62,13 +67,25 @@ fn turn_cells(screen: &Screen<'_>, row: &TurnRow) -> Vec<Cell> {
         .collect();
     vec![
         number.into(),
-        age.unwrap_or_default().into(),
+        time.unwrap_or_default().into(),
         bytes(row.bytes).into(),
         format!("~{}", tokens(row.tokens)).into(),
         calls.join(" ").into(),
         notes(row),
         prompt.into(),
     ]
+}
+
+/// Returns a time without its day if that is the same as before.
+fn since_day(time: &str, day: &mut String) -> String {
+    match time.split_once(' ') {
+        Some((same, clock)) if same == day => clock.to_owned(),
+        Some((other, _)) => {
+            other.clone_into(day);
+            time.to_owned()
+        }
+        None => time.to_owned(),
+    }
 }
 
 /// Returns what is unusual about a turn.

@@ -171,7 +171,7 @@ pub struct Inspection {
     pub window: WindowUse,
     /// The file.
     pub file: FileUse,
-    /// The largest entries, largest first.
+    /// The largest entries: those that take most of the context window first, then those that take most of the file.
     pub largest: Vec<LargeEntry>,
     /// The context window at each turn.
     pub growth: Vec<Growth>,

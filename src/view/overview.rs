@@ -27,8 +27,13 @@ pub struct Overview {
 impl Overview {
     /// The title, else the first prompt, else a word that there is none.
     pub fn name(&self) -> SessionText {
-        let name = self.title.as_ref().or(self.first_prompt.as_ref());
-        name.cloned().unwrap_or_else(|| "(no prompt)".into())
+        if let Some(title) = &self.title {
+            return title.clone();
+        }
+        match &self.first_prompt {
+            Some(prompt) => plan_heading(prompt.raw()).map_or_else(|| prompt.clone(), Into::into),
+            None => "(no prompt)".into(),
+        }
     }
 
     /// Looks at a session, or at the pieces of one.
@@ -118,6 +123,18 @@ pub fn prompt_text(session: &Session, e: &Entry) -> Option<String> {
     own.or(texts.first()).cloned()
 }
 
+/// Returns the heading of the plan that a prompt asks to carry out. Claude Code begins a session with such a prompt when a plan
+/// is approved in a fresh context, so that all those sessions begin with the same words.
+fn plan_heading(prompt: &str) -> Option<&str> {
+    let plan = prompt
+        .trim_start()
+        .strip_prefix("Implement the following plan:")?;
+    let heading = plan.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let heading = heading.strip_prefix("# ")?.trim();
+    let heading = heading.strip_prefix("Plan:").unwrap_or(heading).trim();
+    (!heading.is_empty()).then_some(heading)
+}
+
 /// A prompt as a person would say it: of a slash command its name and arguments, of a shell command the
 /// command, of anything else the words themselves.
 pub fn prompt_as_typed(words: &str) -> String {
@@ -138,4 +155,25 @@ pub fn prompt_as_typed(words: &str) -> String {
         return format!("! {command}");
     }
     words.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plan_heading_names_a_session_that_carries_out_a_plan() {
+        let prompt =
+            "Implement the following plan:\n\n# Plan: Checkboxes for rows\n\n## Context\nWords";
+        assert_eq!(plan_heading(prompt), Some("Checkboxes for rows"));
+        let plain = "Implement the following plan:\n\n# Faster start\n";
+        assert_eq!(plan_heading(plain), Some("Faster start"));
+        for other in [
+            "Implement the following plan:\n\nfirst this",
+            "# Plan: x",
+            "Implement the following plan:",
+        ] {
+            assert_eq!(plan_heading(other), None, "{other}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Breaks down the context window and the file by category: prompts, answers, results of each tool, and so on.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -332,7 +333,7 @@ pub struct Large {
     pub tokens: u64,
 }
 
-/// The largest entries, largest first.
+/// The largest entries: those that take most of the context window first, then those that take most of the file.
 pub fn largest(
     session: &Session,
     calibration: &Calibration,
@@ -342,7 +343,8 @@ pub fn largest(
 ) -> Vec<Large> {
     let entries = session.entries();
     let len = |i: EntryIx| session.document().lines()[entries[i].line].len() as u64;
-    let rank = |i: &EntryIx| (std::cmp::Reverse(len(*i)), *i);
+    let shown = |i: EntryIx| calibration.tokens(ledger.shown(session, i)) as u64;
+    let rank = |i: &EntryIx| (Reverse(shown(*i)), Reverse(len(*i)), *i);
     let best = |mut order: Vec<EntryIx>| {
         if count < order.len() {
             order.select_nth_unstable_by_key(count, rank);
@@ -377,7 +379,7 @@ pub fn largest(
             turn: session.turns().of(session.graph(), i),
             part,
             bytes: len(i),
-            tokens: calibration.tokens(ledger.shown(session, i)) as u64,
+            tokens: shown(i),
         }
     };
     order.into_iter().map(tell).collect()

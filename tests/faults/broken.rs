@@ -15,7 +15,7 @@ fn failing_step_leaves_everything_as_it_was(case: &'static Case) {
         world.assert_whole(&what);
         if run.code == 1 {
             refused += 1;
-            assert!(run.stderr.contains("os error 5"), "{what}: {run:?}");
+            assert!(run.tells("os error 5"), "{what}: {run:?}");
             assert!(!world.assert_settled(&what), "{what}: an error, but done");
         } else {
             // A step that is not needed, or has another way.

@@ -198,7 +198,7 @@ fn file_system_shut_down_at_any_step_loses_nothing() {
                 if run.code != 0 {
                     refused += 1;
                     assert_eq!(run.code, 1, "{what}: {run:?}");
-                    assert!(run.stderr.contains("os error 5"), "{what}: {run:?}");
+                    assert!(run.tells("os error 5"), "{what}: {run:?}");
                 }
                 disk.unmount().expect("unmounted");
                 // What is there now is what was synced.
@@ -265,8 +265,8 @@ fn used_up_quota_changes_nothing() {
         for command in [STRIP, CLONE] {
             let run = home.run(command);
             assert_eq!(run.code, 1, "{run:?}");
-            assert!(run.stderr.contains("os error 122"), "{run:?}");
-            assert!(run.stderr.contains("your quota on this disk"), "{run:?}");
+            assert!(run.tells("os error 122"), "{run:?}");
+            assert!(run.tells("your quota on this disk"), "{run:?}");
             assert!(disk.transcripts() == old, "{command:?}");
             assert_eq!(home.names(), before, "{command:?}");
             assert_tidy(home, "a quota that is used up");

@@ -46,10 +46,10 @@ fn calls(world: &World, case: &Case) -> Option<Vec<Call>> {
 fn assert_told(run: &Run, error: i32, what: &str) {
     assert_eq!(run.code, 1, "{what}: {run:?}");
     let words = format!("os error {error}");
-    assert!(run.stderr.contains(&words), "{what}: {run:?}");
-    let hint = run.stderr.contains("quota on this disk is used up");
+    assert!(run.tells(&words), "{what}: {run:?}");
+    let hint = run.tells("quota on this disk is used up");
     assert_eq!(hint, error == QUOTA, "{what}: {run:?}");
-    assert!(!run.stderr.contains("panicked"), "{what}: {run:?}");
+    assert!(!run.tells("panicked"), "{what}: {run:?}");
 }
 
 /// Has calls fail, one in each run. Each leads to an error and all as it was, or does not matter.

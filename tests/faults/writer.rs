@@ -172,7 +172,7 @@ fn file_that_another_process_has_open_is_not_replaced() {
         let now = fs_err::read_to_string(&path).expect("the session");
         if cfg!(any(target_os = "linux", windows)) {
             assert_eq!(run.code, 3, "{name}: {run:?}");
-            assert!(run.stderr.contains("open for writing"), "{name}: {run:?}");
+            assert!(run.tells("open for writing"), "{name}: {run:?}");
             assert_eq!(now, old + &line(1), "{name}");
         }
         if cfg!(windows) {

@@ -147,6 +147,12 @@ impl Run {
         self.named(self.stderr.clone())
     }
 
+    /// Whether these words are among the messages, wherever those are wrapped: that depends on the length of paths.
+    pub(crate) fn tells(&self, words: &str) -> bool {
+        let message: Vec<&str> = self.stderr.split_whitespace().collect();
+        message.join(" ").contains(words)
+    }
+
     /// All that a person sees, with what differs from run to run replaced.
     pub(crate) fn seen(&self) -> String {
         let mut out = String::new();

@@ -232,7 +232,7 @@ fn trim_keep_tokens_is_an_option_and_the_reserve_is_reported() {
     turn.script.answer(0, &[words("Done.")]);
     home.put(ID, turn.script.text(), 60);
     let run = home.run_on(
-        100,
+        200,
         &["trim", ID, "--to", "6k", "--keep-tokens", "2k", "-n"],
     );
     assert_eq!(run.code, 0, "{}", run.page());

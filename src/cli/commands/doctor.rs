@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::doctor::checks::{Surroundings, diagnose, look_around};
 use crate::doctor::{Finding, Judgement, Reason, Remedy, Severity, Version};
-use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint};
+use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint, wrap_message};
 use crate::session::Session;
 use crate::store::{Located, Locator, file_mode, read_followed, slug};
 use crate::view::{Overview, SessionText};
@@ -238,7 +238,11 @@ fn show(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
         writeln!(context.out, "{}", list.render())?;
     }
     let summary = summary(examined);
-    writeln!(context.out, "{summary}")?;
+    writeln!(
+        context.out,
+        "{}",
+        wrap_message(&summary, context.table_columns)
+    )?;
     let shown: Vec<&Examined> = examined.iter().filter(listed).collect();
     let problems = shown.iter().any(|e| e.has_problem());
     let heading = if problems {
@@ -254,9 +258,11 @@ fn show(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
 
 fn list(context: &mut Context, heading: &str, rows: Vec<String>) -> Result<(), CliError> {
     if !rows.is_empty() {
-        writeln!(context.out, "{heading}")?;
+        let columns = context.table_columns;
+        writeln!(context.out, "{}", wrap_message(heading, columns))?;
         for row in rows {
-            writeln!(context.out, "  {}", clean_lines(&row))?;
+            let row = format!("  {}", clean_lines(&row));
+            writeln!(context.out, "{}", wrap_message(&row, columns))?;
         }
     }
     Ok(())
@@ -265,7 +271,10 @@ fn list(context: &mut Context, heading: &str, rows: Vec<String>) -> Result<(), C
 /// Summarises all sessions in one line.
 fn summary(examined: &[Examined]) -> String {
     let whom = match examined {
-        [seen] => format!("{} ({})", clean(&seen.found.id), judged(seen.judgement)),
+        [seen] => {
+            let id: String = seen.found.id.chars().take(8).collect();
+            format!("{} ({})", clean(&id), judged(seen.judgement))
+        }
         _ => format!("{} sessions", count(examined.len() as u64)),
     };
     let mut totals: BTreeMap<Severity, usize> = BTreeMap::new();

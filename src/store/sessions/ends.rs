@@ -27,6 +27,10 @@ static SUMMARY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"type
 /// Returns an overview of the transcript at `path` from its first and last bytes.
 pub fn glance(path: &Path) -> io::Result<Overview> {
     let ends = Ends::read(path)?;
+    if !ends.whole && ends.is_summarised() {
+        // A summary is the session's title only if it names one of its entries, which may be anywhere.
+        return Ok(Overview::of(&Session::open(path)?));
+    }
     Ok(Overview::of(&ends.session()))
 }
 
