@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use crate::render::{YELLOW, clean, fit, paint};
+use crate::render::{YELLOW, clean, fit, paint, short_id};
 use crate::store;
 use crate::surgery::Verified;
 
@@ -161,7 +161,7 @@ fn nothing_to_do(
 
 fn idle_text(context: &Context, task: &Task<'_>, verified: &Verified) -> String {
     let title = fit(&context.words(task.overview.name()), 60);
-    let id: String = clean(&task.found.id).chars().take(8).collect();
+    let id = short_id(&task.found.id);
     let why = match &task.idle {
         Some(idle) => format!("in {id} “{title}” {idle}"),
         None => format!(

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use crate::document::Source;
-use crate::render::{Column, Table, YELLOW, age, clean, fit, paint, short_path};
+use crate::render::{Column, Table, YELLOW, age, clean, fit, paint, short_id, short_path};
 use crate::session::Session;
 pub(super) use crate::store::project_of;
 use crate::store::{LocateError, Located, Locator, check_readable};
@@ -87,10 +87,10 @@ pub(super) fn say_which(
     session: &Session,
 ) {
     if arg.session.is_none() && !context.json {
-        let id: String = found.id.chars().take(8).collect();
+        let id = short_id(&found.id);
         let name = context.words(Overview::of(session).name());
         let room = context.columns.saturating_sub(20);
-        context.tell(&format!("session {}  “{}”", clean(&id), fit(&name, room)));
+        context.tell(&format!("session {}  “{}”", id, fit(&name, room)));
     }
 }
 

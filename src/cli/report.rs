@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::ops::ChosenStep;
 use crate::render::{
     BOLD, FileAction, FileRow, Preview, SessionDiff, YELLOW, clean, clean_lines, fit, pad, paint,
-    signed_bytes, tokens, width, wrap,
+    short_id, signed_bytes, tokens, width, wrap,
 };
 use crate::store::PlannedAction;
 use crate::surgery::{Change, Figures, Verified};
@@ -117,7 +117,7 @@ impl<'a> Report<'a> {
 
     /// Returns what will happen, as text with colours.
     pub(super) fn text(&self, context: &Context) -> String {
-        self.steps(context.columns) + &self.preview(context) + &self.diff(context)
+        self.preview(context) + &self.diff(context)
     }
 
     /// Describes what was made.
@@ -151,6 +151,7 @@ impl<'a> Report<'a> {
             project: &project.to_string_lossy(),
             before: self.figures.0,
             after: self.figures.1,
+            steps: &self.steps(context.columns),
             changes: &self.changes,
             source: self.verified.session().document().source(),
             renamed: self.renamed,
@@ -198,7 +199,6 @@ impl<'a> Report<'a> {
                 let _ = writeln!(out, "{}", row.trim_end());
             }
         }
-        out.push('\n');
         out
     }
 
@@ -213,16 +213,16 @@ impl<'a> Report<'a> {
     /// Returns a sentence about what was made or changed.
     fn made(&self, context: &Context, path: &Path) -> String {
         let (id, _) = self.target();
-        let id: String = id.chars().take(8).collect();
+        let id = short_id(&id);
         let title = Overview::of(self.verified.session()).name();
         let room = context.table_columns.saturating_sub(40).max(20);
         let title = fit(&context.words(&title), room);
         match self.task.destination {
             Destination::InPlace if path.starts_with(context.config.projects()) => {
-                format!("Changed session {} “{title}”.", clean(&id))
+                format!("Changed session {id} “{title}”.")
             }
             Destination::InPlace => format!("Changed {}.", clean(&path.to_string_lossy())),
-            _ => format!("Created session {} “{title}”.", clean(&id)),
+            _ => format!("Created session {id} “{title}”."),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::view::SessionText;
 
 use super::presenter::Presenter;
 use super::style::{BOLD, DIM, RED, YELLOW, paint};
-use super::text::{clean, fit, width, wrap};
+use super::text::{clean, fit, short_id, width, wrap};
 
 /// How many lines of a group are listed before the rest is counted.
 const LINES: usize = 8;
@@ -42,10 +42,10 @@ impl FindingList<'_> {
     /// Renders the list, with colours.
     pub fn render(&self) -> String {
         let mut out = String::new();
-        let id: String = self.session_id.chars().take(8).collect();
+        let id = short_id(self.session_id);
         let room = self.columns.saturating_sub(width(&id) + 4).max(8);
         let title = fit(&self.presenter.line(self.title), room);
-        let _ = writeln!(out, "{}  “{title}”", paint(BOLD, clean(&id)));
+        let _ = writeln!(out, "{}  “{title}”", paint(BOLD, id));
         for group in groups(self.findings) {
             let style = match group.severity {
                 Severity::Harmless => DIM,

@@ -12,7 +12,7 @@ use crate::view::{FoundSession, Hit, Pattern, TextKind, Whereabouts};
 
 use super::screen::Screen;
 use super::style::{BOLD, DIM, RED, YELLOW, paint};
-use super::text::{clean, clean_lines, fit, pad, short_path, width};
+use super::text::{clean, clean_lines, fit, pad, short_id, short_path, width};
 
 /// Below this width a match has two lines: where it is, and the text.
 const NARROW: usize = 72;
@@ -39,7 +39,7 @@ impl HitList<'_> {
         let (place_width, what_width) = (widest(&places), widest(&whats));
         let hits = found.hits.par_iter().zip(places.par_iter().zip(&whats));
         let rows = hits.map(|(hit, (place, what))| {
-            let id: String = hit.uuid.as_deref().unwrap_or("").chars().take(8).collect();
+            let id = hit.uuid.as_deref().map(short_id).unwrap_or_default();
             let style = match hit.standing {
                 Whereabouts::Abandoned => YELLOW,
                 Whereabouts::Hidden => DIM,

@@ -35,5 +35,7 @@ pub use screen::{LocalZone, Screen};
 pub use sessions::{expiring_table, session_groups, session_table};
 pub use style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 pub use table::{Align, Cell, Column, Table, counted};
-pub use text::{clean, clean_lines, fit, json_text, pad, short_path, width, wrap, wrap_message};
+pub use text::{
+    clean, clean_lines, fit, json_text, pad, short_id, short_path, width, wrap, wrap_message,
+};
 pub use turns::{agent_table, branch_table, turn_table};

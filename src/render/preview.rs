@@ -11,7 +11,7 @@ use crate::surgery::{Action, Change, ChangeKind, Figures};
 use super::presenter::{Presenter, Untrusted};
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 use super::table::counted as counted_noun;
-use super::text::{clean, fit, pad, short_path, width, wrap};
+use super::text::{clean, fit, pad, short_id, short_path, width, wrap};
 use crate::human::{bytes, count, signed_bytes, tokens};
 use crate::view::{SessionText, prompt_as_typed};
 
@@ -57,6 +57,8 @@ pub struct Preview<'a> {
     pub before: Figures,
     /// Its figures after.
     pub after: Figures,
+    /// The steps that the program chose by itself, as text with colours; empty if the person chose them.
+    pub steps: &'a str,
     /// What is changed.
     pub changes: &'a [Change],
     /// The bytes that the session was read from, for the excerpts of changes.
@@ -84,7 +86,11 @@ impl Preview<'_> {
     /// Returns the preview as text with colours.
     pub fn render(&self) -> String {
         let mut out = String::new();
-        self.header(&mut out);
+        self.heading(&mut out);
+        if !self.steps.is_empty() {
+            let _ = writeln!(out, "{}", self.steps);
+        }
+        self.figures(&mut out);
         self.rows(&mut out);
         self.file_rows(&mut out);
         for warning in self.warnings {
@@ -101,8 +107,8 @@ impl Preview<'_> {
         out
     }
 
-    fn header(&self, out: &mut String) {
-        let id: String = self.session_id.chars().take(8).collect();
+    fn heading(&self, out: &mut String) {
+        let id = short_id(self.session_id);
         let room = self
             .columns
             .saturating_sub(width(self.operation) + width(&id) + 6)
@@ -111,7 +117,7 @@ impl Preview<'_> {
             out,
             "{}  {}  “{}”",
             paint(BOLD, self.operation),
-            clean(&id),
+            id,
             fit(&self.words(self.title), room)
         );
         let project = short_path(
@@ -120,6 +126,9 @@ impl Preview<'_> {
             self.columns.saturating_sub(9),
         );
         let _ = writeln!(out, "{}\n", paint(DIM, format!("project  {project}")));
+    }
+
+    fn figures(&self, out: &mut String) {
         let (b, a) = (self.before, self.after);
         let about = |n: u64| format!("~{}", tokens(n));
         let grid = [

@@ -14,7 +14,7 @@ use super::presenter::Untrusted;
 use super::screen::Screen;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 use super::table::counted;
-use super::text::{fit, short_path, width, wrap};
+use super::text::{fit, short_id, short_path, width, wrap};
 
 /// How many lines of a result, of thinking, of an edit and of a note are shown, unless all are.
 const RESULT: usize = 8;
@@ -119,8 +119,7 @@ impl Reading<'_> {
     }
 
     fn item(&self, item: &TurnItem, out: &mut String) {
-        let id: String = item.uuid.iter().flat_map(|id| id.chars()).take(8).collect();
-        let id = self.screen.line(&id);
+        let id = item.uuid.as_deref().map(short_id).unwrap_or_default();
         match &item.content {
             ItemContent::Prompt { text } => self.prompt(text, &id, out),
             ItemContent::Answer { text } => {

@@ -10,7 +10,7 @@ use crate::human::age;
 
 use super::presenter::{Presenter, Untrusted};
 use super::style::{BOLD, paint};
-use super::text::fit;
+use super::text::{fit, short_id};
 
 /// How wide the screen is, and how text of a session is presented on it.
 #[derive(Debug, Clone, Copy)]
@@ -87,13 +87,9 @@ impl Screen<'_> {
 
     /// Returns the line that names a session: the beginning of its id, and its title.
     pub fn session_heading(&self, session_id: &str, title: impl Untrusted) -> String {
-        let id: String = session_id.chars().take(8).collect();
+        let id = short_id(session_id);
         let room = self.table_columns.saturating_sub(12);
-        format!(
-            "{}  “{}”\n",
-            paint(BOLD, self.line(&id)),
-            fit(&self.line(title), room)
-        )
+        format!("{}  “{}”\n", paint(BOLD, id), fit(&self.line(title), room))
     }
 
     /// Returns how long ago a time is that is given in milliseconds since 1970.

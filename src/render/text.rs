@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::secrets::mask;
+
 /// Returns the text with white space folded and control characters replaced: nothing that moves the cursor,
 /// changes a colour, turns the direction of writing or is invisible is left.
 pub fn clean(text: &str) -> String {
@@ -55,6 +57,20 @@ pub fn clean_lines(text: &str) -> String {
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let rows = wrap_ranges(text, columns).into_iter();
     rows.map(|row| text[row].to_owned()).collect()
+}
+
+/// Returns what an id is called on a screen: the beginning of a uuid, which names it as well, and any other id as it is.
+///
+/// ```
+/// # use ccsurgery::render::short_id;
+/// assert_eq!(short_id("3f9c2a71-5d0e-4b8a-9c64-1e7d52ab0c93"), "3f9c2a71");
+/// assert_eq!(short_id("shared-by-a-friend"), "shared-by-a-friend");
+/// ```
+pub fn short_id(id: &str) -> String {
+    if uuid::Uuid::try_parse(id).is_ok() {
+        return id.chars().take(8).collect();
+    }
+    fit(&clean(&mask(id)), 24)
 }
 
 /// Breaks the lines of a message at blanks so that they fit into `columns`. Rows that follow are indented like their line, and

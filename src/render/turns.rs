@@ -8,7 +8,7 @@ use crate::view::{Branches, SessionText, Subagents, TurnList, TurnRow};
 use super::screen::Screen;
 use super::style::{DIM, RED, YELLOW, paint};
 use super::table::{Cell, Column, Table, counted};
-use super::text::wrap_message;
+use super::text::{short_id, wrap_message};
 
 const TURNS: [Column; 7] = [
     Column::right("turn"),
@@ -120,12 +120,11 @@ pub fn branch_table(screen: &Screen<'_>, branches: &Branches) -> String {
     let mut table = Table::new(&BRANCHES, 16);
     for branch in &branches.branches {
         let after = branch.after_turn.map(|t| t.to_string());
-        let short: String = branch.uuid.chars().take(8).collect();
         table.push(vec![
             after.unwrap_or_else(|| "separate".to_owned()).into(),
             count(branch.entries.into()).into(),
             bytes(branch.bytes).into(),
-            screen.line(&short).into(),
+            short_id(&branch.uuid).into(),
             screen.line(&branch.prompt).into(),
         ]);
     }

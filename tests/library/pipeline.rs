@@ -302,6 +302,7 @@ fn sums_are_shown_as_what_they_sum_up() {
                 project: "",
                 before: measure,
                 after: measure,
+                steps: "",
                 changes: &plan.changes,
                 source: session.document().source(),
                 renamed: 0,

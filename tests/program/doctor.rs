@@ -178,8 +178,8 @@ fn told(args: &[&str]) -> String {
 
 #[test]
 fn doctor_output_for_a_problem() {
-    insta::assert_snapshot!(told(&["./torn_middle.jsonl"]), @r"
-    torn_mid  “Question 1: what is in the folder?”
+    insta::assert_snapshot!(told(&["./torn_middle.jsonl"]), @"
+    torn_middle  “Question 1: what is in the folder?”
       loses history: torn-line, line 10
         Line 10 is not valid JSON (281 B): Claude Code skips it.
       no problem for Claude Code 2.1.156: dangling-parent, line 11 (turn 3)
@@ -194,8 +194,8 @@ fn doctor_output_for_a_problem() {
 
 #[test]
 fn doctor_output_for_what_the_client_copes_with() {
-    insta::assert_snapshot!(told(&["./lone_surrogate.jsonl"]), @r"
-    lone_sur  “Question 1: what is in the folder?”
+    insta::assert_snapshot!(told(&["./lone_surrogate.jsonl"]), @"
+    lone_surrogate  “Question 1: what is in the folder?”
       no problem for Claude Code 2.1.156: lone-surrogate, line 6 (turn 2)
         2.1.156 and newer send U+FFFD instead.
 
@@ -204,8 +204,8 @@ fn doctor_output_for_what_the_client_copes_with() {
       ccsurgery repair [folder]/lone_surrogate.jsonl
     exit 0
     ");
-    insta::assert_snapshot!(told(&["./lone_surrogate.jsonl", "--client", "2.1.45"]), @r"
-    lone_sur  “Question 1: what is in the folder?”
+    insta::assert_snapshot!(told(&["./lone_surrogate.jsonl", "--client", "2.1.45"]), @"
+    lone_surrogate  “Question 1: what is in the folder?”
       refused by the API: lone-surrogate, line 6 (turn 2)
         Line 6 has lone surrogates (1), for example half an emoji: the API does not accept them.
 

@@ -321,10 +321,14 @@ fn people_see_what_was_chosen() {
     let home = Home::new();
     home.put(ID, varied(true).text(), 60);
     let run = home.run_on(100, &["trim", "--to", "6k", "--keep-last", "2", "-n"]);
-    assert_snapshot!(seen(&run), @r#"
+    assert_snapshot!(seen(&run), @"
     exit 0
     trim  5e551011  “Look at the parser”
     project  /w
+
+    The least harmful way
+      1 read of a file that was edited or read again later: replaced by a note   −1.1k → ~8.6k
+      1 large output: shortened to the first, last and most important lines      −2.8k → ~5.8k
 
       turns          6 →       6
       entries       25 →      26  +1
@@ -339,18 +343,25 @@ fn people_see_what_was_chosen() {
 
     note: the recorded context size is lowered to ~5.8k, so that Claude Code does not compact at once
 
-    The least harmful way
-      1 read of a file that was edited or read again later: replaced by a note   −1.1k → ~8.6k
-      1 large output: shortened to the first, last and most important lines      −2.8k → ~5.8k
-
     Dry run: nothing was written.
     note: the aim is 5.9k: sizes are estimates, so 120 of the budget are kept in reserve
-    "#);
+    ");
     let run = home.run_on(60, &["trim", "--to", "3k", "--keep-last", "2", "-n"]);
-    assert_snapshot!(seen(&run), @r#"
+    assert_snapshot!(seen(&run), @"
     exit 0
     trim  5e551011  “Look at the parser”
     project  /w
+
+    The least harmful way
+      1 read of a file that was edited or      −1.1k → ~8.6k
+      read again later: replaced by a note
+      1 large output: shortened to the         −2.8k → ~5.8k
+      first, last and most important lines
+      images and documents of turns 1 to 3:     −394 → ~5.4k
+      replaced by notes
+      3 other outputs: shortened to the most   −2.0k → ~3.4k
+      important lines
+      5 calls: removed with their results       −540 → ~2.9k
 
       turns          6 →       6
       entries       25 →      16  −9
@@ -378,31 +389,23 @@ fn people_see_what_was_chosen() {
     note: the recorded context size is lowered to ~2.9k, so that
           Claude Code does not compact at once
 
-    The least harmful way
-      1 read of a file that was edited or      −1.1k → ~8.6k
-      read again later: replaced by a note
-      1 large output: shortened to the         −2.8k → ~5.8k
-      first, last and most important lines
-      images and documents of turns 1 to 3:     −394 → ~5.4k
-      replaced by notes
-      3 other outputs: shortened to the most   −2.0k → ~3.4k
-      important lines
-      5 calls: removed with their results       −540 → ~2.9k
-
     Dry run: nothing was written.
-    note: the aim is 2.9k: sizes are estimates, so 60 of the budget are kept in reserve
-    "#);
+    note: the aim is 2.9k: sizes are estimates, so 60 of the
+          budget are kept in reserve
+    ");
     let run = home.run_on(100, &["trim", "--to", "1M"]);
-    assert_snapshot!(seen(&run), @r#"
-exit 0
-Nothing to do: in 5e551011-aaaa-4bbb-8ccc-dddddddddddd “Look at the parser” the context window takes about 9.7k tokens, which is within 1.0M. Nothing was written.
-"#);
+    assert_snapshot!(seen(&run), @"
+    exit 0
+    Nothing to do: in 5e551011 “Look at the parser” the context window takes about 9.7k tokens, which is within 1.0M.
+    Nothing was written.
+    ");
     let run = home.run_on(100, &["trim", "--to", "2k"]);
-    assert_snapshot!(seen(&run), @r#"
-exit 3
-Refused: the system prompt and the tools alone take about 2.6k tokens, more than the budget of 2.0k; with these options the context window can be brought to about 2.9k
-Hint: allow more: --to 4k
-"#);
+    assert_snapshot!(seen(&run), @"
+    exit 3
+    Refused: the system prompt and the tools alone take about 2.6k tokens, more than the budget of 2.0k;
+             with these options the context window can be brought to about 2.9k
+    Hint: allow more: --to 4k
+    ");
     let run = home.run_on(100, &["trim", "--to", "lots"]);
     assert_snapshot!(seen(&run), @r#"
 exit 2
@@ -528,28 +531,28 @@ fn with_disk_what_is_hidden_goes_too() {
     }
     home.put(ID, g.script.text(), 60);
     let run = home.run_on(100, &["trim", "--to", "100k", "--disk", "-n"]);
-    assert_snapshot!(seen(&run), @r#"
-exit 0
-trim  5e551011  “Flaky parser �[2J test”
-project  /w
+    assert_snapshot!(seen(&run), @"
+    exit 0
+    trim  5e551011  “Flaky parser �[2J test”
+    project  /w
 
-  turns          7 →       6  −1
-  entries       26 →      25  −1
-  size     15.2 KB → 15.0 KB  −152 B
-  window    ~12.6k →  ~12.6k
+    The least harmful way
+      data that the model is not shown: removed  −3.0 KB on disk
 
-  + title    +126 B  “Flaky parser �[2J test (trim)”
-  − 2 earlier entries  −786 B
-  ~ 3 duplicate outputs  −2.2 KB
-  ~ new ids for 24 entries, each with a note of its origin (about 120 bytes)
+      turns          7 →       6  −1
+      entries       26 →      25  −1
+      size     15.2 KB → 15.0 KB  −152 B
+      window    ~12.6k →  ~12.6k
 
-note: the result has no turns from before the compaction: `uncompact` cannot bring them back
+      + title    +126 B  “Flaky parser �[2J test (trim)”
+      − 2 earlier entries  −786 B
+      ~ 3 duplicate outputs  −2.2 KB
+      ~ new ids for 24 entries, each with a note of its origin (about 120 bytes)
 
-The least harmful way
-  data that the model is not shown: removed  −3.0 KB on disk
+    note: the result has no turns from before the compaction: `uncompact` cannot bring them back
 
-Dry run: nothing was written.
-"#);
+    Dry run: nothing was written.
+    ");
 }
 
 /// One call or more of a turn: which tool, on what, and how much it brings.

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::render::{BOLD, Cell, Column, Table, YELLOW, age, bytes, clean, fit, paint, short_path};
+use crate::render::{
+    BOLD, Cell, Column, Table, YELLOW, age, bytes, clean, fit, paint, short_id, short_path,
+};
 use crate::store::{
     ArchiveList, Archives, BundleError, BundleKind, Located, Locator, Operation, Packer,
     RemovedSession, Sessions, contents_of, create_private_dirs, removal_without_prompts,
@@ -160,11 +162,11 @@ fn preview(context: &mut Context, sessions: &[RemovedSession]) -> Result<(), Cli
     writeln!(out, "{}", paint(BOLD, heading))?;
     let shown = if context.verbose { usize::MAX } else { 20 };
     for session in sessions.iter().take(shown) {
-        let id: String = session.found.id.chars().take(8).collect();
+        let id = short_id(&session.found.id);
         let room = context.columns.saturating_sub(40).max(16);
         let name = fit(&context.words(title(&session.found, None)), room);
         let size = bytes(session.len());
-        writeln!(out, "  {}  {size:>8}  “{name}”", clean(&id))?;
+        writeln!(out, "  {id}  {size:>8}  “{name}”")?;
         for path in &session.skipped {
             let home = context.home.as_deref();
             let path = clean(&short_path(path, home, context.columns));

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::doctor::checks::{Surroundings, diagnose, look_around};
 use crate::doctor::{Finding, Judgement, Reason, Remedy, Severity, Version};
-use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint, wrap_message};
+use crate::render::{FindingList, GREEN, clean_lines, count, paint, short_id, wrap_message};
 use crate::session::Session;
 use crate::store::{Located, Locator, file_mode, read_followed, slug};
 use crate::view::{Overview, SessionText};
@@ -272,8 +272,7 @@ fn list(context: &mut Context, heading: &str, rows: Vec<String>) -> Result<(), C
 fn summary(examined: &[Examined]) -> String {
     let whom = match examined {
         [seen] => {
-            let id: String = seen.found.id.chars().take(8).collect();
-            format!("{} ({})", clean(&id), judged(seen.judgement))
+            format!("{} ({})", short_id(&seen.found.id), judged(seen.judgement))
         }
         _ => format!("{} sessions", count(examined.len() as u64)),
     };

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::render::{BOLD, Cell, Column, DIM, Table, age, bytes, clean, paint, short_path, wrap};
+use crate::render::{
+    BOLD, Cell, Column, DIM, Table, age, bytes, clean, paint, short_id, short_path, wrap,
+};
 use crate::store::{
     Duplicates, Orphan, ProjectUsage, SessionUsage, Sizes, Usage, UsageKind, glance, usage,
 };
@@ -105,9 +107,8 @@ fn one_project(context: &Context, project: &ProjectUsage) -> String {
     let mut table = Table::new(&SESSION_COLUMNS, room);
     let shown = if context.verbose { usize::MAX } else { SHOWN };
     for session in project.sessions.iter().take(shown) {
-        let id: String = session.id.chars().take(8).collect();
         let mut cells = vec![
-            Cell::from(clean(&id)),
+            Cell::from(short_id(&session.id)),
             age(session.modified, context.now).into(),
         ];
         cells.extend(size_cells(&session.sizes));

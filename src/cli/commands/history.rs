@@ -8,7 +8,9 @@ use serde::Serialize;
 
 use crate::view::SessionText;
 
-use crate::render::{Cell, Column, Table, YELLOW, age, bytes, clean, paint, signed_bytes};
+use crate::render::{
+    Cell, Column, Table, YELLOW, age, bytes, clean, paint, short_id, signed_bytes,
+};
 use crate::store::{Operation, Records, State, UnusableRecord};
 
 use super::super::args::SessionArg;
@@ -161,8 +163,10 @@ fn row(context: &Context, all: &[Operation], operation: &Operation) -> Vec<Cell>
         _ if context.journal.is_interrupted(operation) => "interrupted",
         _ => "running",
     };
-    let short = |id: &str| clean(&id.chars().take(8).collect::<String>());
-    let (source, target) = (short(&operation.source_id), short(&operation.target_id));
+    let (source, target) = (
+        short_id(&operation.source_id),
+        short_id(&operation.target_id),
+    );
     let (before, after) = sizes(operation);
     let session = if !operation.removed.is_empty() {
         removed(operation, &source)

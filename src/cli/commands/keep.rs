@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::human::duration;
-use crate::render::{Cell, Column, Table, clean, short_path};
+use crate::render::{Cell, Column, Table, clean, short_id, short_path};
 use crate::store::{KeepList, Located, Locator, Retention, glance, kept_times, touch};
 use crate::view::{Overview, SessionText};
 
@@ -245,14 +245,14 @@ fn show_list(context: &mut Context, list: &KeepList) -> Result<ExitCode, CliErro
     }
     let mut table = Table::new(&COLUMNS, (context.table_columns / 2).clamp(20, 60));
     for row in &rows {
-        let id: String = row.session_id.chars().take(8).collect();
+        let id = short_id(&row.session_id);
         let project = row.project.as_deref().unwrap_or_default();
         let project = short_path(Path::new(project), context.home.as_deref(), 28);
         let safe = row
             .expires_at
             .map_or("ever".to_owned(), |t| left(context, t));
         let cells: Vec<Cell> = vec![
-            clean(&id).into(),
+            id.into(),
             safe.into(),
             clean(&project).into(),
             context.words(&row.title).into(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::render::{BOLD, YELLOW, bytes, clean, fit, paint, short_path};
+use crate::render::{BOLD, YELLOW, bytes, clean, fit, paint, short_id, short_path};
 use crate::store::{
     ChangeSet, Located, Locator, Operation, Orphan, RemovedSession, Sessions, SharedEdit,
     SidecarKind, UsageKind, glance, removal_of, removal_of_files, running, usage,
@@ -212,25 +212,24 @@ fn preview(
     writeln!(out, "{}", paint(BOLD, heading))?;
     let shown = if context.verbose { usize::MAX } else { 20 };
     for session in sessions.iter().take(shown) {
-        let id: String = session.found.id.chars().take(8).collect();
+        let id = short_id(&session.found.id);
         let name = glance(&session.found.path).map(|o| o.name());
         let name = name.map(|n| context.words(&n)).unwrap_or_default();
         let room = context.columns.saturating_sub(60).max(16);
         let line = format!(
             "  {}  {:>8}  “{}”  {}",
-            clean(&id),
+            id,
             bytes(session.len()),
             fit(&name, room),
             parts(session)
         );
         writeln!(out, "{}", line.trim_end())?;
         for fork in &session.mentioned_by {
-            let id: String = fork.id.chars().take(8).collect();
+            let id = short_id(&fork.id);
             let note = paint(YELLOW, "    note:");
             writeln!(
                 out,
-                "{note} session {} refers to it, perhaps as a fork; outputs and rewind data that both use are removed",
-                clean(&id)
+                "{note} session {id} refers to it, perhaps as a fork; outputs and rewind data that both use are removed"
             )?;
         }
         for path in &session.skipped {

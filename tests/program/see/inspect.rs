@@ -17,7 +17,7 @@ fn home() -> Home {
 #[test]
 fn inspect_at_three_widths() {
     let home = home();
-    insta::assert_snapshot!(home.run_on(60, &["inspect"]).page(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["inspect"]).page(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -60,12 +60,12 @@ fn inspect_at_three_widths() {
     Largest entries
       turn 2  2.7 KB  ~501  cargo test parser
       turn 3  2.2 KB  ~458  Screenshot result
+      turn 2   510 B   ~68  /w/src/parser.rs
       turn 2   539 B   ~59  cargo test parser
-      turn 2   526 B    ~1  The test depends on the order of a …
       turn 4   522 B   ~52  git push origin main
       turn 2   520 B   ~51  /w/src/parser.rs
-      turn 2   510 B   ~68  /w/src/parser.rs
-      turn 2   501 B   ~20  The map's order is random; **sort t…
+      turn 3   496 B   ~49  Screenshot call
+      turn 3   435 B   ~37  日本語のログを見て �[31mred� and us…
 
     How to free some of it
       ccsurgery strip-thinking 5e551011
@@ -83,8 +83,8 @@ fn inspect_at_three_widths() {
       about 2.4 KB more, because each entry gets a note of its
       origin. `ccsurgery trim --to 50%` combines these steps,
       the least harmful first.
-    "#);
-    insta::assert_snapshot!(home.run_on(100, &["inspect"]).page(), @r#"
+    ");
+    insta::assert_snapshot!(home.run_on(100, &["inspect"]).page(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -126,12 +126,12 @@ fn inspect_at_three_widths() {
     Largest entries
       turn 2  2.7 KB  ~501  Bash results           cargo test parser
       turn 3  2.2 KB  ~458  duplicates for client  Screenshot result
+      turn 2   510 B   ~68  metadata               /w/src/parser.rs
       turn 2   539 B   ~59  metadata               cargo test parser
-      turn 2   526 B    ~1  metadata               The test depends on the order of a map.
       turn 4   522 B   ~52  metadata               git push origin main
       turn 2   520 B   ~51  metadata               /w/src/parser.rs
-      turn 2   510 B   ~68  metadata               /w/src/parser.rs
-      turn 2   501 B   ~20  metadata               The map's order is random; **sort the keys**.
+      turn 3   496 B   ~49  metadata               Screenshot call
+      turn 3   435 B   ~37  metadata               日本語のログを見て �[31mred� and use ghp_[masked]
 
     How to free some of it
       ccsurgery strip-thinking 5e551011
@@ -144,8 +144,8 @@ fn inspect_at_three_widths() {
         file −3.0 KB: remove what the model is not shown, for good
       The sizes are those with --in-place. A new session has about 2.4 KB more, because each entry gets
       a note of its origin. `ccsurgery trim --to 50%` combines these steps, the least harmful first.
-    "#);
-    insta::assert_snapshot!(home.run_on(160, &["inspect"]).page(), @r#"
+    ");
+    insta::assert_snapshot!(home.run_on(160, &["inspect"]).page(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 20 entries, 12.8 KB, compacted 1×
@@ -186,12 +186,12 @@ fn inspect_at_three_widths() {
     Largest entries
       turn 2  2.7 KB  ~501  Bash results           cargo test parser
       turn 3  2.2 KB  ~458  duplicates for client  Screenshot result
+      turn 2   510 B   ~68  metadata               /w/src/parser.rs
       turn 2   539 B   ~59  metadata               cargo test parser
-      turn 2   526 B    ~1  metadata               The test depends on the order of a map.
       turn 4   522 B   ~52  metadata               git push origin main
       turn 2   520 B   ~51  metadata               /w/src/parser.rs
-      turn 2   510 B   ~68  metadata               /w/src/parser.rs
-      turn 2   501 B   ~20  metadata               The map's order is random; **sort the keys**.
+      turn 3   496 B   ~49  metadata               Screenshot call
+      turn 3   435 B   ~37  metadata               日本語のログを見て �[31mred� and use ghp_[masked]
 
     How to free some of it
       ccsurgery strip-thinking 5e551011
@@ -204,7 +204,7 @@ fn inspect_at_three_widths() {
         file −3.0 KB: remove what the model is not shown, for good
       The sizes are those with --in-place. A new session has about 2.4 KB more, because each entry gets a note of its origin. `ccsurgery trim --to 50%` combines
       these steps, the least harmful first.
-    "#);
+    ");
 }
 
 #[test]

@@ -266,55 +266,55 @@ fn home() -> Home {
 #[test]
 fn show_table_at_three_widths() {
     let home = home();
-    insta::assert_snapshot!(home.run_on(60, &["show"]).page(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["show"]).page(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 12.8 KB, 12.6k of 200k tokens in the context window
 
-    turn  age    size  tokens  notes        prompt
-       1   1d  1.6 KB     ~36  compacted    Set up the project
-       2   1d  6.2 KB    ~736  1 failed     Fix the flaky test …
-       3   3h  4.0 KB    ~571  interrupted  日本語のログを見て …
-       4   2h   870 B     ~59  unfinished   Push it
-    "#);
-    insta::assert_snapshot!(home.run_on(100, &["show"]).page(), @r#"
+    turn  tokens  notes        prompt
+       1     ~36  compacted    Set up the project
+       2    ~736  1 failed     Fix the flaky test in parser.rs …
+       3    ~571  interrupted  日本語のログを見て �[31mred� and…
+       4     ~59  unfinished   Push it
+    ");
+    insta::assert_snapshot!(home.run_on(100, &["show"]).page(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 12.8 KB, 12.6k of 200k tokens in the context window
 
-    turn  age    size  tokens  calls       notes        prompt
-       1   1d  1.6 KB     ~36              compacted    Set up the project
-       2   1d  6.2 KB    ~736  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why…
-       3   3h  4.0 KB    ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[maske…
-       4   2h   870 B     ~59  Bash        unfinished   Push it
-    "#);
-    insta::assert_snapshot!(home.run_on(160, &["show"]).page(), @r#"
+    turn              time    size  tokens  calls       notes        prompt
+       1  2026-01-02 03:04  1.6 KB     ~36              compacted    Set up the project
+       2             07:04  6.2 KB    ~736  Bash Read   1 failed     Fix the flaky test in parser.rs an…
+       3  2026-01-03 06:04  4.0 KB    ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and u…
+       4             07:04   870 B     ~59  Bash        unfinished   Push it
+    ");
+    insta::assert_snapshot!(home.run_on(160, &["show"]).page(), @"
     exit 0
     5e551011  “Flaky parser �[2J test”
     4 turns, 12.8 KB, 12.6k of 200k tokens in the context window
 
-    turn  age    size  tokens  calls       notes        prompt
-       1   1d  1.6 KB     ~36              compacted    Set up the project
-       2   1d  6.2 KB    ~736  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why it fails
-       3   3h  4.0 KB    ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[masked]
-       4   2h   870 B     ~59  Bash        unfinished   Push it
-    "#);
+    turn              time    size  tokens  calls       notes        prompt
+       1  2026-01-02 03:04  1.6 KB     ~36              compacted    Set up the project
+       2             07:04  6.2 KB    ~736  Bash Read   1 failed     Fix the flaky test in parser.rs and tell me why it fails
+       3  2026-01-03 06:04  4.0 KB    ~571  Screenshot  interrupted  日本語のログを見て �[31mred� and use ghp_[masked]
+       4             07:04   870 B     ~59  Bash        unfinished   Push it
+    ");
 }
 
 #[test]
 fn show_table_in_colour() {
     let home = home();
-    insta::assert_snapshot!(home.run_on(100, &["show", "--color", "always"]).page().replace('\x1b', "␛"), @r#"
+    insta::assert_snapshot!(home.run_on(100, &["show", "--color", "always"]).page().replace('\x1b', "␛"), @"
     exit 0
     ␛[1m5e551011␛[0m  “Flaky parser �[2J test”
     ␛[2m4 turns, 12.8 KB, 12.6k of 200k tokens in the context window␛[0m
 
-    ␛[2mturn  age    size  tokens  calls       notes        prompt␛[0m
-       1   1d  1.6 KB     ~36              ␛[33mcompacted␛[0m    Set up the project
-       2   1d  6.2 KB    ~736  Bash Read   ␛[31m1 failed␛[0m     Fix the flaky test in parser.rs and tell me why…
-       3   3h  4.0 KB    ~571  Screenshot  ␛[33minterrupted␛[0m  日本語のログを見て �[31mred� and use ghp_[maske…
-       4   2h   870 B     ~59  Bash        ␛[33munfinished␛[0m   Push it
-    "#);
+    ␛[2mturn              time    size  tokens  calls       notes        prompt␛[0m
+       1  2026-01-02 03:04  1.6 KB     ~36              ␛[33mcompacted␛[0m    Set up the project
+       2             07:04  6.2 KB    ~736  Bash Read   ␛[31m1 failed␛[0m     Fix the flaky test in parser.rs an…
+       3  2026-01-03 06:04  4.0 KB    ~571  Screenshot  ␛[33minterrupted␛[0m  日本語のログを見て �[31mred� and u…
+       4             07:04   870 B     ~59  Bash        ␛[33munfinished␛[0m   Push it
+    ");
 }
 
 #[test]

@@ -280,7 +280,8 @@ fn the_json_that_goes() {
 fn a_turn_that_is_unfinished_keeps_its_thinking() {
     let home = weather::running_home();
     assert_snapshot!(home.run(&["strip-thinking", SESSION, "--turns", "3..", "-n"]).seen(), @"
-    Nothing to do: strip-thinking finds nothing to change in 5e551000-aaaa-4bbb-8ccc-0123456789ab “Weather station”. Nothing was written.
+    Nothing to do: strip-thinking finds nothing to change in 5e551000 “Weather station”.
+    Nothing was written.
     note: turn 4 is unfinished: 1 thinking block kept, because the API needs thinking to continue a turn
     --- exit code 0
     ");
@@ -302,7 +303,8 @@ fn a_turn_that_is_unfinished_keeps_its_thinking() {
 fn a_turn_that_is_unfinished_keeps_its_calls() {
     let home = weather::running_home();
     assert_snapshot!(home.run(&["drop-tools", SESSION, "--turns", "3..", "-n"]).seen(), @"
-    Nothing to do: drop-tools finds nothing to change in 5e551000-aaaa-4bbb-8ccc-0123456789ab “Weather station”. Nothing was written.
+    Nothing to do: drop-tools finds nothing to change in 5e551000 “Weather station”.
+    Nothing was written.
     note: the last turn is unfinished: 1 of its calls kept (to remove one, name it with --id)
     --- exit code 0
     ");

@@ -11,7 +11,7 @@ use crate::cli::error::CliError;
 use crate::cli::operations::plural;
 use crate::cli::report::SCHEMA;
 use crate::cli::shell::quoted;
-use crate::render::{BOLD, YELLOW, bytes, clean, fit, paint, short_path};
+use crate::render::{BOLD, YELLOW, bytes, clean, fit, paint, short_id, short_path};
 use crate::store::{Manifest, Packed};
 use crate::view::SessionText;
 
@@ -135,12 +135,12 @@ impl Report {
         lines.push(paint(BOLD, heading));
         let shown = if context.verbose { usize::MAX } else { 20 };
         for row in self.sessions.iter().take(shown) {
-            let id: String = row.session_id.chars().take(8).collect();
+            let id = short_id(&row.session_id);
             let room = context.columns.saturating_sub(50).max(16);
             let name = fit(&context.words(&row.title), room);
             let project = row.project.as_deref().unwrap_or_default();
             let project = clean(&short_path(Path::new(project), home.as_deref(), 40));
-            lines.push(format!("  {}  “{name}”  {project}", clean(&id)));
+            lines.push(format!("  {id}  “{name}”  {project}"));
         }
         if self.sessions.len() > shown {
             let rest = self.sessions.len() - shown;
