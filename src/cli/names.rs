@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use anyhow::Context as _;
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::document::Source;
 use crate::render::{Column, Table, YELLOW, age, clean, fit, paint, short_id, short_path};
@@ -273,7 +274,17 @@ fn with_candidates(
     error
 }
 
-/// Returns the shortest beginning of each id, of at least eight characters, that no other id of the list has.
+/// Returns what the command line can call a session: the beginning of its id if that is enough, else its id, else its path.
+pub(super) fn command_name(context: &Context, path: &Path, id: &str) -> String {
+    let locator = Locator::new(&context.config, &context.project);
+    let beginning: String = id.chars().take(8).collect();
+    let is_it = |name: &&str| locator.find(name).is_ok_and(|found| found.path == path);
+    let name = [beginning.as_str(), id].into_iter().find(is_it);
+    name.map_or_else(|| path.to_string_lossy().into_owned(), str::to_owned)
+}
+
+/// Returns the shortest beginning of each uuid, of at least eight characters, that no other id of the list has. Other names
+/// stay as they are.
 pub(super) fn shortened(ids: &[&str]) -> Vec<String> {
     let mut sorted = ids.to_vec();
     sorted.sort_unstable();
@@ -284,6 +295,9 @@ pub(super) fn shortened(ids: &[&str]) -> Vec<String> {
         let after = sorted.get(i + 1).map_or(0, |next| common(next, id));
         lengths.insert(id, before.max(after) + 1);
     }
-    let short = |id: &&str| id.chars().take(lengths[id].max(8)).collect();
+    let short = |id: &&str| match Uuid::try_parse(id) {
+        Ok(_) => id.chars().take(lengths[id].max(8)).collect(),
+        Err(_) => (*id).to_owned(),
+    };
     ids.iter().map(short).collect()
 }

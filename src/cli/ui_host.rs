@@ -106,15 +106,6 @@ fn words(error: CliError) -> String {
     }
 }
 
-/// Returns what the command line calls a session: the beginning of its id if that is enough, else its path.
-fn name_of(context: &Context, path: &Path, id: &str) -> String {
-    let locator = Locator::new(&context.config, &context.project);
-    let short: String = id.chars().take(8).collect();
-    let is_it = |name: &&str| locator.find(name).is_ok_and(|found| found.path == path);
-    let name = [short.as_str(), id].into_iter().find(is_it);
-    name.map_or_else(|| path.to_string_lossy().into_owned(), str::to_owned)
-}
-
 impl Host for UiHost {
     fn list(&self, all: bool) -> Result<Vec<SessionRow>, String> {
         let context = self.context().map_err(words)?;
@@ -134,7 +125,7 @@ impl Host for UiHost {
             self.read.store(0, Ordering::Relaxed);
             let session = names::open_one(&found, &self.read)?;
             let agents = show::subagents(&context, &found, &session)?.subagents;
-            let name = name_of(&context, &found.path, &found.id);
+            let name = names::command_name(&context, &found.path, &found.id);
             let mut tree = Tree::of(Arc::new(session), path.to_owned(), found.id, agents);
             tree.name = name;
             tree.stamp = Some(stamp);

@@ -14,7 +14,7 @@ use super::text::{clean, short_path};
 
 const COLUMNS: [Column; 13] = [
     Column::left(""),
-    Column::left("id"),
+    Column::left("id").at_most(24),
     Column::right("age").optional(3),
     Column::right("turns").optional(4),
     Column::right("context"),
@@ -89,7 +89,7 @@ fn cells(screen: &Screen<'_>, row: &SessionRow, with_project: bool) -> Vec<Cell>
 }
 
 const EXPIRING_COLUMNS: [Column; 5] = [
-    Column::left("id"),
+    Column::left("id").at_most(24),
     Column::right("deleted in"),
     Column::right("size").optional(2),
     Column::left("project").at_most(28).optional(1),

@@ -50,6 +50,21 @@ fn keep_gives_a_session_a_new_time_and_changes_no_byte() {
 }
 
 #[test]
+fn keep_dry_run_changes_neither_times_nor_the_list() {
+    let home = home();
+    set_age(&home.transcript(SESSION), 20);
+    let run = home.run(&["keep", SESSION, "-n"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("5e551000       29d"), "{run:?}");
+    assert!(
+        run.stdout.ends_with("Dry run: nothing was changed.\n"),
+        "{run:?}"
+    );
+    assert!(age(&home, SESSION) > DAY * 19);
+    assert!(!home.state().exists());
+}
+
+#[test]
 fn keep_leaves_the_newest_session_the_newest() {
     let home = home();
     set_age(&home.transcript(SESSION), 29);

@@ -58,8 +58,8 @@ struct Examined {
     judgement: Judgement,
     findings: Vec<Finding>,
     healed: Vec<Finding>,
-    /// Whether Claude Code finds the session where it is.
-    at_home: bool,
+    /// How the session is named in commands.
+    name: String,
 }
 
 impl Examined {
@@ -69,31 +69,21 @@ impl Examined {
             .any(|f| f.severity > Severity::Harmless)
     }
 
-    /// How the session is named in commands.
-    fn name(&self) -> String {
-        if self.at_home {
-            self.found.id.clone()
-        } else {
-            quoted(&self.found.path.to_string_lossy())
-        }
-    }
-
     /// The command that repairs what can be repaired.
     fn repair(&self) -> Option<String> {
         let mut all = self.findings.iter().chain(&self.healed);
         all.any(|f| f.repairable)
-            .then(|| format!("ccsurgery repair {}", self.name()))
+            .then(|| format!("ccsurgery repair {}", self.name))
     }
 
     /// What else can be done, each once.
-    fn remedies(&self) -> Vec<String> {
+    fn remedies(&self) -> BTreeSet<Remedy> {
         let all = self
             .findings
             .iter()
             .chain(&self.healed)
             .filter_map(|f| f.remedy);
-        let all: BTreeSet<Remedy> = all.collect();
-        all.into_iter().map(|r| worded(r, &self.name())).collect()
+        all.collect()
     }
 }
 
@@ -184,7 +174,7 @@ fn examine(
     let judgement = judge(&session);
     let mut all = diagnose(&session, judgement.client);
     all.extend(around(context, &found, &session));
-    let at_home = found.path.starts_with(context.config.projects());
+    let name = quoted(&names::command_name(context, &found.path, &found.id));
     let (findings, healed) = all.into_iter().partition(|f| judgement.concerns(f));
     Ok(Examined {
         title: Overview::of(&session).name(),
@@ -192,7 +182,7 @@ fn examine(
         judgement,
         findings,
         healed,
-        at_home,
+        name,
     })
 }
 
@@ -252,8 +242,22 @@ fn show(context: &mut Context, examined: &[Examined], one: bool) -> Result<(), C
     };
     let repairs = shown.iter().filter_map(|e| e.repair()).collect();
     list(context, heading, repairs)?;
-    let remedies = shown.iter().flat_map(|e| e.remedies()).collect();
-    list(context, "You can also run:", remedies)
+    list(context, "You can also run:", remedies(&shown))
+}
+
+/// Returns what else can be done, with one row for several sessions that need the same.
+fn remedies(shown: &[&Examined]) -> Vec<String> {
+    let mut wanted: BTreeMap<Remedy, Vec<&str>> = BTreeMap::new();
+    for seen in shown {
+        for remedy in seen.remedies() {
+            wanted.entry(remedy).or_default().push(&seen.name);
+        }
+    }
+    let row = |(remedy, names): (Remedy, Vec<&str>)| match names[..] {
+        [name] => worded(remedy, name),
+        _ => format!("{} ({} sessions)", worded(remedy, "SESSION"), names.len()),
+    };
+    wanted.into_iter().map(row).collect()
 }
 
 fn list(context: &mut Context, heading: &str, rows: Vec<String>) -> Result<(), CliError> {

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -43,6 +43,9 @@ pub(crate) struct KeepArgs {
     /// Stop keeping these sessions: Claude Code deletes them when they are old
     #[arg(long)]
     forget: bool,
+    /// Show which sessions would be kept, and write nothing
+    #[arg(short = 'n', long, conflicts_with = "list")]
+    dry_run: bool,
 }
 
 pub(crate) fn run(args: &KeepArgs, context: &mut Context) -> Result<ExitCode, CliError> {
@@ -61,10 +64,15 @@ pub(crate) fn run(args: &KeepArgs, context: &mut Context) -> Result<ExitCode, Cl
     if args.forget {
         list.sessions
             .retain(|id| !found.iter().any(|f| f.id == *id));
-        list.write(&state)?;
+        if !args.dry_run {
+            list.write(&state)?;
+        }
         return report(context, args, found);
     }
-    let found = touched(context, found)?;
+    let found = touched(context, found, args.dry_run)?;
+    if args.dry_run {
+        return report(context, args, found);
+    }
     let mut is_new = false;
     for session in &found {
         is_new |= list.add(&session.id);
@@ -83,8 +91,12 @@ fn kept(context: &Context, list: &KeepList) -> Result<Vec<Located>, CliError> {
     Ok(all)
 }
 
-/// Gives sessions a new time, and returns them with it.
-fn touched(context: &Context, found: Vec<Located>) -> Result<Vec<Located>, CliError> {
+/// Gives sessions a new time unless this is a dry run, and returns them with it.
+fn touched(
+    context: &Context,
+    found: Vec<Located>,
+    dry_run: bool,
+) -> Result<Vec<Located>, CliError> {
     let period = Retention::of(&context.config).period;
     let mut projects: BTreeMap<PathBuf, Vec<Located>> = BTreeMap::new();
     for session in found {
@@ -101,7 +113,9 @@ fn touched(context: &Context, found: Vec<Located>) -> Result<Vec<Located>, CliEr
         let others: Vec<Located> = all.iter().filter(is_other).cloned().collect();
         let times = kept_times(&sessions, &others, context.now, period);
         for (mut session, time) in sessions.into_iter().zip(times) {
-            touch(&context.config, &session, time)?;
+            if !dry_run {
+                touch(&context.config, &session, time)?;
+            }
             session.modified = session.modified.max(time);
             done.push(session);
         }
@@ -113,6 +127,7 @@ fn touched(context: &Context, found: Vec<Located>) -> Result<Vec<Located>, CliEr
 struct Document {
     schema: u32,
     operation: &'static str,
+    dry_run: bool,
     sessions: Vec<Row>,
     /// A line for a crontab that keeps all noted sessions every week.
     timer: String,
@@ -162,15 +177,18 @@ fn report(
     let rows: Vec<Row> = found.iter().map(|f| Row::of(f, retention)).collect();
     let number = plural(rows.len() as u64, "session", "sessions");
     let whose = if rows.len() == 1 { "its" } else { "their" };
-    let is_done = !rows.is_empty();
+    let is_done = !rows.is_empty() && !args.dry_run;
     let printed = if context.json {
         let document = context.presenter().json(&Document {
             schema: SCHEMA,
             operation: "keep",
+            dry_run: args.dry_run,
             sessions: rows,
             timer: timer(),
         });
         context.print_json(&document)
+    } else if args.dry_run {
+        show_dry_run(context, &rows)
     } else if context.quiet {
         Ok(())
     } else if args.forget {
@@ -198,6 +216,13 @@ fn report(
         printed?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lists the sessions, and how long they would be safe.
+fn show_dry_run(context: &mut Context, rows: &[Row]) -> io::Result<()> {
+    let table = table(context, rows);
+    write!(context.out, "{table}")?;
+    writeln!(context.out, "Dry run: nothing was changed.")
 }
 
 /// Returns how long it is until a time.
@@ -243,8 +268,17 @@ fn show_list(context: &mut Context, list: &KeepList) -> Result<ExitCode, CliErro
         context.tell("No session is kept; keep one with: ccsurgery keep SESSION");
         return Ok(ExitCode::SUCCESS);
     }
+    let text = table(context, &rows);
+    write!(context.out, "{text}")?;
+    for id in missing {
+        context.tell(&format!("{} no longer exists", clean(&id)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(context: &Context, rows: &[Row]) -> String {
     let mut table = Table::new(&COLUMNS, (context.table_columns / 2).clamp(20, 60));
-    for row in &rows {
+    for row in rows {
         let id = short_id(&row.session_id);
         let project = row.project.as_deref().unwrap_or_default();
         let project = short_path(Path::new(project), context.home.as_deref(), 28);
@@ -259,10 +293,5 @@ fn show_list(context: &mut Context, list: &KeepList) -> Result<ExitCode, CliErro
         ];
         table.push(cells);
     }
-    let text = table.render(context.table_columns);
-    write!(context.out, "{text}")?;
-    for id in missing {
-        context.tell(&format!("{} no longer exists", clean(&id)));
-    }
-    Ok(ExitCode::SUCCESS)
+    table.render(context.table_columns)
 }

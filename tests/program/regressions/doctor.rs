@@ -347,11 +347,7 @@ fn repair_of_a_cycle_offers_in_place() {
     );
     let run = home.run(&["doctor", SESSION]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(
-        run.stdout
-            .contains("repair 5e551000-aaaa-4bbb-8ccc-0123456789ab --in-place"),
-        "{run:?}"
-    );
+    assert!(run.stdout.contains("repair 5e551000 --in-place"), "{run:?}");
     let run = home.run(&["repair", SESSION, "-n"]);
     assert!(run.stderr.contains("--in-place"), "{run:?}");
 }
@@ -408,4 +404,25 @@ fn repair_corrects_a_bad_escape_and_loses_nothing() {
     assert_eq!(content, r"do\xne");
     assert_healthy(&home);
     assert!(repair_leaves_alone(&home));
+}
+
+/// Two projects may each have a file of one name, and copies of a home have two sessions of one id.
+#[test]
+fn doctor_names_sessions_so_that_its_commands_find_them() {
+    let damaged = [prompt(1, 0, "first"), prompt(2, 9, "second")];
+    let home = home("2.1.45", &damaged);
+    let bytes = fs_err::read(home.transcript(SESSION)).expect("the session");
+    let other = home.config().join("projects/-elsewhere");
+    fs_err::create_dir_all(&other).expect("a folder");
+    fs_err::write(other.join(format!("{SESSION}.jsonl")), &bytes).expect("a copy");
+    let run = home.run(&["doctor", "--all", "--client", "2.1.45"]);
+    let repairs: Vec<&str> = run
+        .stdout
+        .lines()
+        .filter(|l| l.contains("ccsurgery repair "))
+        .collect();
+    assert_eq!(repairs.len(), 2, "{run:?}");
+    assert!(repairs.contains(&"  ccsurgery repair 5e551000"), "{run:?}");
+    let elsewhere = other.join(SESSION).to_string_lossy().into_owned() + ".jsonl";
+    assert!(repairs.iter().any(|r| r.contains(&elsewhere)), "{run:?}");
 }

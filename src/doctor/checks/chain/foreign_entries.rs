@@ -38,7 +38,10 @@ fn run(survey: &Survey<'_>, findings: &mut Vec<Finding>) {
     if foreign > 0 {
         findings.push(whole(
             &CHECK,
-            format!("{foreign} messages carry the id of another session"),
+            match foreign {
+                1 => "one message carries the id of another session".to_owned(),
+                _ => format!("{foreign} messages carry the id of another session"),
+            },
         ));
     }
 }
