@@ -4,7 +4,9 @@ use maud::{Markup, html};
 
 use crate::human::{bytes, tokens};
 use crate::session::Session;
-use crate::view::{CallItem, Conversation, ItemContent, MediaItem, TurnContent, TurnItem};
+use crate::view::{
+    CallItem, Conversation, ItemContent, MediaItem, TurnContent, TurnItem, note_heading,
+};
 
 use super::ansi::{output_html, plain_text};
 use super::cut::cut_output;
@@ -66,6 +68,12 @@ impl ItemWriter<'_> {
                 (ItemContent::Call(_), ItemContent::Image(_) | ItemContent::Document(_)) => true,
                 _ => false,
             };
+            // One line is enough for thinking without text, however many blocks follow each other.
+            let is_silent = |item: &TurnItem| matches!(&item.content, ItemContent::Thinking { text } if text.raw().trim().is_empty());
+            if is_silent(first) && after.first().is_some_and(is_silent) {
+                rest = after;
+                continue;
+            }
             let count = after.iter().take_while(belongs).count();
             let (results, after) = after.split_at(count);
             out.push(self.item(first, results));
@@ -111,10 +119,13 @@ impl ItemWriter<'_> {
             ItemContent::Thinking { text: words } if self.options.thinking => {
                 let words = text(words);
                 html! {
-                    details.item.thinking data-kind="thinking" id=[id] {
-                        summary { "Thinking" }
-                        @if words.trim().is_empty() { p.note { "The text of this thinking is not in the file." } }
-                        @else { (markdown_html(&words)) }
+                    @if words.trim().is_empty() {
+                        p.item.silent data-kind="thinking" id=[&id] { "Thinking (its text is not in the file)" }
+                    } @else {
+                        details.item.thinking data-kind="thinking" id=[id] {
+                            summary { "Thinking" }
+                            (markdown_html(&words))
+                        }
                     }
                 }
             }
@@ -129,7 +140,7 @@ impl ItemWriter<'_> {
                 let words = text(words);
                 html! {
                     details.item.client data-kind="note" id=[id] {
-                        summary { "Note: " (plain_text(&text(what))) }
+                        summary { "Note: " (plain_text(&text(&note_heading(what)))) }
                         pre tabindex="0" { (output_html(&self.cut(&words))) }
                     }
                 }
@@ -288,6 +299,15 @@ fn label(name: &str, item: &TurnItem, id: Option<&str>) -> Markup {
 pub(super) fn short_time(time: &str) -> String {
     let minute = time.get(..16).unwrap_or(time);
     minute.replace('T', " ")
+}
+
+/// Returns the end of a period to the minute, without its day if that is the day of the beginning.
+pub(super) fn short_end(first: &str, last: &str) -> String {
+    let end = short_time(last);
+    match (first.get(..10), end.split_once(' ')) {
+        (Some(day), Some((same, clock))) if day == same => clock.to_owned(),
+        _ => end,
+    }
 }
 
 fn facts(content: &TurnContent) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use similar::{ChangeTag, TextDiff};
 
 use crate::human::{bytes, tokens};
-use crate::view::{CallItem, Conversation, ItemContent, TurnItem};
+use crate::view::{CallItem, Conversation, ItemContent, TurnItem, note_heading};
 
 use super::ansi::plain_text;
 use super::cut::cut_output;
@@ -137,7 +137,7 @@ impl Writer<'_> {
                 self.folded("Summary of what came before", &inert(text.trim()));
             }
             ItemContent::Note { what, text } => {
-                let what = plain_text(&self.redactor.text(what));
+                let what = plain_text(&self.redactor.text(&note_heading(what)));
                 let text = plain_text(&self.redactor.text(text));
                 self.block(&format!("Note: {what}"), "", &text);
             }

@@ -45,6 +45,16 @@
   document.getElementById("unfold").addEventListener("click", () => openAll(true));
   document.getElementById("fold").addEventListener("click", () => openAll(false));
 
+  // Paper cannot be unfolded: everything is open while the page is printed.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = all("main details:not([open])");
+    for (const part of folded) part.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const part of folded) part.open = false;
+  });
+
   // A link to a turn or a message is copied when it is followed.
   document.addEventListener("click", async (event) => {
     const link = event.target instanceof Element && event.target.closest("a.anchor, a.link");

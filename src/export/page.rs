@@ -10,7 +10,7 @@ use crate::view::{Conversation, ItemContent};
 
 use super::ansi::plain_text;
 use super::chart::window_chart;
-use super::html_items::{ItemWriter, short_time};
+use super::html_items::{ItemWriter, short_end, short_time};
 use super::redactor::Redactor;
 use super::{ExportOptions, Exportable};
 
@@ -128,7 +128,7 @@ fn header_html(conversation: &Conversation, title: &str, redactor: &Redactor) ->
                     div { dt { "Project" } dd { (plain_text(&redactor.text(project))) } }
                 }
                 @if let (Some(first), Some(last)) = (first, last) {
-                    div { dt { "Time" } dd { time datetime=(first) { (short_time(first)) } " to " time datetime=(last) { (short_time(last)) } } }
+                    div { dt { "Time" } dd { time datetime=(first) { (short_time(first)) } " to " time datetime=(last) { (short_end(first, last)) } } }
                 }
                 @if !models.is_empty() { div { dt { "Model" } dd { (plain_text(&models.join(", "))) } } }
                 div { dt { "Turns" } dd { (conversation.turns) } }

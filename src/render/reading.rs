@@ -6,7 +6,9 @@ use std::path::Path;
 use anstyle::Style;
 
 use crate::human::{bytes, duration, tokens};
-use crate::view::{CallItem, ItemContent, MediaItem, SessionText, TurnContent, TurnItem};
+use crate::view::{
+    CallItem, ItemContent, MediaItem, SessionText, TurnContent, TurnItem, note_heading,
+};
 
 use super::edits::{change_counts, edit_lines};
 use super::markdown::MarkdownText;
@@ -148,7 +150,7 @@ impl Reading<'_> {
                 out.push('\n');
             }
             ItemContent::Note { what, text } => {
-                let what = format!("[{}] ", self.screen.line(what));
+                let what = format!("[{}] ", self.screen.line(note_heading(what)));
                 let rest = " ".repeat(width(&what));
                 let margin = self.margin(&what, &rest, DIM, NOTE);
                 self.shortened(&self.wrapped(text.raw().trim(), rest.len()), &margin, out);

@@ -83,6 +83,14 @@ pub enum ItemContent {
     },
 }
 
+/// Returns a heading for a note: its kind in words.
+pub fn note_heading(what: &SessionText) -> SessionText {
+    match what.raw() {
+        "client" => "Claude Code".into(),
+        kind => kind.replace('_', " ").into(),
+    }
+}
+
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct CallItem {

@@ -39,7 +39,7 @@ pub use file_edit::FileEdit;
 pub use fullness::window_limit;
 pub use highlight::{CodeKind, CodeLine, code_lines};
 pub use inspection::{BytePart, FileUse, Inspection, LargeEntry, Suggestion, TokenPart, WindowUse};
-pub use items::{CallItem, ItemContent, MediaItem, TurnItem};
+pub use items::{CallItem, ItemContent, MediaItem, TurnItem, note_heading};
 pub use markdown::{Inline, MarkdownBlock, markdown};
 pub use overview::{Overview, prompt_as_typed, prompt_text};
 pub use search::{

@@ -280,3 +280,26 @@ fn report_shows_what_rm_move_undo_and_redo_did() {
     let exists = home.run(&["undo", "--yes", "--report", "move.html"]);
     assert_eq!(exists.code, 3, "a report is never overwritten: {exists:?}");
 }
+
+#[test]
+fn export_page_shows_thinking_without_text_once() {
+    let home = Home::new();
+    let talk = home.start(SESSION).prompt("go");
+    home.add(&talk.thinking("").thinking("").answer("Done."));
+    let page = exported(&home, &[]);
+    assert_eq!(
+        page.matches("(its text is not in the file)").count(),
+        1,
+        "{page}"
+    );
+}
+
+#[test]
+fn export_page_names_the_day_of_a_session_once() {
+    let home = Home::new();
+    home.add(&talk(&home));
+    let page = exported(&home, &[]);
+    let (_, time) = page.split_once("<dt>Time</dt>").expect("the time");
+    let (time, _) = time.split_once("</dd>").expect("an end");
+    assert_eq!(time.matches(">2026-03-04 ").count(), 1, "{time}");
+}

@@ -320,7 +320,7 @@ fn show_table_in_colour() {
 #[test]
 fn show_turns_to_read() {
     let home = home();
-    insta::assert_snapshot!(home.run_on(60, &["show", "--turns", "2.."]).page(), @r#"
+    insta::assert_snapshot!(home.run_on(60, &["show", "--turns", "2.."]).page(), @"
     exit 0
     ── turn 2 · 2026-01-02 07:04 · 7s · ~736 tokens ────────────
 
@@ -358,7 +358,7 @@ fn show_turns_to_read() {
 
     It shows the log.
 
-    [client] [Request interrupted by user]
+    [Claude Code] [Request interrupted by user]
 
     ── turn 4 · 2026-01-03 07:04 · 1s · ~59 tokens ─────────────
 
@@ -366,7 +366,7 @@ fn show_turns_to_read() {
 
     ● Bash  git push origin main  toolu_d
     session 5e551011  “Flaky parser �[2J test”
-    "#);
+    ");
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn show_lists_and_reads_branches() {
     let fork = s.entry("user", &json!({"parentUuid": "00000006-0000-4000-8000-000000000006", "message": {"role": "user", "content": "Another way"}}));
     s.line(&json!({"type": "last-prompt", "leafUuid": fork}));
     home.put("5e551011-aaaa-4bbb-8ccc-dddddddddddd", s.text(), 120);
-    insta::assert_snapshot!(home.run_on(80, &["show", "@", "--branch", "0000000c"]).page(), @r#"
+    insta::assert_snapshot!(home.run_on(80, &["show", "@", "--branch", "0000000c"]).page(), @"
     exit 0
     ── turn 2 · 2026-01-02 07:04 · ~16 tokens · context 11.7k · claude-test-1 ──────
     The map's order is random; **sort the keys**.                           0000000c
@@ -492,14 +492,14 @@ fn show_lists_and_reads_branches() {
 
     It shows the log.                                                       00000010
 
-    [client] [Request interrupted by user]
+    [Claude Code] [Request interrupted by user]
 
     ── turn 4 · 2026-01-03 07:04 · 1s · ~47 tokens · context 12.5k · claude-test-1 ─
 
     ❯ Push it                                                               00000012
 
     ● Bash  git push origin main  toolu_d
-    "#);
+    ");
     insta::assert_snapshot!(home.run_on(80, &["show", "@", "--branch", "00000001"]).page(), @r#"
     exit 2
     Error: `00000001` is part of the conversation, not of an abandoned branch
