@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::export::{OperationPage, OperationSide, Redactor, TurnFill, operation_page, text_page};
+use crate::export::{
+    OperationPage, OperationSide, PrivateNames, Redactor, TurnFill, operation_page, text_page,
+};
 use crate::render::{ComparisonText, Screen, SessionDiff, YELLOW, clean, paint};
 use crate::session::Session;
 use crate::store::{Candidate, PublishError};
@@ -70,7 +72,7 @@ pub(super) fn write_operation(
         warnings,
         differences: diff.words(),
     };
-    let redactor = Redactor::new(context.show_secrets, Vec::new());
+    let redactor = Redactor::new(context.show_secrets, PrivateNames::default());
     write(context, path, &operation_page(&page, &redactor))
 }
 

@@ -13,6 +13,8 @@ mod index_page;
 mod markdown_file;
 mod operation_page;
 mod page;
+mod private_names;
+mod redact_conversation;
 mod redactor;
 
 use crate::session::Session;
@@ -22,6 +24,7 @@ pub use index_page::{IndexRow, index_page};
 pub use markdown_file::markdown_file;
 pub use operation_page::{OperationPage, OperationSide, TurnFill, operation_page, text_page};
 pub use page::html_page;
+pub use private_names::PrivateNames;
 pub use redactor::Redactor;
 
 /// How much of a conversation is exported.

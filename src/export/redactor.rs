@@ -7,6 +7,8 @@ use crate::human::count;
 use crate::secrets::mask;
 use crate::view::{SessionJson, SessionText};
 
+use super::private_names::PrivateNames;
+
 /// What stands in place of a masked secret.
 const MASK: &str = "[masked]";
 
@@ -14,19 +16,16 @@ const MASK: &str = "[masked]";
 #[derive(Debug, Default)]
 pub struct Redactor {
     show_secrets: bool,
-    /// Texts that are replaced, longest first, each with its replacement.
-    replacements: Vec<(String, String)>,
+    private_names: PrivateNames,
     masked: Cell<u64>,
 }
 
 impl Redactor {
-    /// Makes a redactor. `replacements` are texts that become others, such as a home folder that becomes `~`.
-    pub fn new(show_secrets: bool, mut replacements: Vec<(String, String)>) -> Self {
-        replacements.retain(|(from, _)| !from.is_empty());
-        replacements.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
+    /// Makes a redactor that also replaces private names.
+    pub fn new(show_secrets: bool, private_names: PrivateNames) -> Self {
         Self {
             show_secrets,
-            replacements,
+            private_names,
             masked: Cell::new(0),
         }
     }
@@ -63,19 +62,16 @@ impl Redactor {
     /// Returns JSON of the session, laid out on several lines, that is safe to share.
     pub fn json(&self, json: &SessionJson) -> String {
         match json.value() {
-            Some(value) => {
-                let text = serde_json::to_string_pretty(&self.value(value)).unwrap_or_default();
-                self.replaced(text)
-            }
+            Some(value) => serde_json::to_string_pretty(&self.value(value)).unwrap_or_default(),
             None => self.raw(json.raw()),
         }
     }
 
-    /// Masks every string of a value by itself, so that the result is valid JSON.
+    /// Changes every string of a value by itself, so that the result is valid JSON.
     fn value(&self, value: serde_json::Value) -> serde_json::Value {
         use serde_json::Value;
         match value {
-            Value::String(text) => Value::String(self.mask(&text).into_owned()),
+            Value::String(text) => Value::String(self.raw(&text)),
             Value::Array(all) => all.into_iter().map(|v| self.value(v)).collect(),
             Value::Object(all) => {
                 let all = all.into_iter().map(|(key, v)| (key, self.value(v)));
@@ -86,7 +82,8 @@ impl Redactor {
     }
 
     fn raw(&self, text: &str) -> String {
-        self.replaced(self.mask(text).into_owned())
+        let masked = self.mask(text);
+        self.private_names.replaced(&masked).into_owned()
     }
 
     fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -101,15 +98,6 @@ impl Redactor {
         }
         masked
     }
-
-    fn replaced(&self, mut text: String) -> String {
-        for (from, to) in &self.replacements {
-            if text.contains(from.as_str()) {
-                text = text.replace(from.as_str(), to);
-            }
-        }
-        text
-    }
 }
 
 #[cfg(test)]
@@ -118,15 +106,16 @@ mod tests {
 
     #[test]
     fn redactor_masks_counts_and_replaces() {
-        let home = vec![("/home/ada".to_owned(), "~".to_owned())];
-        let redactor = Redactor::new(false, home);
+        let redactor = Redactor::new(false, PrivateNames::of(Some("/home/ada"), []));
         let key = format!("ghp_{}", "abcdefghijklmnopqrstuvwxyz0123456789");
         let text = redactor.text(&format!("/home/ada/x {key}").into());
         assert_eq!(text, "~/x ghp_[masked]");
         let json = redactor.json(&format!(r#"{{"a":"{key}"}}"#).into());
         assert_eq!(json, "{\n  \"a\": \"ghp_[masked]\"\n}");
+        let path = redactor.json(&r#"{"a":"C:\\Users\\ada\\x"}"#.to_owned().into());
+        assert_eq!(path, "{\n  \"a\": \"C:\\\\Users\\\\user\\\\x\"\n}");
         assert_eq!(redactor.masked(), 2);
-        let open = Redactor::new(true, Vec::new());
+        let open = Redactor::new(true, PrivateNames::default());
         assert!(open.text(&key.clone().into()).contains(&key));
     }
 }

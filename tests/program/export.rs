@@ -1,5 +1,7 @@
 //! Sessions as pages and files to share.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Home, SESSION, Transcript};
@@ -69,6 +71,10 @@ fn export_masks_secrets_and_says_how_many() {
             run.stdout.contains("ghp_[masked]") || format == "md",
             "{format}: {}",
             run.stdout
+        );
+        assert!(
+            run.stderr.contains("masked; check for others"),
+            "{format}: {run:?}"
         );
     }
     let refused = home.run(&["export", SESSION, "--show-secrets", "-o", "-"]);
@@ -302,4 +308,25 @@ fn export_page_names_the_day_of_a_session_once() {
     let (_, time) = page.split_once("<dt>Time</dt>").expect("the time");
     let (time, _) = time.split_once("</dd>").expect("an end");
     assert_eq!(time.matches(">2026-03-04 ").count(), 1, "{time}");
+}
+
+/// A session from another machine tells who held it there.
+#[test]
+fn export_anonymize_replaces_the_home_of_whoever_held_the_session() {
+    let home = Home::new();
+    let talk = Transcript::new(SESSION, Path::new("/Users/grace/code/app"));
+    let input = json!({"file_path": "/Users/grace/code/app/src/main.rs"});
+    let talk = talk
+        .prompt("Read ~grace's code in /Users/grace/code")
+        .call("toolu_1", "Read", &input);
+    home.add(
+        &talk
+            .result("toolu_1", "// see /Users/grace/notes")
+            .answer("Done."),
+    );
+    for format in ["html", "md", "text", "json"] {
+        let page = exported(&home, &["--anonymize", "--to", format]);
+        assert!(!page.contains("/Users/grace"), "{format}: {page}");
+        assert!(page.contains("~/code"), "{format}: {page}");
+    }
 }

@@ -7,10 +7,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::export::Redactor;
+use crate::export::{PrivateNames, Redactor};
 use crate::human::bytes;
+use crate::render::short_id;
 use crate::session::TurnRange;
-use crate::store::{Located, Locator};
+use crate::store::{Located, Locator, glance};
 use crate::view::SCHEMA;
 
 use super::super::args::SessionArg;
@@ -67,7 +68,7 @@ pub(crate) struct ExportArgs {
     /// Add the branches that were abandoned by rewinding
     #[arg(long)]
     branches: bool,
-    /// Replace your home folder and user name in paths
+    /// Replace home folders and user names in paths, yours and those of whoever held the session
     #[arg(long)]
     anonymize: bool,
     /// Open the page in the browser
@@ -81,7 +82,7 @@ pub(crate) struct ExportArgs {
 pub(crate) fn run(args: &ExportArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     confirm_secrets(context, args.yes)?;
     let found = sessions(args, context)?;
-    let redactor = Redactor::new(context.show_secrets, private_names(args, context));
+    let redactor = Redactor::new(context.show_secrets, private_names(args, context, &found));
     let several = args.all || found.len() > 1;
     let to_stdout = args.output.as_deref() == Some(Path::new("-"));
     if several && to_stdout {
@@ -108,7 +109,7 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context) -> Result<ExitCode, 
             return Ok(ExitCode::SUCCESS);
         }
         let path = args.output.clone().unwrap_or_else(|| {
-            let id: String = found[0].id.chars().take(8).collect();
+            let id = short_id(&found[0].id);
             context
                 .working_folder
                 .join(format!("session-{id}.{}", args.to.ending()))
@@ -167,19 +168,16 @@ fn sessions(args: &ExportArgs, context: &mut Context) -> Result<Vec<Located>, Cl
     names.into_iter().map(find).collect()
 }
 
-/// Returns the home folder and the user's name, each with what replaces it.
-fn private_names(args: &ExportArgs, context: &Context) -> Vec<(String, String)> {
-    let home = context.home.as_ref().filter(|_| args.anonymize);
-    let Some(home) = home else {
-        return Vec::new();
-    };
-    let mut names = vec![(home.to_string_lossy().into_owned(), "~".to_owned())];
-    let user = home.file_name().map(|n| n.to_string_lossy().into_owned());
-    // A name of one or two letters is part of many words.
-    if let Some(user) = user.filter(|u| u.len() > 2) {
-        for before in ["/home/", "/Users/", "C:\\Users\\", "-home-", "-Users-"] {
-            names.push((format!("{before}{user}"), format!("{before}user")));
-        }
+/// Returns the names that `--anonymize` replaces: those of this machine's user, and of who held the sessions.
+fn private_names(args: &ExportArgs, context: &Context, found: &[Located]) -> PrivateNames {
+    if !args.anonymize {
+        return PrivateNames::default();
     }
-    names
+    let home = context
+        .home
+        .as_ref()
+        .map(|home| home.to_string_lossy().into_owned());
+    let held = found.iter().filter_map(|f| glance(&f.path).ok()?.cwd);
+    let held: Vec<String> = held.collect();
+    PrivateNames::of(home.as_deref(), held.iter().map(String::as_str))
 }

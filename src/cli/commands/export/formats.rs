@@ -111,6 +111,10 @@ pub(super) fn exported(
     let agents = subagents.iter_mut().map(|(_, conversation)| conversation);
     for conversation in agents.chain([&mut conversation]).chain(&mut branches) {
         keep_only(&args.only, conversation);
+        // Pages and Markdown are redacted while they are written, because they also say what was cut.
+        if matches!(args.to, Format::Text | Format::Json) {
+            redactor.conversation(conversation);
+        }
     }
     let exported = Exportable {
         session: &session,
