@@ -189,36 +189,31 @@ fn is_shown(operation: &Operation, step: &Step) -> bool {
     *path == operation.target || operation.replaced.iter().any(|r| r.path == *path)
 }
 
+/// Screens of fewer columns show a path on a line of its own.
+const NARROW: usize = 56;
+
 fn line(context: &Context, wanted: Wanted, step: &Step) -> String {
-    let shown = |path: &Path| {
-        let room = context.columns.saturating_sub(36);
-        clean(&short_path(path, context.home.as_deref(), room))
-    };
-    match step {
+    let is_undo = wanted == Wanted::Undo;
+    let (verb, path, what) = match step {
         Step::Replace { path, from, to } => {
-            let verb = if wanted == Wanted::Undo {
-                "restores"
-            } else {
-                "rewrites"
-            };
-            format!(
-                "  {verb}  {}  {} → {}",
-                shown(path),
-                bytes(*from),
-                bytes(*to)
-            )
+            let verb = if is_undo { "restores" } else { "rewrites" };
+            (verb, path, format!("{} → {}", bytes(*from), bytes(*to)))
         }
-        Step::Create { path, len } if wanted == Wanted::Undo => {
-            format!(
-                "  restores  {}  {}, which was deleted",
-                shown(path),
-                bytes(*len)
-            )
-        }
-        Step::Create { path, len } => format!("  creates  {}  {}", shown(path), bytes(*len)),
-        Step::Remove { path, len } => format!("  removes  {}  {}", shown(path), bytes(*len)),
-        Step::Leave { path } => format!("  keeps  {}, which needs no change", shown(path)),
+        Step::Create { path, len } if is_undo => (
+            "restores",
+            path,
+            format!("{}, which was deleted", bytes(*len)),
+        ),
+        Step::Create { path, len } => ("creates", path, bytes(*len)),
+        Step::Remove { path, len } => ("removes", path, bytes(*len)),
+        Step::Leave { path } => ("keeps", path, "needs no change".to_owned()),
+    };
+    let shown = |room| clean(&short_path(path, context.home.as_deref(), room));
+    if context.columns < NARROW {
+        let path = shown(context.columns.saturating_sub(4));
+        return format!("  {verb}  {what}\n    {path}");
     }
+    format!("  {verb}  {}  {what}", shown(context.columns - 36))
 }
 
 /// Describes what happens to the files beside a transcript.

@@ -9,7 +9,7 @@ use crate::view::{Changed, Compared, Comparison, SessionText, entry_summary, ent
 
 use super::screen::Screen;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
-use super::text::{fit, pad, width};
+use super::text::{fit, pad, width, wrap_message};
 use super::word_diff::changed_lines;
 
 /// Lays out a comparison.
@@ -63,6 +63,7 @@ impl<'a> ComparisonText<'a> {
                 self.title(old.as_ref()),
                 self.title(new.as_ref())
             );
+            let titles = wrap_message(&titles, self.screen.table_columns);
             let _ = writeln!(out, "{}", paint(DIM, titles));
         }
         if c.is_empty() {

@@ -8,7 +8,7 @@ use crate::view::SessionText;
 
 use super::presenter::Presenter;
 use super::style::{BOLD, DIM, RED, YELLOW, paint};
-use super::text::{clean, fit, short_id, width, wrap};
+use super::text::{clean, fit, short_id, width, wrap_message};
 
 /// How many lines of a group are listed before the rest is counted.
 const LINES: usize = 8;
@@ -69,15 +69,10 @@ impl FindingList<'_> {
 
     /// Writes the heading of a group, and its explanation below.
     fn group(&self, out: &mut String, label: &str, group: &Group<'_>, explanation: &str) {
-        let heading = group.heading();
-        let mut rows = wrap(&heading, self.columns.saturating_sub(6).max(24)).into_iter();
-        let _ = writeln!(out, "  {label} {}", rows.next().unwrap_or_default());
-        for row in rows {
-            let _ = writeln!(out, "      {row}");
-        }
-        for row in wrap(&clean(explanation), self.columns.saturating_sub(4).max(24)) {
-            let _ = writeln!(out, "    {row}");
-        }
+        let heading = format!("  {label} {}", group.heading());
+        let _ = writeln!(out, "{}", wrap_message(&heading, self.columns));
+        let explanation = format!("    {}", clean(explanation));
+        let _ = writeln!(out, "{}", wrap_message(&explanation, self.columns));
     }
 }
 

@@ -10,7 +10,7 @@ use super::chart::{bar, sparkline};
 use super::screen::Screen;
 use super::style::{BOLD, DIM, GREEN, YELLOW, paint};
 use super::table::{Cell, Column, Table, counted};
-use super::text::{clean, fit, pad, width, wrap};
+use super::text::{clean, fit, pad, width, wrap, wrap_message};
 
 /// Lays out an inspection.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +36,7 @@ impl InspectionText<'_> {
             counted(i.entries, "entry", "entries"),
             bytes(i.file.bytes)
         );
+        let summary = wrap_message(&summary, self.screen.columns);
         let _ = writeln!(out, "{}", paint(DIM, summary));
         let about = if i.window.recorded.is_some() {
             ""
@@ -45,7 +46,7 @@ impl InspectionText<'_> {
         let (total, limit) = (tokens(i.window.tokens), round_tokens(i.window.limit));
         let share = percent(i.window.tokens, i.window.limit);
         let title = format!("Context window: {about}{total} of {limit} tokens ({share} full)");
-        heading(&mut out, &title);
+        heading(&mut out, &wrap_message(&title, self.screen.columns));
         let parts = i.window.parts.iter().map(|p| (&p.category, p.tokens));
         self.chart(&mut out, &parts.collect::<Vec<_>>(), &tokens);
         self.remark(&mut out, &accuracy(&i.window));
@@ -83,21 +84,25 @@ impl InspectionText<'_> {
     fn chart(&self, out: &mut String, parts: &[(&Category, u64)], text: &dyn Fn(u64) -> String) {
         let whole: u64 = parts.iter().map(|p| p.1).sum();
         let top = parts.iter().map(|p| p.1).max().unwrap_or(0);
-        let name = |p: &(&Category, u64)| fit(&self.screen.line(p.0.name()), 28);
+        let widest = self.screen.columns.saturating_sub(21).clamp(12, 28);
+        let name = |p: &(&Category, u64)| fit(&self.screen.line(p.0.name()), widest);
         let names: Vec<String> = parts.iter().map(name).collect();
         let name_width = names.iter().map(|n| width(n)).max().unwrap_or(0);
-        let room = self.screen.columns.saturating_sub(name_width + 24);
-        let room = room.clamp(8, 60);
+        let room = self.screen.columns.saturating_sub(name_width + 21).min(60);
         for (name, (_, size)) in names.iter().zip(parts) {
             let share = percent(*size, whole);
-            let _ = writeln!(
-                out,
-                "  {}  {}  {}  {}",
+            let row = format!(
+                "  {}  {}  {}",
                 pad(name, name_width as i32),
                 pad(&text(*size), -9),
-                pad(&share, -4),
-                paint(GREEN, bar(*size, top, room))
+                pad(&share, -4)
             );
+            // A bar of a few columns compares nothing.
+            let bar = match room {
+                0..4 => String::new(),
+                _ => format!("  {}", paint(GREEN, bar(*size, top, room))),
+            };
+            let _ = writeln!(out, "{row}{bar}");
         }
     }
 

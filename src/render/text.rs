@@ -212,7 +212,7 @@ pub fn pad(text: &str, columns: i32) -> String {
     }
 }
 
-/// Returns a path with the home folder as `~`, cut in the middle if it is long.
+/// Returns a path with the home folder as `~`, cut in the middle if it is wider than `columns`, which are at least 16.
 pub fn short_path(
     path: &std::path::Path,
     home: Option<&std::path::Path>,
@@ -223,21 +223,44 @@ pub fn short_path(
         None => path.display().to_string(),
     };
     let shown = clean(&shown);
-    if width(&shown) <= columns || columns < 16 {
+    let columns = columns.max(16);
+    if width(&shown) <= columns {
         return shown;
     }
-    let chars: Vec<char> = shown.chars().collect();
     // The end of a path says more than its beginning.
     let tail = (columns - 1) * 2 / 3;
-    let head = columns - 1 - tail;
-    let front: String = chars[..head.min(chars.len())].iter().collect();
-    let back: String = chars[chars.len().saturating_sub(tail)..].iter().collect();
+    let front = within(shown.chars(), columns - 1 - tail);
+    let back = within(shown.chars().rev(), tail);
+    let back: String = back.chars().rev().collect();
     format!("{front}…{back}")
+}
+
+/// Returns the first of some characters, as many as fit into `columns`.
+fn within(characters: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut room = columns;
+    let fits = |c: &char| {
+        let left = room.checked_sub(c.width().unwrap_or(0));
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    characters.take_while(fits).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_path_is_never_wider_than_asked() {
+        let path = std::path::Path::new(
+            "/home/ada/日本語のフォルダー/とても長い名前のプロジェクト/src/main.rs",
+        );
+        for columns in [16, 17, 30, 60, 200] {
+            let short = short_path(path, None, columns);
+            assert!(width(&short) <= columns, "{columns}: {short}");
+            assert!(short.ends_with("main.rs"), "{columns}: {short}");
+        }
+    }
 
     #[test]
     fn clean_leaves_nothing_hostile() {

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::render::{
     BOLD, Cell, Column, DIM, Table, age, bytes, clean, paint, short_id, short_path, wrap,
+    wrap_message,
 };
 use crate::store::{
     Duplicates, Orphan, ProjectUsage, SessionUsage, Sizes, Usage, UsageKind, glance, usage,
@@ -119,7 +120,10 @@ fn one_project(context: &Context, project: &ProjectUsage) -> String {
     more(&mut text, project.sessions.len(), shown);
     let sizes = project.sizes();
     let number = plural(project.sessions.len() as u64, "session", "sessions");
-    text.push_str(&summary(&number, &sizes));
+    text.push_str(&wrap_message(
+        &summary(&number, &sizes),
+        context.table_columns,
+    ));
     text.push_str(&repeated(context, project.duplicates));
     if !project.sessions.is_empty() {
         text.push_str("\nTo free space:\n");
@@ -158,7 +162,10 @@ fn everything(context: &Context, usage: &Usage) -> String {
         plural(sessions, "session", "sessions"),
         plural(usage.projects.len() as u64, "project", "projects")
     );
-    text.push_str(&summary(&number, &all));
+    text.push_str(&wrap_message(
+        &summary(&number, &all),
+        context.table_columns,
+    ));
     let mut forks = Duplicates::default();
     for project in &usage.projects {
         forks.bytes += project.duplicates.bytes;

@@ -136,12 +136,12 @@ fn advice(all: &[Operation], shown: &[&Operation], unusable: &[UnusableRecord]) 
 fn table(context: &Context, all: &[Operation], shown: &[&Operation]) -> Table {
     let columns = [
         Column::left("name"),
-        Column::right("age"),
+        Column::right("age").optional(2),
         Column::left("operation"),
-        Column::left("state").optional(3),
-        Column::left("session"),
-        Column::right("size").optional(2),
-        Column::right("change").optional(1),
+        Column::left("state").optional(5),
+        Column::left("session").optional(1),
+        Column::right("size").optional(4),
+        Column::right("change").optional(3),
         Column::left("title"),
     ];
     let mut table = Table::new(&columns, 16);

@@ -23,9 +23,9 @@ fn inspect_at_three_widths() {
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
     Context window: 12.6k of 200k tokens (6% full)
-      system prompt and tools      11.1k   88%  █████████████
-      Bash results                   599    5%  ▊
-      images, documents              409    3%  ▌
+      system prompt and tools      11.1k   88%  ████████████████
+      Bash results                   599    5%  ▉
+      images, documents              409    3%  ▋
       calls                          212    2%  ▎
       prompts                         69   <1%  ▏
       Read results                    68   <1%  ▏
@@ -38,15 +38,15 @@ fn inspect_at_three_widths() {
       one 12.5k tokens were recorded, the estimate is 1.2% off
 
     File: 12.8 KB
-      metadata                   7.4 KB   58%  ██████████████
-      duplicates for client      2.1 KB   17%  ████▏
-      Bash results               1.2 KB   10%  ██▍
-      images, documents           910 B    7%  █▊
-      calls                       353 B    3%  ▋
+      metadata                   7.4 KB   58%  █████████████████
+      duplicates for client      2.1 KB   17%  █████
+      Bash results               1.2 KB   10%  ██▉
+      images, documents           910 B    7%  ██▏
+      calls                       353 B    3%  ▉
       prompts                     186 B    1%  ▍
       answers                     179 B    1%  ▍
       Read results                122 B    1%  ▎
-      thinking                     95 B   <1%  ▏
+      thinking                     95 B   <1%  ▎
       Screenshot results           76 B   <1%  ▏
       attachments, reminders       54 B   <1%  ▏
       summaries                    42 B   <1%  ▏
@@ -90,10 +90,10 @@ fn inspect_at_three_widths() {
     4 turns, 20 entries, 12.8 KB, compacted 1×
 
     Context window: 12.6k of 200k tokens (6% full)
-      system prompt and tools      11.1k   88%  █████████████████████████████████████████████████████
-      Bash results                   599    5%  ██▉
-      images, documents              409    3%  ██
-      calls                          212    2%  █
+      system prompt and tools      11.1k   88%  ████████████████████████████████████████████████████████
+      Bash results                   599    5%  ███
+      images, documents              409    3%  ██▏
+      calls                          212    2%  █▏
       prompts                         69   <1%  ▍
       Read results                    68   <1%  ▍
       Screenshot results              49   <1%  ▎
@@ -105,18 +105,18 @@ fn inspect_at_three_widths() {
       estimate is 1.2% off
 
     File: 12.8 KB
-      metadata                   7.4 KB   58%  ██████████████████████████████████████████████████████
-      duplicates for client      2.1 KB   17%  ███████████████▋
-      Bash results               1.2 KB   10%  █████████
-      images, documents           910 B    7%  ██████▋
-      calls                       353 B    3%  ██▋
+      metadata                   7.4 KB   58%  █████████████████████████████████████████████████████████
+      duplicates for client      2.1 KB   17%  ████████████████▌
+      Bash results               1.2 KB   10%  █████████▌
+      images, documents           910 B    7%  ███████
+      calls                       353 B    3%  ██▊
       prompts                     186 B    1%  █▍
-      answers                     179 B    1%  █▎
-      Read results                122 B    1%  ▉
+      answers                     179 B    1%  █▍
+      Read results                122 B    1%  █
       thinking                     95 B   <1%  ▊
-      Screenshot results           76 B   <1%  ▌
+      Screenshot results           76 B   <1%  ▋
       attachments, reminders       54 B   <1%  ▍
-      summaries                    42 B   <1%  ▎
+      summaries                    42 B   <1%  ▍
       905 B of it in lines that the model is not shown: before the last compaction, or metadata
 
     Growth by turn: at most 12.5k tokens

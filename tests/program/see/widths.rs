@@ -115,21 +115,19 @@ fn screens(columns: usize) -> String {
 #[test]
 fn screens_fit_the_terminal() {
     let home = home();
-    for columns in [60, 100, 160, 300] {
+    let mut too_wide = Vec::new();
+    for columns in [40, 60, 100, 160, 300] {
         for screen in SCREENS {
             let arguments: Vec<&str> = screen.split(' ').collect();
             // Paths and commands to copy are never cut. `redact` lists paths and long names of rules.
             let is_whole = |line: &&str| line.contains("ccsurgery ") || screen == "redact -n";
             let out = home.run_on(columns, &arguments).stdout;
             let wide = |line: &&str| ccsurgery::render::width(line) > columns;
-            let wide: Vec<&str> = out.lines().filter(wide).filter(|l| !is_whole(l)).collect();
-            assert!(
-                wide.is_empty(),
-                "{screen} at {columns}:\n{}",
-                wide.join("\n")
-            );
+            let wide = out.lines().filter(wide).filter(|l| !is_whole(l));
+            too_wide.extend(wide.map(|line| format!("{screen} at {columns}: {line}")));
         }
     }
+    assert!(too_wide.is_empty(), "{}", too_wide.join("\n"));
 }
 
 #[test]
