@@ -124,11 +124,11 @@ fn attempt(
         );
     }
     match form {
-        Form::New => intact(case, true)?,
+        Form::New => intact(case, 1 + joins::made_before(operation.name))?,
         Form::InPlace => {}
         Form::Undo => {
             ccsurgery(case, &["undo", "--yes"])?;
-            return intact(case, false);
+            return intact(case, 0);
         }
     }
     if let Some(turns) = turns_for_sdk(operation.name, case) {
@@ -236,8 +236,9 @@ fn failure<S: AsRef<str>>(args: &[S], output: &Output) -> String {
     )
 }
 
-/// Whether everything that the recording has is still there, byte for byte; a list of sessions may have grown by one.
-fn intact(case: &Case, lists_more: bool) -> Result<()> {
+/// Whether everything that the recording has is still there, byte for byte; a list of sessions may have grown by those that
+/// were made.
+fn intact(case: &Case, made: usize) -> Result<()> {
     let (was, is) = (
         case.recording.pristine().join("home"),
         case.recording.home(),
@@ -245,8 +246,8 @@ fn intact(case: &Case, lists_more: bool) -> Result<()> {
     for file in folders::files(&was)? {
         let now = is.join(file.strip_prefix(&was)?);
         ensure!(now.exists(), "{} is gone", now.display());
-        let same = if lists_more && file.ends_with("sessions-index.json") {
-            lists_all(&file, &now)?
+        let same = if made > 0 && file.ends_with("sessions-index.json") {
+            lists_all(&file, &now, made)?
         } else {
             fs_err::read(&file)? == fs_err::read(&now)?
         };
@@ -255,14 +256,14 @@ fn intact(case: &Case, lists_more: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether a list of sessions still has every entry that it had.
-fn lists_all(was: &Path, is: &Path) -> Result<bool> {
+/// Whether a list of sessions still has every entry that it had, and at most `made` others.
+fn lists_all(was: &Path, is: &Path, made: usize) -> Result<bool> {
     let entries = |path: &Path| -> Result<Vec<Value>> {
         let list: Value = serde_json::from_slice(&fs_err::read(path)?)?;
         Ok(list["entries"].as_array().cloned().unwrap_or_default())
     };
     let (was, is) = (entries(was)?, entries(is)?);
-    Ok(is.len() <= was.len() + 1 && was.iter().all(|entry| is.contains(entry)))
+    Ok(is.len() <= was.len() + made && was.iter().all(|entry| is.contains(entry)))
 }
 
 /// Whether the stand-in refused nothing but what it refuses of the untouched session.

@@ -51,6 +51,15 @@ pub(crate) fn prepare(
     }
 }
 
+/// How many sessions are made before the one that an operation makes.
+pub(crate) fn made_before(operation: &str) -> usize {
+    match operation {
+        "graft" => 2,
+        "graft-again" | "graft-at" | "uncompact-own" => 1,
+        _ => 0,
+    }
+}
+
 /// The first turns after a compaction and the last one, joined again.
 pub(crate) fn joined(case: &Case) -> Result<Vec<PayloadBlock>> {
     let first = insertion(case).context("too few turns")?;
