@@ -122,7 +122,8 @@ impl Place {
             return Self::end(session);
         };
         refuse_hidden(session, position, number)?;
-        if is_unfinished(session, number) {
+        // A prompt can follow results that the model has not answered yet. Clients continue from these results.
+        if is_unfinished(session, number) || session.unfinished_turn() == Some(number) {
             return Err(unfinished(number));
         }
         let before = position.checked_sub(1).map(|p| path[p as usize]);
@@ -179,7 +180,9 @@ impl Place {
 fn unfinished(number: u32) -> Refusal {
     Refusal::new(
         RefusalKind::UnfinishedTurn,
-        format!("turn {number} is unfinished: nothing can follow calls without results"),
+        format!(
+            "turn {number} is unfinished: nothing can follow calls before the model has answered their results"
+        ),
         "choose an earlier turn, or let Claude Code finish it first",
     )
 }

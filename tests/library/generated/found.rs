@@ -139,3 +139,33 @@ fn graft_after_a_turn_whose_results_came_after_the_next_prompt_follows_them() {
     let recipe = session(Links::OwnCall, steps);
     assert_kept(&recipe, &[graft, Operation::CloneAt(2)]);
 }
+
+#[test]
+fn extract_of_a_prompt_that_arrived_before_the_last_results_keeps_what_follows_these() {
+    let steps = vec![
+        answered(),
+        disturbed(&[(0, Output::Short)]),
+        Step::Notification,
+    ];
+    let recipe = Recipe {
+        end: End::Open,
+        ..session(Links::OwnCall, steps)
+    };
+    assert_kept(&recipe, &[Operation::Extract(3, 3)]);
+    assert_kept(&recipe, &[Operation::Extract(2, 2)]);
+    assert_kept(&recipe, &[Operation::Extract(2, 3)]);
+}
+
+#[test]
+fn graft_refuses_a_turn_whose_last_results_wait_for_the_model() {
+    let steps = vec![answered(), disturbed(&[(2, Output::Short)])];
+    let graft = Operation::Graft {
+        number: 1234,
+        at: Some(2),
+    };
+    let recipe = Recipe {
+        end: End::Open,
+        ..session(Links::OwnCall, steps)
+    };
+    assert_kept(&recipe, &[graft]);
+}
