@@ -169,3 +169,87 @@ fn graft_refuses_a_turn_whose_last_results_wait_for_the_model() {
     };
     assert_kept(&recipe, &[graft]);
 }
+
+#[test]
+fn drop_hidden_after_compact_settles_if_the_first_kept_line_was_written_twice() {
+    let steps = vec![
+        called(&[(3, Output::Short)]),
+        Step::Queued,
+        Step::Duplicate,
+        answered(),
+        answered(),
+    ];
+    let compact = |drop_history| Operation::Compact {
+        keep_last: 2,
+        drop_history,
+    };
+    let hidden = Operation::DropHidden { keep_last: None };
+    let recipe = session(Links::OwnCall, steps);
+    assert_kept(&recipe, &[compact(false), hidden.clone()]);
+    assert_kept(&recipe, &[compact(true), hidden]);
+}
+
+/// Compacts the first steps of the only turn, whose prompt is removed with them.
+const COMPACT_IN_TURN: Operation = Operation::CompactInTurn {
+    number: 2,
+    drop_history: true,
+};
+
+#[test]
+fn drop_tools_spares_an_unfinished_turn_whose_prompt_is_gone() {
+    let recipe = Recipe {
+        end: End::Open,
+        ..session(Links::OwnCall, vec![called(&[(0, Output::Short)]); 4])
+    };
+    let drop = Operation::DropTools(Choice::All);
+    assert_kept(&recipe, &[COMPACT_IN_TURN, drop]);
+    let strip = Operation::StripThinking { keep_last: None };
+    let text = Recipe {
+        steps: vec![
+            Step::Answer(Answer {
+                thinking: Thinking::Readable,
+                ..answer(&[(0, Output::Short)])
+            });
+            4
+        ],
+        ..recipe
+    };
+    assert_kept(&text, &[COMPACT_IN_TURN, strip]);
+}
+
+#[test]
+fn graft_refuses_to_follow_an_unfinished_turn_whose_prompt_is_gone() {
+    let mut steps = vec![called(&[(3, Output::Short)]); 3];
+    steps.push(called(&[(1, Output::Short), (3, Output::Missing)]));
+    let graft = Operation::Graft {
+        number: 1234,
+        at: None,
+    };
+    let recipe = session(Links::Chained, steps);
+    assert_kept(&recipe, &[COMPACT_IN_TURN, graft]);
+}
+
+#[test]
+fn drop_tools_of_a_killed_call_makes_its_prompt_the_newest_entry() {
+    let killed = called(&[(3, Output::Missing)]);
+    let recipe = Recipe {
+        version: "2.0.76",
+        ..session(Links::Chained, vec![answered(), Step::ClockBack, killed])
+    };
+    assert_kept(&recipe, &[Operation::DropTools(Choice::Number(0))]);
+}
+
+#[test]
+fn drop_tools_links_results_in_their_order_after_words_that_stood_beside_one() {
+    let steps = vec![called(&[
+        (2, Output::WithWords),
+        (0, Output::Short),
+        (0, Output::Short),
+    ])];
+    let recipe = Recipe {
+        version: "2.0.76",
+        ..session(Links::Chained, steps)
+    };
+    let operations = [Choice::Tool(2), Choice::Number(1)].map(Operation::DropTools);
+    assert_kept(&recipe, &operations);
+}
