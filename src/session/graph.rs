@@ -84,6 +84,9 @@ impl Graph {
         drop(near);
         graph.walk(entries, heads, hints);
         graph.settle(entries, heads);
+        if !distinct {
+            graph.settle_copies(entries);
+        }
         graph
     }
 
@@ -250,6 +253,29 @@ impl Graph {
         }
         drop(messages);
         self.live.path = path;
+    }
+}
+
+impl Graph {
+    /// Gives other copies of a line the position of the one that clients know: what follows the parent of a copy can be part
+    /// of a later turn.
+    fn settle_copies(&mut self, entries: &[Entry]) {
+        for i in EntryIx::first(entries.len()) {
+            let known = match self.standing[i] {
+                Standing::Beside(_) | Standing::Branch(_) => self.known_as(entries, i),
+                _ => i,
+            };
+            if known == i {
+                continue;
+            }
+            self.standing[i] = match (self.standing[i], self.standing[known]) {
+                (Standing::Beside(_), Standing::Path(p)) => Standing::Beside(p),
+                (Standing::Branch(_), Standing::Path(p) | Standing::Beside(p)) => {
+                    Standing::Branch(p)
+                }
+                (_, known) => known,
+            };
+        }
     }
 }
 

@@ -253,3 +253,10 @@ fn drop_tools_links_results_in_their_order_after_words_that_stood_beside_one() {
     let operations = [Choice::Tool(2), Choice::Number(1)].map(Operation::DropTools);
     assert_kept(&recipe, &operations);
 }
+
+#[test]
+fn drop_tools_drops_a_call_whose_result_was_written_twice_and_arrived_after_a_prompt() {
+    let steps = vec![disturbed(&[(0, Output::Short)]), Step::Duplicate];
+    let drop = Operation::DropTools(Choice::KeepLast(1));
+    assert_kept(&session(Links::OwnCall, steps), &[drop]);
+}
