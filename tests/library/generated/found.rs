@@ -260,3 +260,66 @@ fn drop_tools_drops_a_call_whose_result_was_written_twice_and_arrived_after_a_pr
     let drop = Operation::DropTools(Choice::KeepLast(1));
     assert_kept(&session(Links::OwnCall, steps), &[drop]);
 }
+
+#[test]
+fn truncate_removes_the_record_of_a_place_that_was_left_when_a_branch_was_restored() {
+    let recipe = Recipe {
+        end: End::Rewound,
+        ..session(Links::OwnCall, vec![answered(), answered()])
+    };
+    let graft = Operation::Graft {
+        number: 1234,
+        at: Some(1),
+    };
+    let operations = [Operation::RestoreBranch(0), graft, Operation::Truncate(2)];
+    assert_kept(&recipe, &operations);
+}
+
+#[test]
+fn clone_at_a_turn_removes_the_record_of_a_place_that_was_left_when_a_branch_was_restored() {
+    let steps = vec![answered(), disturbed(&[(2, Output::Short)]), Step::Queued];
+    let recipe = Recipe {
+        end: End::Rewound,
+        ..session(Links::OwnCall, steps)
+    };
+    let compact = Operation::Compact {
+        keep_last: 1,
+        drop_history: true,
+    };
+    let operations = [
+        compact,
+        Operation::DropTools(Choice::Number(0)),
+        Operation::RestoreBranch(2),
+        Operation::CloneAt(3),
+    ];
+    assert_kept(&recipe, &operations);
+}
+
+#[test]
+fn uncompact_shows_all_words_that_stood_beside_deleted_results_which_were_preserved() {
+    let steps = vec![
+        answered(),
+        called(&[(0, Output::WithWords), (0, Output::WithWords)]),
+        Step::Compact(Kept::LastTurn),
+    ];
+    let recipe = session(Links::OwnCall, steps);
+    for delete in [Operation::DeleteMessage(1), Operation::DeleteTool(0)] {
+        assert_kept(&recipe, &[delete, Operation::Uncompact]);
+    }
+    let steps = vec![
+        answered(),
+        called(&[
+            (0, Output::WithWords),
+            (1, Output::Short),
+            (2, Output::WithWords),
+        ]),
+        Step::Compact(Kept::LastTurn),
+    ];
+    let recipe = session(Links::OwnCall, steps);
+    for tool in 0..3 {
+        assert_kept(
+            &recipe,
+            &[Operation::DeleteTool(tool), Operation::Uncompact],
+        );
+    }
+}
