@@ -1,5 +1,5 @@
-//! Operations on made-up sessions that are damaged. What is refused because of the damage can be done after a repair: so the
-//! refusal hides no bug, and its hint helps.
+//! Operations on made-up sessions that are damaged. They succeed, or are refused because of the damage, and what is refused
+//! can be done after a repair: so the refusal hides no bug, and its hint helps.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -102,8 +102,9 @@ fn attempt(text: &str, operation: &Operation) -> Result<bool, String> {
         return Ok(false);
     }
     let why = match carried_out(text, &before, operation) {
-        Ok(_) | Err(Stop::Refused(_) | Stop::Fault(_)) => return Ok(false),
+        Ok(_) | Err(Stop::Refused(_)) => return Ok(false),
         Err(Stop::Damaged(why)) => why,
+        Err(Stop::Fault(fault)) => return Err(format!("fault: {fault}")),
     };
     let repaired = match carried_out(text, &before, &Operation::Repair) {
         Ok(repaired) => repaired,
