@@ -27,6 +27,25 @@ pub(crate) fn first_line(session: &Session, position: u32) -> LineIx {
     kept.map(|(_, e)| e.line).min().unwrap_or_default()
 }
 
+/// Returns the entry from which the parents lead up through everything before a position of the live path.
+///
+/// That is the entry before the position, unless a prompt arrived before the last results there: these hang on the prompt
+/// that follows them on the path.
+pub(super) fn end_of_history(session: &Session, position: u32) -> EntryIx {
+    let graph = session.graph();
+    let path = graph.path();
+    let before = path[position as usize - 1];
+    let Some(stretch) = graph.midstream().iter().find(|s| s.1 == position) else {
+        return before;
+    };
+    let end = match path.get(position as usize) {
+        Some(&next) => graph.parent(next),
+        None => graph.leaf(),
+    };
+    let is_inside = |i: &EntryIx| matches!(graph.place(*i), Standing::Path(p) if stretch.0 <= p && p < stretch.1);
+    end.filter(is_inside).unwrap_or(before)
+}
+
 /// Records what the model is no longer shown, turn by turn.
 pub(super) fn note_hidden(session: &Session, position: u32, plan: &mut Plan) {
     let (graph, turns) = (session.graph(), session.turns());

@@ -323,3 +323,28 @@ fn uncompact_shows_all_words_that_stood_beside_deleted_results_which_were_preser
         );
     }
 }
+
+#[test]
+fn truncate_before_a_compaction_keeps_results_that_a_prompt_arrived_before() {
+    let steps = vec![
+        disturbed(&[(3, Output::Short)]),
+        answered(),
+        answered(),
+        answered(),
+    ];
+    let recipe = session(Links::OwnCall, steps);
+    let compact = Operation::Compact {
+        keep_last: 2,
+        drop_history: false,
+    };
+    let operations = [
+        Operation::DeleteMessage(2),
+        compact.clone(),
+        Operation::Truncate(1),
+    ];
+    assert_kept(&recipe, &operations);
+    assert_kept(
+        &recipe,
+        &[Operation::DeleteMessage(2), compact, Operation::Uncompact],
+    );
+}
