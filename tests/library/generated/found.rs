@@ -348,3 +348,29 @@ fn truncate_before_a_compaction_keeps_results_that_a_prompt_arrived_before() {
         &[Operation::DeleteMessage(2), compact, Operation::Uncompact],
     );
 }
+
+#[test]
+fn edit_of_an_answer_that_was_written_twice_changes_both_lines() {
+    let thinking = Step::Answer(Answer {
+        thinking: Thinking::Readable,
+        ..answer(&[])
+    });
+    let recipe = Recipe {
+        version: "2.0.76",
+        split: false,
+        ..session(Links::Chained, vec![answered(), thinking, Step::Duplicate])
+    };
+    assert_kept(&recipe, &[Operation::Edit(3)]);
+}
+
+#[test]
+fn extract_puts_a_note_before_an_answer_if_only_a_queued_prompt_comes_before_it() {
+    let steps = vec![Step::Prompt(Prompt::Command), Step::Queued];
+    let recipe = session(Links::Chained, steps);
+    let operations = [
+        Operation::DeleteMatch(0),
+        Operation::DeleteTurns(2, 4),
+        Operation::Extract(1, 1),
+    ];
+    assert_kept(&recipe, &operations);
+}
