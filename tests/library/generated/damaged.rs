@@ -153,3 +153,45 @@ fn what_is_refused_as_damaged_can_be_done_after_a_repair() {
         failures.join("\n")
     );
 }
+
+/// Tears a line in the middle; the next one follows without a line break.
+fn torn(text: &str, words: &str) -> String {
+    let (before, rest) = text.split_at(text.find(words).expect("the words"));
+    let (_, next) = rest.split_once('\n').expect("a next line");
+    format!("{before}{next}")
+}
+
+#[test]
+fn repair_recovers_a_call_after_a_torn_one_whose_result_stays() {
+    use super::recipe::{Answer, Call, End, Links, Output, Step, Thinking};
+
+    for output in [Output::Short, Output::WithWords] {
+        let calls = [output, Output::Short].map(|output| Call { tool: 0, output });
+        let answer = Answer {
+            thinking: Thinking::None,
+            text: true,
+            calls: calls.to_vec(),
+            logged: false,
+            names_result: false,
+            disturbed: false,
+        };
+        let recipe = Recipe {
+            version: "2.1.325",
+            links: Links::OwnCall,
+            split: true,
+            steps: vec![Step::Answer(answer)],
+            end: End::Answered,
+        };
+        let text = torn(&writer::write(&recipe), "\"file_path\"");
+        let before = Conversation::new(&text);
+        let repaired = match carried_out(&text, &before, &Operation::Repair) {
+            Ok(repaired) => repaired,
+            Err(Stop::Fault(why) | Stop::Damaged(why)) => panic!("{why}"),
+            Err(Stop::Refused(refusal)) => panic!("{refusal}"),
+        };
+        let blocks = Conversation::new(&repaired).blocks();
+        let has = |words: &str| blocks.iter().any(|b| b.json.to_string().contains(words));
+        assert!(has("tool_use") && has("answer-"), "{repaired}");
+        assert_eq!(has("beside-"), output == Output::WithWords, "{repaired}");
+    }
+}
