@@ -14,7 +14,7 @@ use super::placeholder::{prompt_for, replace_prompt};
 use super::queued_prompts::keep_in_place;
 use super::removals::{BlockRemovals, Copies, holds_copies, remove_copies};
 use super::selector::{Selection, Selector, block_text};
-use super::truncate::{Truncate, note as note_removed};
+use super::truncate::{Truncate, name_of_turn, note as note_removed};
 
 /// How many characters of a deleted text the preview may need.
 const EXCERPT: usize = 600;
@@ -228,7 +228,10 @@ fn refuse_unfinished(session: &Session, selection: &Selection) -> Result<(), Ref
     }
     Err(Refusal::new(
         RefusalKind::UnfinishedTurn,
-        format!("turn {turn} is unfinished, and the API needs its messages when it continues"),
+        format!(
+            "{} is unfinished, and the API needs its messages when it continues",
+            name_of_turn(turn)
+        ),
         "delete the whole turn with --turns -1, choose earlier turns, or let Claude Code finish it",
     ))
 }

@@ -13,7 +13,7 @@ use crate::window::{end_of_conversation, shown_entries};
 use super::compact::{first_line, separate_midstream};
 use super::graft_donor::Donor;
 use super::graft_times::Gap;
-use super::truncate::is_unfinished;
+use super::truncate::{is_unfinished, name_of_turn};
 use super::window_limit::warn_of_window;
 
 /// Inserts turns after a turn, or at the end of the conversation.
@@ -122,7 +122,8 @@ impl Place {
             return Self::end(session);
         };
         refuse_hidden(session, position, number)?;
-        if is_unfinished(session, number) {
+        // A prompt can follow results that the model has not answered yet. Clients continue from these results.
+        if is_unfinished(session, number) || session.unfinished_turn() == Some(number) {
             return Err(unfinished(number));
         }
         let before = position.checked_sub(1).map(|p| path[p as usize]);
@@ -179,7 +180,10 @@ impl Place {
 fn unfinished(number: u32) -> Refusal {
     Refusal::new(
         RefusalKind::UnfinishedTurn,
-        format!("turn {number} is unfinished: nothing can follow calls without results"),
+        format!(
+            "{} is unfinished: nothing can follow calls before the model has answered their results",
+            name_of_turn(number)
+        ),
         "choose an earlier turn, or let Claude Code finish it first",
     )
 }

@@ -9,7 +9,8 @@ use crate::transcript::{Entry, EntryIx, Kind, PromptKind};
 const PLACEHOLDER: &str = "(this prompt was deleted)";
 
 /// Returns the prompt that has to stay as a note if only some entries of the live path stay, which `stays` decides by
-/// position: otherwise an answer would be the first message from position `from` on.
+/// position: otherwise an answer would be the first message from position `from` on. Where no prompt of a person comes before
+/// that answer, a text that the client added in the user's name takes its place.
 pub(super) fn prompt_for(
     session: &Session,
     from: u32,
@@ -26,7 +27,9 @@ pub(super) fn prompt_for(
             let is_answer = e.kind == Kind::Assistant && !e.flags.api_error();
             return prompt.filter(|_| is_answer);
         }
-        if e.kind == Kind::User && e.prompt != PromptKind::None {
+        let is_prompt = e.kind == Kind::User && e.prompt != PromptKind::None;
+        let has_words = || !session.blocks(e).iter().any(|b| b.kind.is_result());
+        if is_prompt || prompt.is_none() && e.kind == Kind::User && has_words() {
             prompt = Some(i);
         }
     }

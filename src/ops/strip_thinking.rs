@@ -12,6 +12,7 @@ use super::removals::{BlockRemovals, Copies, may_hold_copies, remove_copies, thi
 use super::selector::{Selector, find_entry, messages};
 use super::token_count::TokenCount;
 use super::trim::newest_from;
+use super::truncate::name_of_turn;
 use super::turn_filter::TurnFilter;
 
 /// Removes thinking and redacted thinking, and the second copies that the client keeps of them.
@@ -129,7 +130,7 @@ impl Transform for StripThinking {
         }
         if let (Some(turn), true) = (unfinished, spared > 0) {
             let blocks = if spared == 1 { "block" } else { "blocks" };
-            plan.warnings.push(format!("turn {turn} is unfinished: {spared} thinking {blocks} kept, because the API needs thinking to continue a turn"));
+            plan.warnings.push(format!("{} is unfinished: {spared} thinking {blocks} kept, because the API needs thinking to continue a turn", name_of_turn(turn)));
         }
         let losers = doomed.plan(session, &mut plan, |entry, block| match block.kind {
             BlockKind::RedactedThinking => (ChangeKind::RedactedThinking, Excerpt::None),

@@ -169,6 +169,14 @@ pub(crate) fn is_unfinished(session: &Session, number: u32) -> bool {
     })
 }
 
+/// Returns what a person calls a turn. One whose prompt is not in the file has no number, and is the only one.
+pub(crate) fn name_of_turn(number: u32) -> String {
+    match number {
+        0 => "the last turn".to_owned(),
+        number => format!("turn {number}"),
+    }
+}
+
 /// Records what is removed; messages with an excerpt.
 pub(crate) fn note(session: &Session, plan: &mut Plan, index: EntryIx, e: &Entry) {
     let bytes = -(session.text(e).len() as i64 + 1);

@@ -84,6 +84,9 @@ impl Graph {
         drop(near);
         graph.walk(entries, heads, hints);
         graph.settle(entries, heads);
+        if !distinct {
+            graph.settle_copies(entries);
+        }
         graph
     }
 
@@ -227,6 +230,8 @@ impl Graph {
             let named = ids.enumerate().filter(|(_, id)| id.is_some());
             named.map(|(position, id)| (id, position as u32)).collect()
         });
+        // What follows the leaf is shown after the whole path, even where messages follow the leaf on it.
+        let end = Standing::Path(path.len().saturating_sub(1) as u32);
         let mut below_path = Vec::new();
         for &on_path in &path {
             // Each entry off the path has one parent, so none is visited twice.
@@ -236,7 +241,9 @@ impl Graph {
                 while let Some(c) = somebody(child) {
                     if !matches!(self.standing[c], Standing::Path(_)) {
                         let same_message = || messages.get(&entries[c].message_id.some()?).copied();
-                        self.standing[c] = standing_below(self.standing[p], heads[c], same_message);
+                        let is_tail = Some(p) == self.live.leaf && !heads[c].is_message();
+                        let parent = if is_tail { end } else { self.standing[p] };
+                        self.standing[c] = standing_below(parent, heads[c], same_message);
                         below_path.push(c);
                     }
                     child = self.next_sibling[c];
@@ -246,6 +253,29 @@ impl Graph {
         }
         drop(messages);
         self.live.path = path;
+    }
+}
+
+impl Graph {
+    /// Gives other copies of a line the position of the one that clients know: what follows the parent of a copy can be part
+    /// of a later turn.
+    fn settle_copies(&mut self, entries: &[Entry]) {
+        for i in EntryIx::first(entries.len()) {
+            let known = match self.standing[i] {
+                Standing::Beside(_) | Standing::Branch(_) => self.known_as(entries, i),
+                _ => i,
+            };
+            if known == i {
+                continue;
+            }
+            self.standing[i] = match (self.standing[i], self.standing[known]) {
+                (Standing::Beside(_), Standing::Path(p)) => Standing::Beside(p),
+                (Standing::Branch(_), Standing::Path(p) | Standing::Beside(p)) => {
+                    Standing::Branch(p)
+                }
+                (_, known) => known,
+            };
+        }
     }
 }
 

@@ -184,7 +184,7 @@ impl Session {
     }
 
     /// Returns the number of the last turn if it is unfinished: a call has no result, or the model has not answered the last
-    /// result.
+    /// result. The number is 0 if the turn's prompt is not in the file.
     pub fn unfinished_turn(&self) -> Option<u32> {
         *self.unfinished.get_or_init(|| unfinished(self))
     }

@@ -155,7 +155,7 @@ pub(crate) fn unfinished(session: &Session) -> Option<u32> {
             .any(|b| session.calls().of(b).is_some_and(|c| c.results.is_empty()))
     };
     let awaits = awaits_model || leaf.kind == Kind::Assistant && awaits_results();
-    (count > 0 && awaits).then_some(count)
+    awaits.then_some(count)
 }
 
 /// Whether an entry is part of a stretch at the end of the path that a prompt arrived in.

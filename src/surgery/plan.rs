@@ -292,6 +292,14 @@ impl Plan {
         all.filter(|&line| self.drops(line))
     }
 
+    /// Lets the other lines of entries that are in the file more than once share the fate of the line that clients know.
+    pub(crate) fn settle_copies(&mut self, session: &Session) {
+        if !self.tells_copies_apart {
+            drop_copies(session, self);
+            edit_copies(session, self);
+        }
+    }
+
     /// Repairs every reference to a removed line, then builds the result: a document that shares the
     /// original's bytes wherever nothing was touched, and a map of where each of its lines came from. Afterwards the plan has no
     /// fates any more, but keeps the descriptions.

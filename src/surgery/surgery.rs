@@ -264,6 +264,7 @@ fn next_step<'t>(
             continue;
         }
         begins();
+        plan.settle_copies(session);
         let intent = Intent::of(session, &plan);
         let (document, lines) = plan.apply(session)?;
         record.absorb(&mut plan);

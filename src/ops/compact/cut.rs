@@ -80,9 +80,11 @@ impl Compact {
 /// Cuts after a turn. If calls of the turn still run, the message that makes them is kept: a summary would separate them
 /// from their results.
 fn after_turn(session: &Session, turn: u32) -> Result<Option<Cut>, Refusal> {
-    let whole = Cut::after_turn(session, turn);
+    let Some(whole) = Cut::after_turn(session, turn) else {
+        return Ok(None);
+    };
     if session.unfinished_turn() != Some(turn) || !is_unfinished(session, turn) {
-        return Ok(whole);
+        return Ok(Some(whole));
     }
     let begin = session.turns().begin(turn);
     let last = step_starts(session).pop().filter(|&step| step > begin);
@@ -135,6 +137,15 @@ fn before_message(session: &Session, name: &str) -> Result<Cut, Refusal> {
         && let Some(cut) = Cut::before(session, first)
     {
         return Ok(cut);
+    }
+    if session.turns().at_position(first) == 0 {
+        return Err(Refusal::new(
+            "not-between-steps",
+            format!(
+                "message `{name}` belongs to a turn whose prompt is no longer in the file: a part of that turn cannot be summarised"
+            ),
+            "keep whole turns instead: --keep-last N",
+        ));
     }
     let uuid = |&p: &u32| session.uuid(&entries[graph.path()[p as usize]]);
     let next = steps.iter().find(|&&step| step > first).and_then(uuid);

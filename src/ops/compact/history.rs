@@ -8,18 +8,42 @@ use crate::view::prompt_text;
 
 /// States that the model is no longer shown what stands before a position of the live path.
 pub(super) fn hide_before(session: &Session, position: u32, plan: &mut Plan) {
-    let graph = session.graph();
     for (i, entry) in session.numbered() {
-        if matches!(graph.place(i), Standing::Path(p) | Standing::Beside(p) if p < position) {
+        if matches!(place(session, i), Standing::Path(p) | Standing::Beside(p) if p < position) {
             plan.hide_line(entry.line);
         }
     }
 }
 
+/// Returns the standing of an entry as clients know it: all copies of a line stay or are removed together.
+fn place(session: &Session, entry: EntryIx) -> Standing {
+    let graph = session.graph();
+    graph.place(graph.known_as(session.entries(), entry))
+}
+
 /// Returns the first line of the file that belongs to the kept turns.
 pub(crate) fn first_line(session: &Session, position: u32) -> LineIx {
-    let kept = session.numbered().filter(|&(i, _)| matches!(session.graph().place(i), Standing::Path(p) | Standing::Beside(p) if p >= position));
+    let kept = session.numbered().filter(|&(i, _)| matches!(place(session, i), Standing::Path(p) | Standing::Beside(p) if p >= position));
     kept.map(|(_, e)| e.line).min().unwrap_or_default()
+}
+
+/// Returns the entry from which the parents lead up through everything before a position of the live path.
+///
+/// That is the entry before the position, unless a prompt arrived before the last results there: these hang on the prompt
+/// that follows them on the path.
+pub(super) fn end_of_history(session: &Session, position: u32) -> EntryIx {
+    let graph = session.graph();
+    let path = graph.path();
+    let before = path[position as usize - 1];
+    let Some(stretch) = graph.midstream().iter().find(|s| s.1 == position) else {
+        return before;
+    };
+    let end = match path.get(position as usize) {
+        Some(&next) => graph.parent(next),
+        None => graph.leaf(),
+    };
+    let is_inside = |i: &EntryIx| matches!(graph.place(*i), Standing::Path(p) if stretch.0 <= p && p < stretch.1);
+    end.filter(is_inside).unwrap_or(before)
 }
 
 /// Records what the model is no longer shown, turn by turn.
@@ -61,19 +85,25 @@ pub(crate) fn drop_history(
     } else {
         LineIx::MAX
     };
+    let is_before = |standing: Standing| matches!(standing, Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) if p < position);
     for (i, e) in session.numbered() {
-        let goes = match session.graph().place(i) {
-            Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) => p < position && !keeps(i),
-            Standing::Apart => e.line < first_line && !keeps(i),
+        let known = session.graph().known_as(session.entries(), i);
+        let goes = match session.graph().place(known) {
+            Standing::Apart => e.line < first_line && !keeps(known),
             Standing::Metadata => match e.kind {
-                Kind::QueueOperation | Kind::ApiRequest | Kind::ApiRequestBlob => e.line < first_line,
-                Kind::FileHistorySnapshot | Kind::FileHistoryDelta | Kind::Summary | Kind::LastPrompt => e
-                    .refers_to
-                    .some()
-                    .and_then(|id| session.find(id))
-                    .is_some_and(|n| matches!(session.graph().place(n), Standing::Path(p) | Standing::Beside(p) | Standing::Branch(p) if p < position)),
+                Kind::QueueOperation | Kind::ApiRequest | Kind::ApiRequestBlob => {
+                    e.line < first_line
+                }
+                Kind::FileHistorySnapshot
+                | Kind::FileHistoryDelta
+                | Kind::Summary
+                | Kind::LastPrompt => {
+                    let named = e.refers_to.some().and_then(|id| session.find(id));
+                    named.is_some_and(|n| is_before(session.graph().place(n)))
+                }
                 _ => false,
             },
+            standing => is_before(standing) && !keeps(known),
         };
         if goes {
             plan.drop_line(e.line);

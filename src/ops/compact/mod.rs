@@ -125,7 +125,7 @@ impl Compact {
             session,
             &Compaction {
                 first_kept,
-                before: path[position as usize - 1],
+                before: history::end_of_history(session, position),
                 preserved,
                 summary: &summary,
                 window: self

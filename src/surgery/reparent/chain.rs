@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use crate::session::{Session, Standing};
 use crate::transcript::{Entry, EntryColumn, EntryIx, Id, Kind};
 
-use super::super::fates::Fate;
 use super::super::plan::Plan;
 use super::gone::Gone;
+use super::rearranged::{Rearranged, loses_results};
 
 /// Marks the absence of an entry.
 const NOBODY: EntryIx = EntryIx::MAX;
@@ -37,12 +37,11 @@ impl Chain {
         let joining = joining(session, plan, gone);
         let mut joining = joining.iter().peekable();
         let rearranged = Rearranged::new(session, plan, gone);
-        let is_last = |stretch: &(u32, u32)| stretch.1 as usize == path.len();
         let mut chain = Self {
             last: Vec::with_capacity(path.len()),
             parents: EntryColumn::default(),
             others: Vec::new(),
-            ends_rearranged: rearranged.0.last().is_some_and(is_last),
+            ends_rearranged: rearranged.is_at_end(),
         };
         let (mut last, mut before) = (NOBODY, NOBODY);
         let mut boundary = (0, EntryIx::default());
@@ -156,36 +155,6 @@ impl Chain {
         };
         let last = self.last.get(position as usize).copied()?;
         (last != NOBODY).then_some(last)
-    }
-}
-
-/// The stretches of the path with a prompt that arrived before results, if the plan changes them.
-///
-/// The results hang on the prompt, and clients show the prompt after them only because they are results. Without some of
-/// them they would not, so the entries of such a stretch are linked in the order in which they were shown.
-struct Rearranged(Vec<(u32, u32)>);
-
-impl Rearranged {
-    fn new(session: &Session, plan: &Plan, gone: &Gone<'_>) -> Self {
-        let (entries, path) = (session.entries(), session.graph().path());
-        let changes = |&i: &EntryIx| {
-            let e = &entries[i];
-            !gone.stays(i) || e.kind == Kind::User && loses_results(session, plan, e)
-        };
-        let is_changed = |&&(from, to): &&(u32, u32)| {
-            // The entry above the stretch is the answer, or one of its results.
-            let from = from.saturating_sub(1) as usize;
-            path[from..to as usize].iter().any(changes)
-        };
-        let stretches = session.graph().midstream().iter().filter(is_changed);
-        Self(stretches.copied().collect())
-    }
-
-    /// Whether an entry at this position is linked to the one before it. The entry after a stretch is too.
-    fn contains(&self, position: u32) -> bool {
-        let at = self.0.partition_point(|stretch| stretch.1 < position);
-        let stretch = self.0.get(at);
-        stretch.is_some_and(|stretch| stretch.0 <= position)
     }
 }
 
@@ -330,24 +299,4 @@ fn message_of(session: &Session, e: &Entry) -> Option<Id> {
     let result = blocks.find(|b| b.kind.is_result() && e.kind == Kind::User)?;
     let call = session.calls().of(result)?.uses.first()?;
     session.entry(call.entry).message_id.some()
-}
-
-/// Whether an entry that stays loses all results that it has.
-fn loses_results(session: &Session, plan: &Plan, e: &Entry) -> bool {
-    let Some(Fate::Edit(edits)) = plan.fate(e.line) else {
-        return false;
-    };
-    let mut results = session
-        .blocks(e)
-        .iter()
-        .filter(|b| b.kind.is_result())
-        .peekable();
-    results.peek().is_some()
-        && results.all(|b| {
-            edits.iter().any(|edit| {
-                edit.with.is_empty()
-                    && edit.span.start <= b.span.start
-                    && edit.span.end >= b.span.end
-            })
-        })
 }

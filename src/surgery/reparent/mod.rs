@@ -8,6 +8,8 @@ mod chain;
 mod gone;
 mod messages;
 mod pin;
+mod rearranged;
+mod records;
 mod substitutes;
 #[cfg(test)]
 mod tests;
@@ -43,6 +45,9 @@ pub fn reparent(session: &Session, plan: &mut Plan) -> Relinked {
         let edit = parent_edit(session.text(entry), parent.as_deref());
         relinked.parents += 1;
         plan.edit_entry(session, entry, ChangeKind::Parent, [edit]);
+    }
+    if plan.dropped().next().is_some() {
+        records::drop_revived(session, plan);
     }
     let Moves { found, pinned } = moves(session, plan);
     if let Some(leaf) = pinned {

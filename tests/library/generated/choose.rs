@@ -1,5 +1,7 @@
 //! Chooses recipes at random.
 
+use std::sync::LazyLock;
+
 use fastrand::Rng;
 
 use super::recipe::{
@@ -27,7 +29,7 @@ impl Recipe {
             turn(&mut rng, &mut steps);
         }
         // Only some sessions have rare things, so that failures have few causes.
-        for _ in 0..rng.usize(..4) {
+        for _ in 0..rng.usize(..if *OFTEN { 8 } else { 4 }) {
             let at = rng.usize(..=steps.len());
             steps.insert(at, rare(&mut rng));
         }
@@ -44,6 +46,14 @@ impl Recipe {
             end,
         }
     }
+}
+
+/// Whether `CCSURGERY_RARE` asks for many rare things.
+static OFTEN: LazyLock<bool> = LazyLock::new(|| std::env::var_os("CCSURGERY_RARE").is_some());
+
+/// Whether a rare thing happens, one time in so many.
+fn rarely(rng: &mut Rng, one_in: u8) -> bool {
+    rng.u8(..if *OFTEN { one_in.min(4) } else { one_in }) == 0
 }
 
 fn choose<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {
@@ -113,9 +123,9 @@ fn answer(rng: &mut Rng, calls: bool) -> Answer {
         thinking: *choose(rng, &kinds),
         text: calls.is_empty() || rng.bool(),
         calls,
-        logged: rng.u8(..6) == 0,
-        names_result: rng.u8(..16) == 0,
-        disturbed: rng.u8(..30) == 0,
+        logged: rarely(rng, 6),
+        names_result: rarely(rng, 16),
+        disturbed: rarely(rng, 30),
     }
 }
 

@@ -301,6 +301,25 @@ impl Conversation {
         blocks.windows(2).filter_map(continues).collect()
     }
 
+    /// The turn of an entry of the live path.
+    pub(crate) fn turn_of(&self, uuid: &str) -> Option<usize> {
+        let mut path = self.path.iter().zip(&self.turns);
+        let found = path.find(|&(&i, _)| self.entries[i]["uuid"] == uuid);
+        found.map(|(_, &turn)| turn)
+    }
+
+    /// Whether a prompt stands between an answer and a result of its calls: once something there changes, what follows
+    /// is linked in the order in which it is shown.
+    pub(crate) fn has_prompt_before_results(&self) -> bool {
+        let mut has_prompt = false;
+        self.path.iter().map(|&i| &self.entries[i]).any(|e| {
+            let is_result = content(e).iter().any(|b| b["type"] == "tool_result");
+            has_prompt &= e["type"] != "assistant";
+            has_prompt |= e["type"] == "user" && !is_result;
+            has_prompt && is_result
+        })
+    }
+
     /// The entries that are on no live path, by their uuids.
     pub(crate) fn abandoned(&self) -> Vec<String> {
         let entries = self.entries.iter().enumerate();

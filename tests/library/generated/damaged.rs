@@ -1,5 +1,5 @@
-//! Operations on made-up sessions that are damaged. What is refused because of the damage can be done after a repair: so the
-//! refusal hides no bug, and its hint helps.
+//! Operations on made-up sessions that are damaged. They succeed, or are refused because of the damage, and what is refused
+//! can be done after a repair: so the refusal hides no bug, and its hint helps.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -102,8 +102,9 @@ fn attempt(text: &str, operation: &Operation) -> Result<bool, String> {
         return Ok(false);
     }
     let why = match carried_out(text, &before, operation) {
-        Ok(_) | Err(Stop::Refused(_) | Stop::Fault(_)) => return Ok(false),
+        Ok(_) | Err(Stop::Refused(_)) => return Ok(false),
         Err(Stop::Damaged(why)) => why,
+        Err(Stop::Fault(fault)) => return Err(format!("fault: {fault}")),
     };
     let repaired = match carried_out(text, &before, &Operation::Repair) {
         Ok(repaired) => repaired,
@@ -151,4 +152,46 @@ fn what_is_refused_as_damaged_can_be_done_after_a_repair() {
         "{count} failures\n{}",
         failures.join("\n")
     );
+}
+
+/// Tears a line in the middle; the next one follows without a line break.
+fn torn(text: &str, words: &str) -> String {
+    let (before, rest) = text.split_at(text.find(words).expect("the words"));
+    let (_, next) = rest.split_once('\n').expect("a next line");
+    format!("{before}{next}")
+}
+
+#[test]
+fn repair_recovers_a_call_after_a_torn_one_whose_result_stays() {
+    use super::recipe::{Answer, Call, End, Links, Output, Step, Thinking};
+
+    for output in [Output::Short, Output::WithWords] {
+        let calls = [output, Output::Short].map(|output| Call { tool: 0, output });
+        let answer = Answer {
+            thinking: Thinking::None,
+            text: true,
+            calls: calls.to_vec(),
+            logged: false,
+            names_result: false,
+            disturbed: false,
+        };
+        let recipe = Recipe {
+            version: "2.1.325",
+            links: Links::OwnCall,
+            split: true,
+            steps: vec![Step::Answer(answer)],
+            end: End::Answered,
+        };
+        let text = torn(&writer::write(&recipe), "\"file_path\"");
+        let before = Conversation::new(&text);
+        let repaired = match carried_out(&text, &before, &Operation::Repair) {
+            Ok(repaired) => repaired,
+            Err(Stop::Fault(why) | Stop::Damaged(why)) => panic!("{why}"),
+            Err(Stop::Refused(refusal)) => panic!("{refusal}"),
+        };
+        let blocks = Conversation::new(&repaired).blocks();
+        let has = |words: &str| blocks.iter().any(|b| b.json.to_string().contains(words));
+        assert!(has("tool_use") && has("answer-"), "{repaired}");
+        assert_eq!(has("beside-"), output == Output::WithWords, "{repaired}");
+    }
 }

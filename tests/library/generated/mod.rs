@@ -3,7 +3,8 @@
 //! A fixed set of sessions is tried in every run. `CCSURGERY_SESSIONS=5000` tries that many others,
 //! from `CCSURGERY_SEED` on if that is set; `CCSURGERY_OPERATIONS=1000000` does the same with the library in memory, which
 //! is far faster, above all with `cargo test --release`. `CCSURGERY_DAMAGED` is the
-//! number of damaged sessions. `CCSURGERY_FOUND=DIR` writes reduced examples of failures there.
+//! number of damaged sessions. `CCSURGERY_RARE=1` makes rare things, such as prompts that arrive in the middle of an
+//! answer, frequent; a seed then means another session. `CCSURGERY_FOUND=DIR` writes reduced examples of failures there.
 
 mod choose;
 mod compare;

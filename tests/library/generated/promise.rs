@@ -106,9 +106,11 @@ impl Operation {
                 let mut promise = drop_calls(blocks, &chosen.collect::<Vec<_>>());
                 let one = matches!(choice, Choice::Number(_));
                 promise.may_refuse = one && before.unfinished_turn().is_some();
+                // The prompt of a removed call is the new leaf, if the call was killed.
+                promise.moves_leaf = before.has_open_call();
                 // What follows a removed result hangs on the words beside it, if there are any.
                 promise.touches.push("\"beside-".to_owned());
-                let joins = before.has_words_beside_results();
+                let joins = before.has_words_beside_results() || before.has_prompt_before_results();
                 promise
                     .touches
                     .extend(joins.then(|| "parentUuid".to_owned()));
@@ -184,7 +186,10 @@ impl Operation {
                     shown: vec![kept],
                     removes_lines: *drop_history,
                     touches: vec!["parentUuid".to_owned()],
-                    may_refuse: before.has_kept() || before.has_split_message(),
+                    // A turn whose prompt is gone is not compacted again.
+                    may_refuse: before.has_kept()
+                        || before.has_split_message()
+                        || before.turn_of(&uuid) == Some(0),
                     summary: true,
                     ..Promise::default()
                 }

@@ -1,15 +1,19 @@
 //! Keeps the complete records of a line that is not one record, and quarantines the rest.
 
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
 use crate::doctor::Check;
 use crate::doctor::checks::lines::bad_escape::{self, Escaped};
 use crate::doctor::checks::lines::recover::{Piece, pieces};
 use crate::doctor::checks::lines::{byte_order_mark, glued_records, nul_run, torn_line};
 use crate::document::LineIx;
 use crate::human;
-use crate::json::{Edit, Span};
+use crate::json::{Edit, Span, apply_edits, decode, lookup};
 use crate::session::Session;
-use crate::surgery::{Action, Change, Excerpt, InsertAt, Plan, Reach};
-use crate::transcript::LineState;
+use crate::surgery::{Action, Change, Excerpt, InsertAt, Plan, Reach, parent_edit};
+use crate::transcript::{Id, LineState};
 
 use super::super::RepairOptions;
 use super::super::pass::Repair;
@@ -28,6 +32,7 @@ pub(crate) static REPAIR: Repair = Repair {
 };
 
 fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
+    let mut unreadable: Vec<(LineIx, Parts<'_>)> = Vec::new();
     for (line, state) in session.numbered_lines() {
         let text = session.document().text(line);
         if state != LineState::Opaque || text.len() > u32::MAX as usize {
@@ -41,8 +46,12 @@ fn plan(session: &Session, options: &RepairOptions, plan: &mut Plan) {
         }
         let parts = Parts::of(text);
         if options.wants(parts.check(text)) {
-            recover(session, options, line, &parts, plan);
+            unreadable.push((line, parts));
         }
+    }
+    let places = Places::of(session, unreadable.iter().flat_map(|(_, p)| &p.records));
+    for (line, parts) in unreadable {
+        recover(session, options, line, &parts, &places, plan);
     }
 }
 
@@ -94,11 +103,65 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// The parents of recovered records that have lost their own.
+///
+/// Without the record, clients continue above its child with an older entry. The record takes its place between the two:
+/// otherwise that entry would no longer be part of the conversation.
+struct Places(FxHashMap<Id, String>);
+
+impl Places {
+    fn of<'r>(session: &Session, records: impl Iterator<Item = &'r &'r [u8]>) -> Self {
+        let id = |record: &[u8], key: &str| {
+            let raw = lookup(record, &[key])?.of(record);
+            raw.starts_with(b"\"")
+                .then(|| Id::of(decode(raw).as_bytes()))
+        };
+        let recovered = records.filter_map(|r| Some((id(r, "uuid")?, id(r, "parentUuid")?)));
+        let recovered: FxHashMap<Id, Id> = recovered.collect();
+        let mut places = FxHashMap::default();
+        if recovered.is_empty() {
+            return Self(places);
+        }
+        for pair in session.graph().path().windows(2) {
+            let (above, child) = (session.entry(pair[0]), session.entry(pair[1]));
+            if session.graph().parent(pair[1]).is_some() {
+                continue;
+            }
+            let mut top = child.parent;
+            for _ in 0..recovered.len() {
+                top = recovered
+                    .get(&top)
+                    .copied()
+                    .filter(|p| recovered.contains_key(p))
+                    .unwrap_or(top);
+            }
+            let is_lost = recovered
+                .get(&top)
+                .is_some_and(|&p| session.find(p).is_none());
+            if let (true, Some(uuid)) = (is_lost, session.uuid(above)) {
+                places.insert(top, uuid);
+            }
+        }
+        Self(places)
+    }
+
+    /// Returns a record with its new parent.
+    fn placed<'r>(&self, record: &'r [u8]) -> Cow<'r, [u8]> {
+        let uuid = lookup(record, &["uuid"]).map(|raw| Id::of(decode(raw.of(record)).as_bytes()));
+        let parent = uuid.and_then(|id| self.0.get(&id));
+        let edited = parent.map(|p| apply_edits(record, &[parent_edit(record, Some(p))]));
+        edited
+            .and_then(Result::ok)
+            .map_or(Cow::Borrowed(record), Cow::Owned)
+    }
+}
+
 fn recover(
     session: &Session,
     options: &RepairOptions,
     line: LineIx,
     parts: &Parts<'_>,
+    places: &Places,
     plan: &mut Plan,
 ) {
     let text = session.document().text(line);
@@ -108,13 +171,14 @@ fn recover(
             .or_else(|| torn_result::restore(session, options, line, fragment)),
         _ => None,
     };
-    let restored_line = restored.as_ref().map(|r| r.line.as_bytes());
-    let records: Vec<&[u8]> = parts.records.iter().copied().chain(restored_line).collect();
+    let restored_line = restored.as_ref().map(|r| Cow::Borrowed(r.line.as_bytes()));
+    let records = parts.records.iter().map(|record| places.placed(record));
+    let records: Vec<Cow<'_, [u8]>> = records.chain(restored_line).collect();
     match records.split_first() {
         Some((first, rest)) => {
-            plan.edit_line(line, [Edit::new(Span::new(0, text.len()), *first)]);
+            plan.edit_line(line, [Edit::new(Span::new(0, text.len()), &**first)]);
             for record in rest {
-                plan.insert_line(InsertAt::Before(line.plus(1)), *record);
+                plan.insert_line(InsertAt::Before(line.plus(1)), &**record);
             }
         }
         None => plan.drop_line(line),
