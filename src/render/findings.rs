@@ -191,7 +191,7 @@ mod tests {
     fn finding_list_groups_equal_findings() {
         let findings: Vec<Finding> = (1..=20).map(|n| finding(n * 5, "is torn")).collect();
         let list = FindingList {
-            session_id: "0123456789",
+            session_id: "01234567-aaaa-4bbb-8ccc-0123456789ab",
             title: &"Title".to_owned().into(),
             presenter: Presenter::default(),
             client: Version::NEWEST,
@@ -210,7 +210,7 @@ mod tests {
     fn finding_list_fits_narrow_terminals() {
         let findings = [finding(3, &"long ".repeat(40))];
         let list = FindingList {
-            session_id: "0123456789",
+            session_id: "01234567-aaaa-4bbb-8ccc-0123456789ab",
             title: &"A title that is longer than the terminal is wide, by a few words"
                 .to_owned()
                 .into(),
