@@ -223,12 +223,7 @@ fn trim_again_keeps_words_of_a_person_that_an_earlier_digest_quotes() {
     let mut script = Script::new(ID, 30);
     for n in 0..12 {
         script.prompt(&format!("Wish {n}.\n\n# Details\n- that is wish {n}"));
-        let id = format!("toolu_{n:02}");
-        let edit =
-            json!({"file_path": format!("/w/{n}.rs"), "old_string": "a", "new_string": lines(40)});
-        script.answer(0, &[call(&id, "Edit", &edit)]);
-        script.result(&id, &json!("The file was updated."), false);
-        script.answer(0, &[words(&lines(20))]);
+        script.answer(0, &[words(&lines(60))]);
     }
     let mut session = Session::from_bytes(script.text().as_bytes().to_vec());
     for part in [60, 40] {

@@ -3,7 +3,7 @@
 use crate::json::{decode, elements, lookup};
 use crate::session::Session;
 use crate::transcript::{Block, Entry};
-use crate::view::{CallSummary, result_words};
+use crate::view::{CallSummary, result_words, words_of};
 
 use super::account::Account;
 use super::failures::{Failure, error_lines, looks_failed, reported_errors};
@@ -63,6 +63,27 @@ fn is_edit(tool: &str) -> bool {
 impl Made<'_> {
     pub(super) fn input(&self, key: &str) -> Option<String> {
         input_of(self.raw, key)
+    }
+
+    /// The options of the questions that it asks: the question, the label and the description of each.
+    pub(super) fn options(&self) -> Vec<(String, String, String)> {
+        let list = |inner: &[u8], key: &str| -> Vec<Vec<u8>> {
+            let all = lookup(inner, &[key]).map_or(&[][..], |s| s.of(inner));
+            let parts = elements(all).unwrap_or_default();
+            parts.iter().map(|s| s.of(all).to_vec()).collect()
+        };
+        let input = lookup(self.raw, &["input"]).map_or(&[][..], |s| s.of(self.raw));
+        let mut out = Vec::new();
+        for question in list(input, "questions") {
+            for option in list(&question, "options") {
+                out.push((
+                    words_of(&question, "question"),
+                    words_of(&option, "label"),
+                    words_of(&option, "description"),
+                ));
+            }
+        }
+        out
     }
 
     pub(super) fn result(&self) -> &str {
@@ -236,7 +257,7 @@ impl Account {
         if failed {
             self.fail(made, key.clone());
         } else if made.result.is_some() {
-            self.failures.passed(&key);
+            self.passed(&key);
         }
         if let Some(commit) = commit {
             self.add_commit(commit);
@@ -244,6 +265,18 @@ impl Account {
             let used = self.commands.shift_remove(&key).unwrap_or_default();
             // The last run comes last.
             self.commands.insert(key, used.again(failed));
+        }
+    }
+
+    /// Records that a command succeeded, and with it each command that it consists of.
+    fn passed(&mut self, key: &str) {
+        self.failures.passed(key);
+        for part in key.split("&&").filter(|part| part.len() < key.len()) {
+            let part = command_key(part);
+            self.failures.passed(&part);
+            if let Some(used) = self.commands.get_mut(&part) {
+                *used = used.again(false);
+            }
         }
     }
 

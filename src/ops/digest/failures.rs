@@ -15,7 +15,7 @@ const LINES: usize = 8;
 const LINE: usize = 220;
 
 /// The most bytes of the lines of one error in its item, so that what was done about it has room.
-const ERROR: usize = 240;
+const ERROR: usize = 320;
 
 /// The most edits that are listed as the consequence of an error.
 const EDITS: usize = 3;
@@ -103,6 +103,9 @@ const PARTS: [&str; 22] = [
     "timed out",
     "conflict",
 ];
+
+/// Parts of lines of a log that report no error.
+const INFORMING: [&str; 2] = [" INFO ", " DEBUG "];
 
 /// Results that only say how a tool is to be used, and are nothing to remember.
 const TRIVIAL: [&str; 7] = [
@@ -325,6 +328,9 @@ pub(super) fn error_lines(output: &str) -> Vec<String> {
 /// Returns the lines of an output that say what is wrong.
 pub(super) fn reported_errors(output: &str) -> IndexSet<String> {
     let reports = |line: &&str| {
+        if INFORMING.iter().any(|level| line.contains(level)) {
+            return false;
+        }
         let lower = line[..crate::view::back_to_boundary(line, 300)].to_lowercase();
         BEGINNINGS.iter().any(|b| lower.starts_with(b))
             || PARTS.iter().any(|p| lower.contains(p))
@@ -332,7 +338,9 @@ pub(super) fn reported_errors(output: &str) -> IndexSet<String> {
     };
     let output = without_error_tags(output);
     let found = lines(&output).filter(reports).take(LINES);
-    found.map(|line| one_line(line, LINE)).collect()
+    found
+        .map(|line| one_line(without_folder(line), LINE))
+        .collect()
 }
 
 fn without_error_tags(output: &str) -> String {
@@ -350,6 +358,16 @@ fn lines(output: &str) -> impl Iterator<Item = &str> {
 fn is_exit_code(line: &str) -> bool {
     line.strip_prefix("Exit code ")
         .is_some_and(|rest| rest.len() <= 3)
+}
+
+/// Leaves out the folder of a place in a file: a list of errors repeats it in each line.
+fn without_folder(line: &str) -> &str {
+    if !has_place(line) {
+        return line;
+    }
+    let file = line.find(':').unwrap_or(line.len());
+    let name = line[..file].rfind(['/', '\\']);
+    name.map_or(line, |at| &line[at + 1..])
 }
 
 /// Whether a line names a place in a file, as compilers and linters do: `a/b.go:12:3: …`.

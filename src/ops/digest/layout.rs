@@ -175,7 +175,7 @@ pub(super) fn lay_out(introduction: &str, sections: &[Section], room: usize) -> 
     };
     // Shortening leaves gaps: a budget a little larger than asked for may still fit.
     let fits = |more: usize| print(most + more).len() <= most;
-    let text = print(most + largest(0, room / 2, fits));
+    let text = print(most + largest(0, room * 2, fits));
     if text.len() <= most || most > room {
         return text;
     }

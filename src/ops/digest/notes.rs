@@ -110,6 +110,9 @@ const SHORT: usize = 48;
 /// Sentences that score no more than this are left out even where there is room.
 const LEAST: i64 = -4;
 
+/// If the last text has so many bytes, it is quoted where the work stands, and not repeated here.
+const QUOTED: std::ops::RangeInclusive<usize> = 300..=1_200;
+
 /// Sentences longer than this are shortened.
 const LONGEST: usize = 420;
 
@@ -118,7 +121,12 @@ pub(super) fn section(account: &Account) -> Section {
     let mut items = Vec::new();
     let mut known = IndexSet::new();
     let all = account.texts.len().max(1);
+    let quoted = account.texts.iter().rposition(|t| !t.thinking);
+    let quoted = quoted.filter(|&i| QUOTED.contains(&account.texts[i].text.len()));
     for (i, text) in account.texts.iter().enumerate() {
+        if Some(i) == quoted {
+            continue;
+        }
         let recent = (i * 6 / all) as i64;
         let mut best = None;
         for sentence in sentences(&text.text) {
@@ -174,7 +182,8 @@ fn score(sentence: &str, text: &Statement) -> i64 {
         return LEAST;
     }
     let names = sentence.matches('`').count() as i64 / 2 + named(sentence);
-    let bare = sentence.len() < SHORT && reasons == 0 && names == 0;
+    let answers = text.last && text.text.len() < LONGEST;
+    let bare = sentence.len() < SHORT && reasons == 0 && names == 0 && !answers;
     // The number of a point in a list says nothing.
     let words = sentence.trim_start_matches(|c: char| !c.is_alphabetic());
     if bare && !words.bytes().any(|b| b.is_ascii_digit()) || only_looks(sentence, reasons) {

@@ -155,9 +155,46 @@ impl Account {
         let end = answers
             .rfind(". You can now continue")
             .unwrap_or(answers.len());
-        self.say(made.turn, Words::Answers(answers[..end].trim().to_owned()));
+        let answers = without_repeated_notes(answers[..end].trim());
+        let answers = with_descriptions(answers, made);
+        self.say(made.turn, Words::Answers(answers));
     }
 }
+
+/// What comes before a person's own words in an answer. They are the answer, too, if no option was chosen.
+const NOTES: &str = "\" user notes: ";
+
+/// Leaves out notes that repeat their answer.
+fn without_repeated_notes(answers: &str) -> String {
+    let mut out = String::with_capacity(answers.len());
+    let mut rest = answers;
+    while let Some((before, after)) = rest.split_once(NOTES) {
+        let answer = before.rsplit_once("=\"").map_or("", |(_, answer)| answer);
+        out.push_str(before);
+        let repeated = after.strip_prefix(answer).filter(|_| !answer.is_empty());
+        match repeated {
+            Some(_) => out.push('"'),
+            None => out.push_str(NOTES),
+        }
+        rest = repeated.unwrap_or(after);
+    }
+    out + rest
+}
+
+/// Adds what a chosen option means, as the model described it.
+fn with_descriptions(mut answers: String, made: &Made<'_>) -> String {
+    for (question, label, description) in made.options() {
+        let chosen = format!("\"{question}\"=\"{label}\"");
+        let description = one_line(&description, DESCRIPTION);
+        if !description.is_empty() {
+            answers = answers.replacen(&chosen, &format!("{chosen} ({description})"), 1);
+        }
+    }
+    answers
+}
+
+/// The most bytes of an option's description.
+const DESCRIPTION: usize = 160;
 
 /// Returns what the person typed while a call ran, from the text of its result.
 pub(super) fn typed_meanwhile(result: &str) -> Vec<&str> {

@@ -40,7 +40,7 @@ fn outline(text: &str, most: usize) -> String {
         // A line break, and perhaps a mark for what follows it.
         let size = lines[at].len().min(LONG_LINE) + 1 + MARK.len();
         if size > room {
-            break;
+            continue;
         }
         room -= size;
         kept.push(at);

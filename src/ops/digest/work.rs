@@ -289,7 +289,7 @@ pub(super) fn commits(account: &Account) -> Section {
     Section {
         heading: "Commits",
         cut_ends: true,
-        share: 8,
+        share: 10,
         floor: 60,
         items: account.commits.iter().enumerate().map(item).collect(),
         ..Section::default()

@@ -15,6 +15,9 @@ const DIGESTS: [usize; 3] = [4_000, 1_000, SMALLEST_DIGEST];
 /// The smallest size that is still useful, in tokens.
 const SMALLEST_DIGEST: usize = 300;
 
+/// The room in tokens from which on it is worth making a digest anew.
+const ROOM: usize = 100;
+
 /// Whether a digest is made to learn its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Digest {
@@ -117,12 +120,21 @@ impl Search<'_> {
         if self.immovable.exceeds(cuts[last].position(), budget) {
             return Ok(None);
         }
-        for size in DIGESTS {
+        for (n, size) in DIGESTS.into_iter().enumerate() {
             let made = (size, Digest::Made);
             let most = self.compacted(cuts[last], made, Effort::Most)?;
             let Some(most) = most.filter(|c| c.window <= budget) else {
                 continue;
             };
+            // The next larger size is too large, so everything must be compacted. The digest fills what is left.
+            let room = self.target().saturating_sub(most.window) as usize * 9 / 10;
+            if n > 0 && room > ROOM {
+                let larger = (size + room, Digest::Made);
+                let filled = self.compacted(cuts[last], larger, Effort::Least)?;
+                if let Some(filled) = filled.filter(|c| c.window <= budget) {
+                    return Ok(Some(filled));
+                }
+            }
             let enough = most.window.max(self.target());
             let far = self.first_cut(most.window, enough, size)?;
             let far = last_before(far, |at| {

@@ -147,7 +147,8 @@ fn refused(plan: &str) -> String {
 #[test]
 fn an_operation_that_is_not_there() {
     assert_snapshot!(refused("# mine\n\n[[step]]\nop = \"strip-thinking\"\n\n[[step]]\nop = \"strip\"\n"), @r#"
-    Error: `plan.toml`, line 7: there is no operation `strip`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title, graft, redact
+    Error: `plan.toml`, line 7: there is no operation `strip`: one of strip-thinking, drop-tools, drop-images, drop-hidden, truncate, compact, delete, edit, extract, uncompact, restore-branch, title,
+           graft, redact
     Hint: see: ccsurgery run --help
     "#);
 }
