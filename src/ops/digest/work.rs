@@ -360,10 +360,9 @@ fn without_quoted(command: &str) -> String {
         escaped = c == '\\' && is_plain;
         match quote {
             Some(open) if is_plain && c == open => quote = None,
-            Some(_) => {}
             None if is_plain && matches!(c, '"' | '\'') => quote = Some(c),
             None if is_plain => out.push(c),
-            None => {}
+            _ => {}
         }
     }
     out
