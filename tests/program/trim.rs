@@ -187,7 +187,7 @@ window 9663
 9663 → 8589: 1 read of a file that was edited or read again later: replaced by a note
 8589 → 5813: 1 large output: shortened to the first, last and most important lines
 5813 → 5419: images and documents of turns 1 to 3: replaced by notes
-5419 → 3444: 3 other outputs: shortened to the most important lines
+5419 → 3444: 2 other outputs: shortened to the most important lines
 --- 3000
 9663 → 8589: 1 read of a file that was edited or read again later: replaced by a note
 8589 → 5813: 1 large output: shortened to the first, last and most important lines
