@@ -36,6 +36,12 @@ pub(super) fn hint(remedies: &[Remedy]) -> String {
                     tokens(*window)
                 )
             }
+            Remedy::ShortenWords { window } => {
+                format!(
+                    "let a digest shorten what you wrote: --shorten-words gets it to about {}",
+                    tokens(*window)
+                )
+            }
             Remedy::ListCalls => {
                 "ids of calls look like toolu_…; see them with: ccsurgery show --turns N".to_owned()
             }

@@ -105,6 +105,11 @@ pub enum Remedy {
         /// The smallest context window then.
         window: u64,
     },
+    /// Let a digest shorten the words of the person, which makes this window possible.
+    ShortenWords {
+        /// The smallest context window then.
+        window: u64,
+    },
     /// Look up the ids of calls.
     ListCalls,
     /// Choose the calls without results too, by their ids.

@@ -126,6 +126,7 @@ fn trim(tree: &Tree, budget: &str) -> Result<crate::ops::Trimmed, String> {
         keep_tokens: None,
         keep_last: None,
         disk: false,
+        shorten_words: false,
     };
     trim.find(&tree.session).map_err(|refusal| words(&refusal))
 }

@@ -22,16 +22,7 @@ pub(crate) struct DroppedThinking {
 impl DroppedThinking {
     /// Whether the model of the last answer, which clients resume with, may drop thinking.
     pub(crate) fn is_possible(session: &Session) -> bool {
-        let (entries, heads) = (session.entries(), session.heads());
-        let answered = |&&i: &&EntryIx| {
-            let head = heads[i];
-            head.kind == Kind::Assistant && !head.flags.synthetic()
-        };
-        let last = session.graph().path().iter().rev().find(answered);
-        let model = last.and_then(|&i| {
-            let e = &entries[i];
-            e.model(session.text(e))
-        });
+        let model = last_model(session);
         model.is_some_and(|m| DROPPING.iter().any(|d| m.starts_with(d)))
     }
 
@@ -65,6 +56,18 @@ impl DroppedThinking {
             _ => false,
         }
     }
+}
+
+/// Returns the model of the last answer, as JSON.
+pub(super) fn last_model(session: &Session) -> Option<&[u8]> {
+    let (entries, heads) = (session.entries(), session.heads());
+    let answered = |&&i: &&EntryIx| {
+        let head = heads[i];
+        head.kind == Kind::Assistant && !head.flags.synthetic()
+    };
+    let last = session.graph().path().iter().rev().find(answered)?;
+    let e = &entries[*last];
+    e.model(session.text(e))
 }
 
 /// Whether the records at the beginning of turns did not fall by the thinking of the turns before.

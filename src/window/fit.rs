@@ -6,6 +6,9 @@ use super::records::{Record, Records};
 /// Below this part of the record before it, a record has fallen: content was cleared.
 const FALLEN: f64 = 0.95;
 
+/// The weight of the content for which a usual scale counts beside what was measured.
+const USUAL: f64 = 6_000.0;
+
 /// Tokens as `constant + scale × weight`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fit {
@@ -35,9 +38,10 @@ impl Fit {
         let later = &records.all[at + 1..];
         let recent = &records.all[records.compacted.max(at + 1)..];
         let current = unbroken(recent);
-        let scale = scale_of_steps(recent).or_else(|| scale_of_steps(later));
+        let usual = kept.scale.or(records.usual_scale);
+        let scale = scale_of_steps(recent, usual).or_else(|| scale_of_steps(later, usual));
         let measured = scale.or(kept.scale);
-        let scale = measured.unwrap_or(1.0);
+        let scale = measured.or(usual).unwrap_or(1.0);
         Self {
             scale,
             constant: if current.is_empty() {
@@ -53,9 +57,10 @@ impl Fit {
     fn measured(records: &Records) -> Self {
         let recent = records.recent();
         let current = unbroken(recent);
-        let scale = scale_of_steps(recent).or_else(|| scale_of_steps(&records.all));
+        let usual = records.usual_scale;
+        let scale = scale_of_steps(recent, usual).or_else(|| scale_of_steps(&records.all, usual));
         let measured = scale.is_some();
-        let scale = scale.unwrap_or(1.0);
+        let scale = scale.or(usual).unwrap_or(1.0);
         let constant = if recent.is_empty() {
             mean_constant(unbroken(&records.all), scale)
         } else {
@@ -105,8 +110,9 @@ fn mean_constant(records: &[Record], scale: f64) -> f64 {
 ///
 /// Records of content that was removed since are too large, but the difference between two of them is
 /// right where nothing was removed. The median of all steps, by their weight, is one of these unless
-/// most was removed; the steps near it then determine the scale together.
-fn scale_of_steps(records: &[Record]) -> Option<f64> {
+/// most was removed; the steps near it then determine the scale together. Few steps say little, so a scale that is usual for
+/// the model counts as if it was measured on some content.
+fn scale_of_steps(records: &[Record], usual: Option<f64>) -> Option<f64> {
     let mut steps: Vec<(f64, f64, f64)> = records
         .windows(2)
         .filter(|r| r[0].segment == r[1].segment)
@@ -127,5 +133,6 @@ fn scale_of_steps(records: &[Record]) -> Option<f64> {
     })?;
     let near = |s: &&(f64, f64, f64)| (0.7..=1.4).contains(&(s.0 / middle.0));
     let sum = |of: fn(&(f64, f64, f64)) -> f64| steps.iter().filter(near).map(of).sum::<f64>();
-    Some(sum(|s| s.2) / sum(|s| s.1))
+    let (usual, known) = usual.map_or((0.0, 0.0), |scale| (scale * USUAL, USUAL));
+    Some((sum(|s| s.2) + usual) / (sum(|s| s.1) + known))
 }

@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::dropped_thinking::last_model;
 use super::entry_weights::EntryWeights;
 use super::measure::Measure;
-use super::weight::Weight;
+use super::weight::{Weight, usual_scale};
 use crate::session::{Session, Standing};
 use crate::transcript::{EntryIx, Id, Kind, Subtype};
 
@@ -42,6 +43,8 @@ pub(crate) struct Records {
     pub(crate) announced: Weight,
     /// The number of records before the last boundary.
     pub(crate) compacted: usize,
+    /// The scale that is usual for the session's model, if that is known.
+    pub(crate) usual_scale: Option<f64>,
 }
 
 impl Records {
@@ -51,7 +54,10 @@ impl Records {
         let beside = weights_beside(session, weights);
         let drops_thinking = weights.dropped_thinking().drops();
         let turns = session.turns();
-        let mut out = Self::default();
+        let mut out = Self {
+            usual_scale: last_model(session).and_then(usual_scale),
+            ..Self::default()
+        };
         let (mut segment, mut boundary, mut turn) = (0, EntryIx::default(), 0);
         let mut last_message = Id::NONE;
         for (position, &i) in session.graph().path().iter().enumerate() {

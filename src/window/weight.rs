@@ -8,8 +8,8 @@ use crate::transcript::{
 
 /// Tokens per byte of JSON of each kind of content, and tokens that a block takes besides.
 ///
-/// Measured by regression over the usage records of real sessions. Newer models count up to 1.4 times
-/// as much of every kind, which a session's own records show.
+/// Measured by regression over the usage records of real sessions. Newer models count about 1.3 times
+/// as much of every kind (see [`usual_scale`](super::usual_scale)), and a session's own records show its density.
 mod rate {
     /// A signature stands for the thinking; the readable text of thinking is not sent.
     pub(super) const SIGNATURE: f64 = 0.20;
@@ -115,6 +115,26 @@ impl Weight {
     }
 }
 
+/// The models that were measured, by how their names begin, and how many tokens content takes for them per unit of weight.
+/// Of the models whose name begins so, newer ones count more.
+const SCALES: [(&[u8], f64); 6] = [
+    (b"\"claude-opus-4-5", 1.0),
+    (b"\"claude-opus-4-6", 1.0),
+    (b"\"claude-sonnet-4-", 1.0),
+    (b"\"claude-haiku-4-", 1.0),
+    (b"\"claude-opus-4-", 1.29),
+    (b"\"claude-fable-", 1.29),
+];
+
+/// How many tokens content usually takes per unit of weight for a model, given as JSON, if that was measured.
+pub(super) fn usual_scale(model: &[u8]) -> Option<f64> {
+    // Names of older models continue with a date: `claude-opus-4-20250514`.
+    let is_dated =
+        model.starts_with(b"\"claude-opus-4-2") || model.starts_with(b"\"claude-opus-4-1");
+    let known = SCALES.iter().find(|(name, _)| model.starts_with(name));
+    known.map(|(_, scale)| if is_dated { 1.0 } else { *scale })
+}
+
 /// The bytes of text that make a token in a session whose records show this scale.
 pub(crate) fn text_bytes_per_token(scale: f64) -> f64 {
     1.0 / (rate::TEXT * scale)
@@ -129,7 +149,7 @@ pub(crate) fn block_weight(kind: BlockKind, raw: &[u8], content: usize, media: b
             Weight::of_signature(raw.len().saturating_sub(AROUND_SIGNATURE))
         }
         BlockKind::ToolUse | BlockKind::ServerToolUse => {
-            let input = raw.len().saturating_sub(AROUND_INPUT);
+            let input = raw.len().saturating_sub(AROUND_INPUT + not_sent(raw));
             Weight::scaled_part(rate::CALL_BLOCK + input as f64 * rate::INPUT)
         }
         BlockKind::ToolResult | BlockKind::ServerToolResult if media => {
@@ -145,6 +165,31 @@ pub(crate) fn block_weight(kind: BlockKind, raw: &[u8], content: usize, media: b
         }
     }
 }
+
+/// Returns the bytes of a call's input that only the client's own copy has: the plan that it shows, whose text is in the
+/// result, and a message to another agent, which it keeps twice. The model wrote neither, and requests leave them out.
+fn not_sent(call: &[u8]) -> usize {
+    let head = &call[..call.len().min(HEAD)];
+    let is = |tool: &[u8]| memchr::memmem::find(head, tool).is_some();
+    let (shown_by, copies): (_, &[&str]) = if is(br#""ExitPlanMode""#) {
+        ("planFilePath", &["plan", "planFilePath"])
+    } else if is(br#""SendMessage""#) {
+        ("recipient", &["type", "recipient", "content"])
+    } else {
+        return 0;
+    };
+    let Some(input) = lookup(call, &["input"]).map(|span| span.of(call)) else {
+        return 0;
+    };
+    let size = |key: &&str| lookup(input, &[key]).map_or(0, |value| value.len() + key.len() + 4);
+    if size(&shown_by) == 0 {
+        return 0;
+    }
+    copies.iter().map(size).sum()
+}
+
+/// The bytes at the beginning of a call in which its name stands.
+const HEAD: usize = 160;
 
 fn signature_length(thinking: &[u8]) -> usize {
     let signature = lookup(thinking, &["signature"]);
@@ -262,5 +307,48 @@ mod tests {
             r#"{"type":"attachment","uuid":"a","attachment":{"type":"file","content":{"type":"image","file":{"base64":"AAAA","type":"image/x"}}}}"#,
         );
         assert!((weight.images - 1500.0).abs() < 0.01, "{weight:?}");
+    }
+
+    #[test]
+    fn weight_of_a_call_leaves_out_what_only_the_client_keeps() {
+        let call = |tool: &str, input: &str| {
+            of(&format!(
+                r#"{{"type":"assistant","uuid":"a","message":{{"id":"m","content":[{{"type":"tool_use","id":"t","name":"{tool}","input":{input}}}]}}}}"#
+            ))
+            .text
+        };
+        let plan = "step ".repeat(400);
+        let bare = call("ExitPlanMode", "{}");
+        let older = call("ExitPlanMode", &format!(r#"{{"plan":"{plan}"}}"#));
+        let newer = call(
+            "ExitPlanMode",
+            &format!(r#"{{"plan":"{plan}","planFilePath":"/p.md"}}"#),
+        );
+        assert!(
+            older > bare + 500.0 && newer < bare + 5.0,
+            "{bare} {older} {newer}"
+        );
+        let once = call(
+            "SendMessage",
+            &format!(r#"{{"to":"b","message":"{plan}"}}"#),
+        );
+        let twice = call(
+            "SendMessage",
+            &format!(
+                r#"{{"to":"b","message":"{plan}","type":"message","recipient":"b","content":"{plan}"}}"#
+            ),
+        );
+        assert!((once - twice).abs() < 5.0, "{once} {twice}");
+    }
+
+    #[test]
+    fn scale_of_newer_models_is_larger() {
+        let scale = |model: &str| usual_scale(format!("\"{model}\"").as_bytes());
+        assert!(scale("claude-opus-4-8") > scale("claude-opus-4-6"));
+        assert_eq!(
+            scale("claude-opus-4-20250514"),
+            scale("claude-sonnet-4-5-20250929")
+        );
+        assert_eq!(scale("<synthetic>"), None);
     }
 }

@@ -31,7 +31,7 @@ fn demo_shows_list_preview_and_copy() {
 
     $ ccsurgery ls
       id        age  turns  context  full     size  branch  title or first prompt
-      3f9c2a71   3h      4    11.8k    6%  33.7 KB  main    Hot nights
+      3f9c2a71   3h      4    11.9k    6%  33.7 KB  main    Hot nights
 
     One long output fills half of this file. How small would the session be with
     only its first and last lines? With -n you see the full preview, and nothing is
@@ -44,15 +44,15 @@ fn demo_shows_list_preview_and_copy() {
       turns          4 →       4
       entries       30 →      31  +1
       size     33.7 KB → 20.8 KB  −12.9 KB
-      window    ~11.8k →  ~10.0k  −1.9k tokens
+      window    ~11.9k →   ~9.5k  −2.3k tokens
 
-      ~ turn 1    Bash result   −7.9 KB  ~1.9k tokens  “cat logs/2026-05-11.csv”
+      ~ turn 1    Bash result   −7.9 KB  ~2.3k tokens  “cat logs/2026-05-11.csv”
       +           title          +115 B  “Hot nights (drop-tools)”
       ~ 1 duplicate output  −8.1 KB
       ~ new ids for 25 entries, each with a note of its origin (about 120 bytes)
 
       write transcript   20.8 KB  ~/.claude/[…]
-    note: the recorded context size is lowered to ~9.9k, so that Claude Code does
+    note: the recorded context size is lowered to ~9.5k, so that Claude Code does
           not compact at once
 
     Dry run: nothing was written.
@@ -68,7 +68,7 @@ fn demo_shows_list_preview_and_copy() {
     $ ccsurgery ls
       id             age  turns  context  full     size  title or first prompt
       [fresh8]  just now      3    11.7k    6%  34.0 KB  Hot nights (clone)
-      3f9c2a71        3h      4    11.8k    6%  33.7 KB  Hot nights
+      3f9c2a71        3h      4    11.9k    6%  33.7 KB  Hot nights
 
     Your turn: change to a project in which you have used Claude Code, and try
 

@@ -23,14 +23,18 @@ fn open(text: &str) -> Session {
     Session::new(Document::from_bytes(text.as_bytes().to_vec()))
 }
 
-fn find(session: &Session, to: u64, keep_last: u32) -> Result<Trimmed, Refusal> {
+fn trim(to: u64, keep_last: u32) -> Trim {
     Trim {
         to: TokenCount(to),
         keep_tokens: None,
         keep_last: Some(keep_last),
         disk: false,
+        shorten_words: false,
     }
-    .find(session)
+}
+
+fn find(session: &Session, to: u64, keep_last: u32) -> Result<Trimmed, Refusal> {
+    trim(to, keep_last).find(session)
 }
 
 /// The result of the steps, as it is written.
@@ -183,7 +187,7 @@ window 9663
 9663 → 8589: 1 read of a file that was edited or read again later: replaced by a note
 8589 → 5813: 1 large output: shortened to the first, last and most important lines
 5813 → 5419: images and documents of turns 1 to 3: replaced by notes
-5419 → 3444: 3 other outputs: shortened to the most important lines
+5419 → 3444: 2 other outputs: shortened to the most important lines
 --- 3000
 9663 → 8589: 1 read of a file that was edited or read again later: replaced by a note
 8589 → 5813: 1 large output: shortened to the first, last and most important lines
@@ -269,13 +273,14 @@ fn what_is_compacted_is_not_harmed_besides() {
     }
     let session = open(g.script.text());
     let found = find(&session, 7_500, 2).unwrap();
-    assert_snapshot!(said(&found), @r#"13987 → 6958: turns 1 to 4: replaced by a digest"#);
+    assert_snapshot!(said(&found), @r#"13987 → 7281: turns 1 to 4: replaced by a digest"#);
     assert_snapshot!(found.plan_file(), @r#"
-    # turns 1 to 4: replaced by a digest (window ~7.0k)
+    # turns 1 to 4: replaced by a digest (window ~7.3k)
     [[step]]
     op = "compact"
     at = 4
-    max-tokens = 1000
+    max-tokens = 723
+    whole-words = true
     "#);
     let after = operated(&session, &found);
     let after = after.session();
@@ -287,12 +292,16 @@ fn what_is_compacted_is_not_harmed_besides() {
         .flat_map(|i| [after.document().text(i), b"\n"].concat())
         .collect();
     assert!(String::from_utf8(all).unwrap().contains(&text));
-    let found = find(&session, 6_500, 2).unwrap();
-    assert_snapshot!(said(&found), @r#"13987 → 6289: turns 1 to 4: replaced by a digest"#);
+    let shorter = Trim {
+        shorten_words: true,
+        ..trim(6_500, 2)
+    };
+    let found = shorter.find(&session).unwrap();
+    assert_snapshot!(said(&found), @r#"13987 → 6288: turns 1 to 4: replaced by a digest, which shortens what you wrote"#);
     let no = find(&session, 3_000, 2).unwrap_err();
     assert_snapshot!(format!("{}\n{:?}", no.message, no.remedies), @r#"
-    the context window takes about 14.0k tokens and cannot be brought below 6.3k with these options, 3.3k more than the budget of 3.0k; the system prompt and the tools alone take about 2.0k
-    [ProtectTurns { turns: 0, window: 2295 }, Budget(7000)]
+    the context window takes about 14.0k tokens and cannot be brought below 6.9k with these options, 3.9k more than the budget of 3.0k; the system prompt and the tools alone take about 2.0k
+    [ProtectTurns { turns: 0, window: 3177 }, Budget(8000)]
     "#);
 }
 
@@ -308,11 +317,10 @@ fn turns_that_are_compacted_already_are_left_alone() {
     let once = find(&session, 19_500, 2).unwrap();
     let twice = find(operated(&session, &once).session(), 16_000, 2).unwrap();
     assert_snapshot!(format!("{}\n---\n{}", said(&once), said(&twice)), @r#"
-    35919 → 24807: turns 1 to 7: replaced by a digest
-    24807 → 18425: 7 outputs of commands that ran again later: replaced by notes
+    35919 → 24853: turns 1 to 7: replaced by a digest
+    24853 → 18472: 7 outputs of commands that ran again later: replaced by notes
     ---
-    18426 → 15770: turns 8 to 9: replaced by a digest
-    15770 → 15301: 5 calls: removed with their results
+    18472 → 14487: turns 8 to 10: replaced by a digest
     "#);
 }
 
@@ -760,7 +768,7 @@ proptest! {
         let session = open(&sketched(&turns, recorded));
         let measure = Calibration::of(&session);
         let to = TokenCount((measure.window() * part / 100).max(1));
-        let trim = Trim { to, keep_tokens: None, keep_last: Some(keep_last), disk };
+        let trim = Trim { to, keep_tokens: None, keep_last: Some(keep_last), disk, shorten_words: false };
         let found = match trim.find(&session) {
             Ok(found) => found,
             Err(no) => {

@@ -60,6 +60,7 @@ fn find(session: &Session, to: u64, keep_tokens: Option<u64>) -> Result<Trimmed,
         keep_tokens: keep_tokens.map(TokenCount),
         keep_last: None,
         disk: false,
+        shorten_words: false,
     };
     trim.find(session)
 }
@@ -74,6 +75,11 @@ fn shown_after(session: &Session, found: &Trimmed) -> String {
     let blocks = messages.iter().flat_map(|m| &m.blocks);
     let texts = blocks.map(|b| String::from_utf8_lossy(&b.json()).into_owned());
     texts.collect::<Vec<_>>().join("\n")
+}
+
+fn has_digest(found: &Trimmed) -> bool {
+    let is_digest = |step: &Step| matches!(step, Step::Compact { .. });
+    found.steps.iter().any(|chosen| is_digest(&chosen.step))
 }
 
 fn said(found: &Trimmed) -> Vec<String> {
@@ -164,15 +170,7 @@ fn trim_never_touches_words_of_a_person() {
     let mut with_digest = 0;
     for to in (*to..=window(&session)).step_by(500) {
         let found = find(&session, to, None).unwrap();
-        let digest = found.steps.iter().find_map(|c| match c.step {
-            Step::Compact { max_tokens, .. } => Some(max_tokens),
-            _ => None,
-        });
-        // A small digest has to shorten them.
-        if digest.is_some_and(|size| size < 4_000) {
-            with_digest += 1;
-            continue;
-        }
+        with_digest += usize::from(has_digest(&found));
         let shown = shown_after(&session, &found);
         for words in [
             "tabs, not spaces",
@@ -183,8 +181,67 @@ fn trim_never_touches_words_of_a_person() {
         ] {
             assert!(shown.contains(words), "{words}: {:?}", said(&found));
         }
+        // They are there in full, not only their beginnings.
+        assert!(shown.matches("line 39 of what").count() >= 3, "{shown}");
     }
-    assert!(with_digest < 8, "{with_digest}");
+    assert!(with_digest > 0);
+}
+
+/// A session with long prompts, each with an answer.
+fn long_prompts() -> Session {
+    let mut script = Script::new(ID, 30);
+    for n in 0..12 {
+        script.prompt(&format!("Wish {n}. {}That is wish {n}.", lines(60)));
+        script.answer(0, &[words("Done.")]);
+    }
+    Session::from_bytes(script.text().as_bytes().to_vec())
+}
+
+#[test]
+fn trim_shortens_words_of_a_person_only_where_that_is_allowed() {
+    let session = long_prompts();
+    let to = window(&session) / 2;
+    let refused = find(&session, to, None).unwrap_err();
+    let Some(&Remedy::ShortenWords { window: floor }) = refused.remedies.first() else {
+        panic!("{refused:?}");
+    };
+    assert!(floor <= to, "{refused:?}");
+    let trim = Trim {
+        to: TokenCount(to),
+        keep_tokens: None,
+        keep_last: None,
+        disk: false,
+        shorten_words: true,
+    };
+    let found = trim.find(&session).unwrap();
+    assert!(found.after <= to && has_digest(&found), "{found:?}");
+    assert!(shown_after(&session, &found).contains("Wish 0."));
+}
+
+#[test]
+fn trim_again_keeps_words_of_a_person_that_an_earlier_digest_quotes() {
+    let mut script = Script::new(ID, 30);
+    for n in 0..12 {
+        script.prompt(&format!("Wish {n}.\n\n# Details\n- that is wish {n}"));
+        script.answer(0, &[words(&lines(60))]);
+    }
+    let mut session = Session::from_bytes(script.text().as_bytes().to_vec());
+    for part in [60, 40] {
+        let to = window(&session) * part / 100;
+        let found = find(&session, to, Some(0)).unwrap();
+        assert!(has_digest(&found), "{:?}", said(&found));
+        let shown = shown_after(&session, &found);
+        for n in 0..12 {
+            assert!(
+                shown.contains(&format!("- that is wish {n}")),
+                "{n}: {shown}"
+            );
+        }
+        let steps = found.steps.iter().map(|chosen| chosen.step.transform());
+        let operated = Surgery::on(session).then_all(steps).operate().unwrap();
+        let bytes = operated.verify().unwrap().session().document().to_vec();
+        session = Session::from_bytes(bytes);
+    }
 }
 
 #[test]

@@ -72,6 +72,9 @@ pub(crate) struct CompactOptions {
     /// The size of the digest in tokens [default: 2800]
     #[arg(long, value_name = "N", conflicts_with = "source")]
     max_tokens: Option<usize>,
+    /// Quote everything you wrote in full in the digest; --max-tokens then limits the rest of it
+    #[arg(long, conflicts_with = "source")]
+    whole_words: bool,
     /// Remove the summarised turns from the file too
     #[arg(long)]
     drop_history: bool,
@@ -89,6 +92,7 @@ impl CompactOptions {
             before: self.before,
             summary: self.summary,
             max_tokens: self.max_tokens,
+            whole_words: self.whole_words,
             drop_history: self.drop_history,
             window: None,
         };

@@ -20,8 +20,8 @@ use super::super::report::step_document;
 /// Removes or shortens, oldest first, and only as far as needed: output of files that were edited or read again later; output
 /// of commands that ran again; results of edits and task lists; large outputs, which keep the lines that matter; images and
 /// documents; other outputs; thinking; reports of subagents and error texts; whole calls; and last, the oldest part, which
-/// becomes a digest and may end inside a long turn. Before that, what you wrote is not touched: prompts, answers to
-/// questions, reasons for a refusal, plans.
+/// becomes a digest and may end inside a long turn. What you wrote is never touched, and a digest quotes it in full: prompts,
+/// answers to questions, reasons for a refusal, plans that you approved. Only --shorten-words lets a digest shorten it.
 ///
 /// The newest part stays as it is: by default, up to 30 % of what the budget leaves for the conversation after system prompt
 /// and tools. Sizes are estimates, so 2 % of the budget are kept in reserve (5 % if the session has no record of its size).
@@ -41,6 +41,9 @@ pub(crate) struct TrimArgs {
     /// Leave the last N turns alone, instead of the newest tokens
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
+    /// Let a digest shorten what you wrote, if the budget cannot be met otherwise
+    #[arg(long)]
+    shorten_words: bool,
     /// Also shrink the file: remove data that the model never sees
     #[arg(long)]
     disk: bool,
@@ -80,6 +83,7 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
         keep_tokens: args.keep_tokens,
         keep_last: args.keep_last,
         disk: args.disk,
+        shorten_words: args.shorten_words,
     };
     let progress = Progress::start(context.progress, "looking for the least harmful steps");
     let found = trim.find(&job.session);

@@ -16,7 +16,7 @@ use crate::view::prompt_text;
 use crate::window::{Calibration, shown_entries};
 
 use super::agents::agents_gone;
-use super::digest::digest;
+use super::digest::{DigestSize, digest};
 use super::token_count::TokenCount;
 use history::{drop_leaf_records, hide_before, note_hidden};
 
@@ -50,8 +50,10 @@ pub struct Compact {
     pub before: Option<String>,
     /// The summary; a digest of the transcript if `None`.
     pub summary: Option<String>,
-    /// The size of the digest.
+    /// The size of the digest; with `whole_words`, of what is beside the words of the person.
     pub max_tokens: Option<usize>,
+    /// Whether the digest quotes everything that the person wrote in full.
+    pub whole_words: bool,
     /// Whether the summarised entries are removed from the file too.
     pub drop_history: bool,
     /// The tokens in the window, where they were counted already.
@@ -76,7 +78,10 @@ impl Compact {
             )
             .as_usage()),
             None => {
-                let size = self.max_tokens.unwrap_or(DIGEST_TOKENS);
+                let size = DigestSize {
+                    tokens: self.max_tokens.unwrap_or(DIGEST_TOKENS),
+                    whole_words: self.whole_words,
+                };
                 // The API does not accept NUL characters, which a damaged session may have.
                 Ok(digest(session, cut, size).replace('\0', ""))
             }

@@ -14,11 +14,13 @@ use crate::view::{prompt_as_typed, words_of};
 use crate::ops::compact::Cut;
 
 use super::calls::LastCall;
+use super::earlier::take_quotes;
 use super::failures::Failures;
 use super::person::Words;
+use super::plan::PlanShown;
 use super::tasks::Tasks;
 use super::text::{find, without_client_tags};
-use super::work::{CommandUse, FileUse};
+use super::work::{CommandUse, Commit, FileUse};
 
 /// Everything that a digest could report, in the order of the conversation.
 #[derive(Default)]
@@ -37,11 +39,13 @@ pub(super) struct Account {
     pub(super) tracked: IndexSet<String>,
     /// Names of files that searches and commands printed or named, and how often.
     pub(super) found: IndexMap<String, u32>,
-    pub(super) commits: IndexSet<String>,
+    pub(super) commits: Vec<Commit>,
     pub(super) commands: IndexMap<String, CommandUse>,
     pub(super) tasks: Tasks,
-    /// The last plan that was shown to the person, and whether it was approved.
-    pub(super) plan: Option<(String, bool)>,
+    /// The plans that were shown to the person.
+    pub(super) plans: Vec<PlanShown>,
+    /// Approved plans that an earlier digest quotes, as they are there.
+    pub(super) earlier_plans: Vec<String>,
     /// The last calls.
     pub(super) last_calls: VecDeque<LastCall>,
     /// Reports of subagents: what was asked for, and what they reported.
@@ -52,6 +56,10 @@ pub(super) struct Account {
     pub(super) interrupted: bool,
     /// Whether the last turn is not over: it continues after the digest.
     pub(super) running: bool,
+    /// The bytes of the person's words so far.
+    said: usize,
+    /// The bytes of the person's words and approved plans at each position of the live path that has some.
+    pub(super) quote_sizes: Vec<(u32, usize)>,
     first_turn: u32,
 }
 
@@ -83,9 +91,8 @@ impl Account {
             }
         }
         members.sort_unstable();
-        if let Some(summary) = summary {
-            members.retain(|m| *m >= summary);
-        }
+        let begins = summary.map_or(0, |summary| members.partition_point(|m| *m < summary));
+        let compacted: Vec<_> = members.drain(..begins).collect();
         let entry = |i: EntryIx| session.entry(i);
         let folder = members
             .iter()
@@ -96,9 +103,17 @@ impl Account {
             first_turn: members.first().map_or(0, |m| turns.at_position(m.0)).max(1),
             ..Self::default()
         };
+        for &(_, i) in &compacted {
+            account.add_tasks(session, entry(i));
+        }
         account.add_running_prompt(session, cut.turn(), &members);
         for &(position, i) in &members {
+            let known = account.quoted();
             account.add(session, i, turns.at_position(position));
+            if account.quoted() > known {
+                let size = account.quoted() - known;
+                account.quote_sizes.push((position, size));
+            }
         }
         if let (Some(first), Some(last)) = (members.first(), members.last()) {
             account.add_queued(session, entry(first.1).line, entry(last.1).line);
@@ -106,6 +121,11 @@ impl Account {
         }
         account.mark_last_texts();
         account
+    }
+
+    /// The bytes of the words and plans that are quoted in full so far.
+    fn quoted(&self) -> usize {
+        self.said + self.plans.iter().map(PlanShown::quoted).sum::<usize>()
     }
 
     /// The number of the first turn that is reported.
@@ -125,7 +145,12 @@ impl Account {
         let e = session.entry(i);
         match e.kind {
             Kind::User if e.flags.compact_summary() => {
-                self.earlier = Some(own_text(session, e));
+                let (summary, words, plans) = take_quotes(&own_text(session, e));
+                self.earlier = Some(summary);
+                self.earlier_plans = plans;
+                for item in words {
+                    self.say(turn, Words::Digested(item));
+                }
             }
             Kind::User if e.prompt == PromptKind::Machine => {
                 self.interrupted |= own_text(session, e).starts_with("[Request interrupted");
@@ -164,6 +189,7 @@ impl Account {
     /// Adds words of the person's.
     pub(super) fn say(&mut self, turn: u32, words: Words) {
         self.interrupted = false;
+        self.said += words.quoted();
         match (self.words.last_mut(), words) {
             (_, words) if words.is_empty() => {}
             // A talk by questions and answers is one item.

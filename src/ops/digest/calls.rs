@@ -3,17 +3,21 @@
 use crate::json::{decode, elements, lookup};
 use crate::session::Session;
 use crate::transcript::{Block, Entry};
-use crate::view::{CallSummary, result_words};
+use crate::view::{CallSummary, result_words, words_of};
 
 use super::account::Account;
-use super::failures::{Failure, error_lines, looks_failed};
+use super::failures::{Failure, error_lines, looks_failed, reported_errors};
 use super::notes::remarks;
 use super::person::{Words, typed_meanwhile};
+use super::plan::plan_of;
 use super::text::{one_line, shorten, without_client_tags, without_colours};
 use super::work::{command_key, commit_of, definitions, file_names, only_looks};
 
 /// How many of the last calls are kept.
 const LAST_CALLS: usize = 7;
+
+/// The tools that change the list of tasks.
+const TASK_TOOLS: [&str; 3] = ["TodoWrite", "TaskCreate", "TaskUpdate"];
 
 /// How many hits of a search are listed in its line.
 const SEARCH_HITS: usize = 16;
@@ -61,6 +65,27 @@ impl Made<'_> {
         input_of(self.raw, key)
     }
 
+    /// The options of the questions that it asks: the question, the label and the description of each.
+    pub(super) fn options(&self) -> Vec<(String, String, String)> {
+        let list = |inner: &[u8], key: &str| -> Vec<Vec<u8>> {
+            let all = lookup(inner, &[key]).map_or(&[][..], |s| s.of(inner));
+            let parts = elements(all).unwrap_or_default();
+            parts.iter().map(|s| s.of(all).to_vec()).collect()
+        };
+        let input = lookup(self.raw, &["input"]).map_or(&[][..], |s| s.of(self.raw));
+        let mut out = Vec::new();
+        for question in list(input, "questions") {
+            for option in list(&question, "options") {
+                out.push((
+                    words_of(&question, "question"),
+                    words_of(&option, "label"),
+                    words_of(&option, "description"),
+                ));
+            }
+        }
+        out
+    }
+
     pub(super) fn result(&self) -> &str {
         self.result.as_deref().unwrap_or_default()
     }
@@ -75,7 +100,7 @@ impl Account {
         let result = result_at.map(|at| {
             let line = session.text(session.entry(at.entry));
             let text = result_words(session.block(at.block).span.of(line));
-            if let Some(typed) = typed_meanwhile(&text) {
+            for typed in typed_meanwhile(&text) {
                 self.say(turn, Words::Queued(typed.to_owned()));
             }
             without_client_tags(without_colours(text))
@@ -99,14 +124,15 @@ impl Account {
             "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => self.add_edit(&made),
             "Read" => self.add_read(&made),
             "Bash" => self.add_command(&made),
-            "TodoWrite" | "TaskCreate" | "TaskUpdate" => {
+            tool if TASK_TOOLS.contains(&tool) => {
                 self.tasks.take(made.tool, made.raw, made.result());
                 return;
             }
             "AskUserQuestion" => return self.add_answers(&made),
             "ExitPlanMode" => {
-                if let Some(plan) = made.input("plan") {
-                    self.plan = Some((plan, made.result.is_some() && !made.failed));
+                if let Some(plan) = plan_of(&made) {
+                    let approved = made.result.is_some() && !made.failed;
+                    self.add_plan(turn, plan, approved);
                 }
             }
             "Task" | "Agent" => {
@@ -135,6 +161,22 @@ impl Account {
             self.last_calls.pop_front();
         }
         self.last_calls.push_back(last);
+    }
+
+    /// Adds what an answer did with the list of tasks, which outlives a compaction.
+    pub(super) fn add_tasks(&mut self, session: &Session, e: &Entry) {
+        for block in session.blocks(e).iter().filter(|b| b.kind.is_call()) {
+            let tool = session.tool_name(e, block);
+            if TASK_TOOLS.contains(&&*tool) {
+                let call = session.calls().of(block);
+                let result = call.and_then(|c| c.results.first()).map(|at| {
+                    let line = session.text(session.entry(at.entry));
+                    result_words(session.block(at.block).span.of(line))
+                });
+                let raw = block.span.of(session.text(e));
+                self.tasks.take(&tool, raw, &result.unwrap_or_default());
+            }
+        }
     }
 
     /// A call on one line, with the end of its result.
@@ -208,22 +250,42 @@ impl Account {
         let command = self.relative(&made.input("command").unwrap_or_default());
         let key = command_key(&command);
         let result = made.result();
-        let commit = commit_of(&command, result);
+        let failed = self.has_failed(made, &command, &key);
+        let commit = commit_of(&command, result, failed);
         self.find_files(&command);
         self.find_files(result);
-        let failed = made.failed || looks_failed(&command, result);
         if failed {
             self.fail(made, key.clone());
         } else if made.result.is_some() {
-            self.failures.passed(&key);
+            self.passed(&key);
         }
         if let Some(commit) = commit {
-            self.commits.insert(commit);
+            self.add_commit(commit);
         } else if !only_looks(&key) {
             let used = self.commands.shift_remove(&key).unwrap_or_default();
             // The last run comes last.
             self.commands.insert(key, used.again(failed));
         }
+    }
+
+    /// Records that a command succeeded, and with it each command that it consists of.
+    fn passed(&mut self, key: &str) {
+        self.failures.passed(key);
+        for part in key.split("&&").filter(|part| part.len() < key.len()) {
+            let part = command_key(part);
+            self.failures.passed(&part);
+            if let Some(used) = self.commands.get_mut(&part) {
+                *used = used.again(false);
+            }
+        }
+    }
+
+    /// Whether a command failed. One that only looks ends with a failure too if it finds nothing.
+    fn has_failed(&self, made: &Made<'_>, command: &str, key: &str) -> bool {
+        if made.failed && only_looks(key) {
+            return !reported_errors(&self.relative(made.result())).is_empty();
+        }
+        made.failed || looks_failed(command, made.result())
     }
 
     /// Counts the names of files in the output of a search or in a command.

@@ -3,6 +3,7 @@
 use super::account::Account;
 use super::layout::{Item, Section};
 use super::text::without_headings;
+use super::{MADE_HERE, person, plan};
 
 /// Where the client's closing words begin; the tasks that they speak of are long done.
 const CLOSINGS: [&str; 5] = [
@@ -13,17 +14,18 @@ const CLOSINGS: [&str; 5] = [
     "\nResume directly",
 ];
 
-/// The sections of the client's summaries that count most later on, and their ranks.
-const RANKS: [(&str, i64); 9] = [
-    ("Primary Request", 9),
-    ("Pending Tasks", 8),
-    ("Current Work", 8),
-    ("Next Step", 6),
-    ("Errors", 7),
-    ("Problem Solving", 7),
-    ("Key Technical", 5),
-    ("Files and Code", 4),
-    ("All user messages", 3),
+/// The sections of the client's summaries, with their ranks and weights: those that count most later on come first. What
+/// was being worked on then is outdated.
+const SECTIONS: [(&str, i64, usize); 9] = [
+    ("Primary Request", 9, 4),
+    ("Pending Tasks", 8, 4),
+    ("Current Work", 6, 2),
+    ("Next Step", 5, 2),
+    ("Errors", 7, 3),
+    ("Problem Solving", 7, 3),
+    ("Key Technical", 5, 2),
+    ("Files and Code", 4, 2),
+    ("All user messages", 6, 3),
 ];
 
 /// The earlier summary, one item for each of its sections.
@@ -33,19 +35,45 @@ pub(super) fn section(account: &Account) -> Section {
     Section {
         heading: "Summary of what came before",
         share: 30,
-        floor: 200,
-        cut_ends: false,
-        essential: false,
+        floor: 100,
         items: parts
             .into_iter()
             .map(|part| {
                 let head = part.lines().next().unwrap_or_default();
-                let known = RANKS.iter().find(|(name, _)| head.contains(name));
-                let rank = known.map_or(5, |(_, rank)| *rank);
-                Item::new(without_headings(&part), 1, rank)
+                let known = SECTIONS.iter().find(|(name, ..)| head.contains(name));
+                let (rank, weight) = known.map_or((5, 2), |(_, rank, weight)| (*rank, *weight));
+                Item::new(without_headings(&part), weight, rank)
             })
             .collect(),
+        ..Section::default()
     }
+}
+
+/// Takes the words of the person and the approved plans out of a summary that is a digest, where they are quoted.
+pub(super) fn take_quotes(summary: &str) -> (String, Vec<String>, Vec<String>) {
+    if !summary.contains(MADE_HERE) {
+        return (summary.to_owned(), Vec::new(), Vec::new());
+    }
+    let (mut rest, mut words, mut plans) = (String::new(), Vec::new(), Vec::new());
+    for part in parts(summary) {
+        let (heading, items) = part.split_once('\n').unwrap_or((&part, ""));
+        match heading.strip_prefix("## ") {
+            Some(person::HEADING) => words = quoted(items),
+            Some(plan::HEADING) => plans = quoted(items),
+            _ => {
+                rest.push_str(&part);
+                rest.push('\n');
+            }
+        }
+    }
+    (rest, words, plans)
+}
+
+/// Splits a section of a digest into its items, without the indentation.
+fn quoted(items: &str) -> Vec<String> {
+    let items = format!("\n{items}");
+    let items = items.split("\n- ").skip(1);
+    items.map(|item| item.replace("\n  ", "\n")).collect()
 }
 
 /// Returns the summary without the client's opening and closing words and the model's notes to itself.

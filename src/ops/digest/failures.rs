@@ -11,8 +11,14 @@ use super::text::{one_line, sentences};
 /// The most lines of one error.
 const LINES: usize = 8;
 
+/// The most bytes of such a line.
+const LINE: usize = 220;
+
+/// The most bytes of the lines of one error in its item, so that what was done about it has room.
+const ERROR: usize = 320;
+
 /// The most edits that are listed as the consequence of an error.
-const EDITS: usize = 4;
+const EDITS: usize = 3;
 
 /// Words in a command that make its output worth searching for failures.
 const RUNNERS: [&str; 26] = [
@@ -97,6 +103,9 @@ const PARTS: [&str; 22] = [
     "timed out",
     "conflict",
 ];
+
+/// Parts of lines of a log that report no error.
+const INFORMING: [&str; 2] = [" INFO ", " DEBUG "];
 
 /// Results that only say how a tool is to be used, and are nothing to remember.
 const TRIVIAL: [&str; 7] = [
@@ -219,20 +228,20 @@ pub(super) fn section(account: &Account) -> Section {
             "Turn {}, `{}`: {}",
             failure.turn,
             one_line(&failure.what, 90),
-            failure.lines.join(" / ")
+            one_line(&failure.lines.join(" / "), ERROR)
         );
         if !failure.remark.is_empty() {
             let _ = write!(
                 text,
                 " → {}",
-                account.relative(&one_line(&failure.remark, 300))
+                account.relative(&one_line(&failure.remark, 200))
             );
         }
         for (name, changed) in &failure.edits {
             let with = if changed.is_empty() {
                 String::new()
             } else {
-                format!(": `{}`", one_line(changed, 110))
+                format!(": `{}`", one_line(changed, 80))
             };
             let _ = write!(text, " → edited {name}{with}");
         }
@@ -249,15 +258,14 @@ pub(super) fn section(account: &Account) -> Section {
     let all = account.failures.all.iter();
     Section {
         heading: "Errors, and what was done about them",
-        share: 15,
-        floor: 160,
-        cut_ends: false,
-        essential: false,
+        share: 18,
+        floor: 190,
         items: all
             .enumerate()
             .filter(|(_, f)| !f.trivial || f.fixed)
             .map(item)
             .collect(),
+        ..Section::default()
     }
 }
 
@@ -307,36 +315,59 @@ fn counts_failures(line: &str) -> bool {
 
 /// Returns the lines of an output that say what is wrong; if none do, its last lines.
 pub(super) fn error_lines(output: &str) -> Vec<String> {
-    let output = output
-        .replace("<tool_use_error>", "")
-        .replace("</tool_use_error>", "");
-    let lines = || {
-        output
-            .lines()
-            .map(str::trim)
-            .filter(|l| l.len() > 3 && !is_exit_code(l))
-    };
+    let found = reported_errors(output);
+    if !found.is_empty() {
+        return found.into_iter().collect();
+    }
+    let output = without_error_tags(output);
+    let all: Vec<&str> = lines(&output).collect();
+    let last = all[all.len().saturating_sub(2)..].iter();
+    last.map(|line| one_line(line, LINE)).collect()
+}
+
+/// Returns the lines of an output that say what is wrong.
+pub(super) fn reported_errors(output: &str) -> IndexSet<String> {
     let reports = |line: &&str| {
+        if INFORMING.iter().any(|level| line.contains(level)) {
+            return false;
+        }
         let lower = line[..crate::view::back_to_boundary(line, 300)].to_lowercase();
         BEGINNINGS.iter().any(|b| lower.starts_with(b))
             || PARTS.iter().any(|p| lower.contains(p))
             || has_place(line)
     };
-    let short = |line: &str| one_line(line, 220);
-    let found: IndexSet<String> = lines().filter(reports).take(LINES).map(short).collect();
-    if !found.is_empty() {
-        return found.into_iter().collect();
-    }
-    let all: Vec<&str> = lines().collect();
-    all[all.len().saturating_sub(2)..]
-        .iter()
-        .map(|l| short(l))
+    let output = without_error_tags(output);
+    let found = lines(&output).filter(reports).take(LINES);
+    found
+        .map(|line| one_line(without_folder(line), LINE))
         .collect()
+}
+
+fn without_error_tags(output: &str) -> String {
+    output
+        .replace("<tool_use_error>", "")
+        .replace("</tool_use_error>", "")
+}
+
+/// Returns the lines of an output that can say something.
+fn lines(output: &str) -> impl Iterator<Item = &str> {
+    let lines = output.lines().map(str::trim);
+    lines.filter(|line| line.len() > 3 && !is_exit_code(line))
 }
 
 fn is_exit_code(line: &str) -> bool {
     line.strip_prefix("Exit code ")
         .is_some_and(|rest| rest.len() <= 3)
+}
+
+/// Leaves out the folder of a place in a file: a list of errors repeats it in each line.
+fn without_folder(line: &str) -> &str {
+    if !has_place(line) {
+        return line;
+    }
+    let file = line.find(':').unwrap_or(line.len());
+    let name = line[..file].rfind(['/', '\\']);
+    name.map_or(line, |at| &line[at + 1..])
 }
 
 /// Whether a line names a place in a file, as compilers and linters do: `a/b.go:12:3: …`.

@@ -53,6 +53,8 @@ pub(super) struct Section {
     pub(super) cut_ends: bool,
     /// Whether it is there even in the smallest digest.
     pub(super) essential: bool,
+    /// Whether its items are printed in full, whatever the budget is.
+    pub(super) whole: bool,
     pub(super) items: Vec<Item>,
 }
 
@@ -61,6 +63,15 @@ impl Section {
     fn full(&self) -> usize {
         let items: usize = self.items.iter().map(|i| i.size(LONGEST)).sum();
         items + self.heading.len() + SECTION
+    }
+
+    /// Prints every item in full.
+    pub(super) fn in_full(&self) -> String {
+        let mut out = format!("\n## {}\n", self.heading);
+        for item in &self.items {
+            let _ = writeln!(out, "- {}", indented(item.text.trim()));
+        }
+        out
     }
 
     /// The numbers of the items, those of the highest rank first.
@@ -75,6 +86,7 @@ impl Measured<'_> {
     fn of(section: &Section) -> Measured<'_> {
         Measured {
             section,
+            whole: section.whole.then(|| section.in_full()),
             full: section.full(),
             ranked: section.ranked(),
         }
@@ -103,6 +115,9 @@ impl Measured<'_> {
 
     /// Prints the section in at most `room` bytes; nothing if that is too little.
     fn render(&self, room: usize) -> String {
+        if let Some(whole) = &self.whole {
+            return whole.clone();
+        }
         let room = room.saturating_sub(self.section.heading.len() + SECTION);
         let kept = self.kept(room);
         if kept.is_empty() {
@@ -125,24 +140,33 @@ impl Measured<'_> {
             } else {
                 shorten(&item.text, limit)
             };
-            let _ = writeln!(out, "- {}", text.replace('\n', "\n  "));
+            let _ = writeln!(out, "- {}", indented(&text));
         }
         out
     }
 }
 
+/// Indents all lines but the first, so that they belong to their item.
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n  ")
+}
+
 /// A section with what every attempt to print it needs.
 struct Measured<'a> {
     section: &'a Section,
+    /// The section as it is printed, if it is printed in full whatever the budget is.
+    whole: Option<String>,
     /// The size with every item in full.
     full: usize,
     /// The numbers of the items, those of the highest rank first.
     ranked: Vec<usize>,
 }
 
-/// Prints the introduction and the sections in at most `most` bytes.
-pub(super) fn lay_out(introduction: &str, sections: &[Section], most: usize) -> String {
+/// Prints the introduction and the sections in at most `room` bytes, beside the sections that are printed in full.
+pub(super) fn lay_out(introduction: &str, sections: &[Section], room: usize) -> String {
     let measured: Vec<Measured> = sections.iter().map(Measured::of).collect();
+    let whole = measured.iter().filter_map(|s| s.whole.as_ref());
+    let most = room + whole.map(String::len).sum::<usize>();
     let print = |budget: usize| {
         let rooms = rooms(&measured, budget.saturating_sub(introduction.len()));
         let parts = measured.iter().zip(rooms).map(|(s, room)| s.render(room));
@@ -150,20 +174,23 @@ pub(super) fn lay_out(introduction: &str, sections: &[Section], most: usize) -> 
         text.trim_end().to_owned()
     };
     // Shortening leaves gaps: a budget a little larger than asked for may still fit.
-    let budget = largest(most, most + most / 2, |budget| print(budget).len() <= most);
-    let text = print(budget);
-    if text.len() <= most {
+    let fits = |more: usize| print(most + more).len() <= most;
+    let text = print(most + largest(0, room * 2, fits));
+    if text.len() <= most || most > room {
         return text;
     }
     let end = (0..=most).rfind(|&at| text.is_char_boundary(at));
     text[..end.unwrap_or(0)].trim_end().to_owned()
 }
 
-/// Shares a budget: a section that needs less than its share leaves the rest to the others.
+/// Shares what the sections that are printed in full leave of a budget: a section that needs less than its share leaves the rest to the others.
 fn rooms(sections: &[Measured<'_>], budget: usize) -> Vec<usize> {
     let mut rooms = vec![0; sections.len()];
-    let mut open: Vec<usize> = (0..sections.len()).collect();
-    let mut left = budget;
+    let whole = sections.iter().filter_map(|s| s.whole.as_ref());
+    let mut left = budget.saturating_sub(whole.map(String::len).sum());
+    let mut open: Vec<usize> = (0..sections.len())
+        .filter(|&i| sections[i].whole.is_none())
+        .collect();
     while !open.is_empty() {
         let shares: usize = open.iter().map(|&i| sections[i].section.share).sum();
         let share = |i: usize| left * sections[i].section.share / shares.max(1);

@@ -35,18 +35,30 @@ pub(in crate::ops) const BYTES_PER_TOKEN: usize = 4;
 /// Budgets in bytes below which the introduction is one line, and only the most important sections are kept.
 const SMALL: usize = 2_400;
 
-/// Summarises what comes before a cut in at most about `max_tokens`: what the person said, what was found and decided,
-/// failures, files, commands, tasks, and where the work stands.
-///
-/// The words of a person are quoted, never reworded; what is too long is shortened in its middle.
-pub fn digest(session: &Session, cut: Cut, max_tokens: usize) -> String {
+/// How the introduction of every digest begins, so that a digest is known when it is summarised again.
+const MADE_HERE: &str = "This session is being continued from earlier turns";
+
+/// How large a digest may become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DigestSize {
+    /// The size in tokens of the whole digest, or of what is beside the words of the person.
+    pub tokens: usize,
+    /// Whether the words of the person are there in full, whatever their size: prompts, answers, reasons for refusals, and
+    /// the plans that they approved. Otherwise, what is too long is shortened in its middle.
+    pub whole_words: bool,
+}
+
+/// Summarises what comes before a cut: what the person said, what was found and decided, failures, files, commands, tasks,
+/// and where the work stands. The words of a person are quoted, never reworded.
+pub fn digest(session: &Session, cut: Cut, size: DigestSize) -> String {
     let account = Account::of(session, cut);
-    let most = max_tokens.saturating_mul(BYTES_PER_TOKEN);
-    let small = most < SMALL;
+    let room = size.tokens.saturating_mul(BYTES_PER_TOKEN);
+    let small = room < SMALL;
+    let whole = size.whole_words;
     let mut sections = vec![
         earlier::section(&account),
-        person::section(&account),
-        plan::section(&account),
+        person::section(&account, whole),
+        plan::section(&account, whole),
         notes::section(&account),
         failures::section(&account),
         work::files(&account),
@@ -55,16 +67,24 @@ pub fn digest(session: &Session, cut: Cut, max_tokens: usize) -> String {
         tasks::section(&account),
         state::section(&account),
     ];
-    sections.retain(|s| !s.items.is_empty() && (s.essential || !small));
+    if whole {
+        sections.insert(2, plan::approved(&account));
+    }
+    sections.retain(|s| !s.items.is_empty() && (s.essential || s.whole || !small));
     let introduction = introduction(session, &account, cut, small);
-    lay_out(&introduction, &sections, most)
+    lay_out(&introduction, &sections, room)
+}
+
+/// Returns the bytes that a digest quotes in full of what stands at each position of the live path before a cut.
+pub(in crate::ops) fn quote_sizes(session: &Session, cut: Cut) -> Vec<(u32, usize)> {
+    Account::of(session, cut).quote_sizes
 }
 
 /// Tells the model what the text is, that the work continues after it, and where the rest is.
 fn introduction(session: &Session, account: &Account, cut: Cut, small: bool) -> String {
     let turns = turns_in_words(account.first_turn(), cut);
     if small {
-        return format!("This session is being continued from earlier turns ({turns}).\n");
+        return format!("{MADE_HERE} ({turns}).\n");
     }
     let before = if account.earlier.is_some() {
         ", after an earlier summary that is included"
@@ -88,7 +108,7 @@ fn introduction(session: &Session, account: &Account, cut: Cut, small: bool) -> 
         "The work continues after it".to_owned()
     };
     format!(
-        "This session is being continued from earlier turns that are no longer in the context window. This is an account of {turns}{before}, \
+        "{MADE_HERE} that are no longer in the context window. This is an account of {turns}{before}, \
          taken from the transcript itself: the user's words are quoted, \"[…]\" marks what was left out. {continues}. \
          For exact code, output or wording, read {place}.\n"
     )

@@ -79,8 +79,39 @@ const ANNOUNCING: [&str; 9] = [
     "good",
 ];
 
+/// Words before the verb of a sentence that announces the next call.
+const BEFORE_VERB: [&str; 10] = [
+    "now", "first", "next", "good", "ok", "okay", "also", "then", "let", "me",
+];
+
+/// Verbs of sentences that only announce that the model is going to look at something.
+const LOOKING: [&str; 16] = [
+    "read",
+    "check",
+    "look",
+    "see",
+    "explore",
+    "find",
+    "search",
+    "examine",
+    "view",
+    "understand",
+    "verify",
+    "review",
+    "inspect",
+    "get",
+    "start",
+    "continue",
+];
+
+/// Sentences of fewer bytes than this say nothing unless they name something or give a reason.
+const SHORT: usize = 48;
+
 /// Sentences that score no more than this are left out even where there is room.
 const LEAST: i64 = -4;
+
+/// If the last text has so many bytes, it is quoted where the work stands, and not repeated here.
+const QUOTED: std::ops::RangeInclusive<usize> = 300..=1_200;
 
 /// Sentences longer than this are shortened.
 const LONGEST: usize = 420;
@@ -90,7 +121,12 @@ pub(super) fn section(account: &Account) -> Section {
     let mut items = Vec::new();
     let mut known = IndexSet::new();
     let all = account.texts.len().max(1);
+    let quoted = account.texts.iter().rposition(|t| !t.thinking);
+    let quoted = quoted.filter(|&i| QUOTED.contains(&account.texts[i].text.len()));
     for (i, text) in account.texts.iter().enumerate() {
+        if Some(i) == quoted {
+            continue;
+        }
         let recent = (i * 6 / all) as i64;
         let mut best = None;
         for sentence in sentences(&text.text) {
@@ -134,9 +170,8 @@ pub(super) fn section(account: &Account) -> Section {
         heading: "What was found, decided and answered (turn: statement)",
         share: 34,
         floor: LONGEST + 10,
-        cut_ends: false,
-        essential: false,
         items,
+        ..Section::default()
     }
 }
 
@@ -147,6 +182,13 @@ fn score(sentence: &str, text: &Statement) -> i64 {
         return LEAST;
     }
     let names = sentence.matches('`').count() as i64 / 2 + named(sentence);
+    let answers = text.last && text.text.len() < LONGEST;
+    let bare = sentence.len() < SHORT && reasons == 0 && names == 0 && !answers;
+    // The number of a point in a list says nothing.
+    let words = sentence.trim_start_matches(|c: char| !c.is_alphabetic());
+    if bare && !words.bytes().any(|b| b.is_ascii_digit()) || only_looks(sentence, reasons) {
+        return LEAST;
+    }
     let announces = ANNOUNCING.iter().any(|a| begins_with(sentence, a));
     let base = reasons.min(3) * 2 + names.min(3);
     let base = if announces { base - 4 } else { base };
@@ -155,6 +197,24 @@ fn score(sentence: &str, text: &Statement) -> i64 {
         (_, true) => base + 4,
         _ => base,
     }
+}
+
+/// Whether a sentence announces that the model looks at something, and no more than that.
+fn only_looks(sentence: &str, reasons: i64) -> bool {
+    let words = sentence.split_whitespace();
+    let words = words.map(|w| {
+        w.trim_matches(|c: char| !c.is_alphanumeric())
+            .to_lowercase()
+    });
+    let mut announced = false;
+    for word in words {
+        if word == "me" {
+            announced = true;
+        } else if !BEFORE_VERB.contains(&word.as_str()) {
+            return announced && reasons <= 1 && LOOKING.contains(&word.as_str());
+        }
+    }
+    false
 }
 
 /// How many of the words that give a reason a sentence has.

@@ -13,11 +13,17 @@ const REFUSED: [&str; 2] = [
     "The user doesn't want to take this action right now",
 ];
 
-/// What comes before the person's words in a refusal.
-const SAID: &str = "the user said:";
+/// What comes before the person's words in a refusal, in newer and in older clients.
+const SAID: [&str; 2] = ["the user said:", "reason for the rejection:"];
 
 /// What comes before words that the person typed while a call ran, in its result.
-const TYPED: &str = "<system-reminder>\nThe user sent the following message:\n";
+const TYPED: &str = "<system-reminder>\nThe user sent ";
+
+/// How the result begins of questions that the person answered, in older and in newer clients.
+const ANSWERED: [&str; 2] = ["User has answered your question", "Your question"];
+
+/// The heading above the person's words.
+pub(super) const HEADING: &str = "What the user asked for";
 
 /// Words of the person's, as they wrote them.
 pub(super) enum Words {
@@ -31,15 +37,25 @@ pub(super) enum Words {
         call: String,
         words: String,
     },
+    /// An item of an earlier digest, as it is there.
+    Digested(String),
 }
 
 impl Words {
     /// The words themselves.
     pub(super) fn text(&self) -> &str {
         match self {
-            Self::Prompt(text) | Self::Queued(text) | Self::Answers(text) => text,
+            Self::Prompt(text)
+            | Self::Queued(text)
+            | Self::Answers(text)
+            | Self::Digested(text) => text,
             Self::Refusal { words, .. } => words,
         }
+    }
+
+    /// The bytes that they take about in a digest that quotes them in full.
+    pub(super) fn quoted(&self) -> usize {
+        self.text().len() + self.text().lines().count() * 2 + 20
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -47,13 +63,14 @@ impl Words {
     }
 }
 
-/// The person's words, in order. The first and the last ones get the most room.
-pub(super) fn section(account: &Account) -> Section {
+/// The person's words, in order, in full or shortened. The first and the last ones get the most room.
+pub(super) fn section(account: &Account, whole: bool) -> Section {
     let count = account.words.len();
     let item = |(i, (turn, words)): (usize, &(u32, Words))| {
         let text = match words {
             Words::Prompt(text) => format!("Turn {turn}: {text}"),
             Words::Queued(text) => format!("Turn {turn}, while you worked: {text}"),
+            Words::Digested(text) => text.clone(),
             Words::Answers(text) => format!("Turn {turn}, answering questions: {text}"),
             Words::Refusal { call, words } if words.is_empty() => {
                 format!("Turn {turn}: refused {call}, without giving a reason")
@@ -76,12 +93,13 @@ pub(super) fn section(account: &Account) -> Section {
         Item::new(text, weight, rank as i64 * 2 + i64::from(i > 0))
     };
     Section {
-        heading: "What the user asked for",
+        heading: HEADING,
         share: 36,
         floor: 30,
-        cut_ends: false,
         essential: true,
+        whole,
         items: account.words.iter().enumerate().map(item).collect(),
+        ..Section::default()
     }
 }
 
@@ -92,9 +110,10 @@ impl Account {
         if !REFUSED.iter().any(|r| result.starts_with(r)) {
             return false;
         }
-        let mut words = result
-            .find(SAID)
-            .map_or("", |at| result[at + SAID.len()..].trim());
+        let said = SAID
+            .iter()
+            .find_map(|said| Some(result.split_once(said)?.1));
+        let mut words = said.unwrap_or_default().trim();
         // The client explains to the model what it means to clarify; the person's part follows.
         if words.starts_with("The user wants to clarify") {
             let asked = words.find("Questions asked:");
@@ -106,7 +125,7 @@ impl Account {
         if made.tool == "ExitPlanMode"
             && let Some(plan) = made.input("plan")
         {
-            self.plan = Some((plan, false));
+            self.add_plan(made.turn, plan, false);
         }
         let call = match made.tool {
             "AskUserQuestion" => "a question".to_owned(),
@@ -129,23 +148,63 @@ impl Account {
     /// Adds the questions of the model with the person's answers.
     pub(super) fn add_answers(&mut self, made: &Made<'_>) {
         let text = made.result();
-        let Some((_, answers)) = text
-            .split_once("questions:")
-            .or_else(|| text.split_once("question:"))
-        else {
+        let is_answer = ANSWERED.iter().any(|a| text.starts_with(a));
+        let Some((_, answers)) = text.split_once(": ").filter(|_| is_answer) else {
             return;
         };
         let end = answers
-            .find(". You can now continue")
+            .rfind(". You can now continue")
             .unwrap_or(answers.len());
-        self.say(made.turn, Words::Answers(answers[..end].trim().to_owned()));
+        let answers = without_repeated_notes(answers[..end].trim());
+        let answers = with_descriptions(answers, made);
+        self.say(made.turn, Words::Answers(answers));
     }
 }
 
-/// Returns the words that the person typed while a call ran, from the text of its result.
-pub(super) fn typed_meanwhile(result: &str) -> Option<&str> {
-    let words = &result[result.find(TYPED)? + TYPED.len()..];
-    let end = ["</system-reminder>", "\n\nPlease address this message"];
-    let end = end.iter().filter_map(|end| words.find(end)).min();
-    Some(words[..end?].trim())
+/// What comes before a person's own words in an answer. They are the answer, too, if no option was chosen.
+const NOTES: &str = "\" user notes: ";
+
+/// Leaves out notes that repeat their answer.
+fn without_repeated_notes(answers: &str) -> String {
+    let mut out = String::with_capacity(answers.len());
+    let mut rest = answers;
+    while let Some((before, after)) = rest.split_once(NOTES) {
+        let answer = before.rsplit_once("=\"").map_or("", |(_, answer)| answer);
+        out.push_str(before);
+        let repeated = after.strip_prefix(answer).filter(|_| !answer.is_empty());
+        match repeated {
+            Some(_) => out.push('"'),
+            None => out.push_str(NOTES),
+        }
+        rest = repeated.unwrap_or(after);
+    }
+    out + rest
+}
+
+/// Adds what a chosen option means, as the model described it.
+fn with_descriptions(mut answers: String, made: &Made<'_>) -> String {
+    for (question, label, description) in made.options() {
+        let chosen = format!("\"{question}\"=\"{label}\"");
+        let description = one_line(&description, DESCRIPTION);
+        if !description.is_empty() {
+            answers = answers.replacen(&chosen, &format!("{chosen} ({description})"), 1);
+        }
+    }
+    answers
+}
+
+/// The most bytes of an option's description.
+const DESCRIPTION: usize = 160;
+
+/// Returns what the person typed while a call ran, from the text of its result.
+pub(super) fn typed_meanwhile(result: &str) -> Vec<&str> {
+    let reminders = result.match_indices(TYPED);
+    let typed = reminders.filter_map(|(at, _)| {
+        // "The user sent the following message:" is followed by the message, then by what to do about it.
+        let (_, words) = result[at + TYPED.len()..].split_once(":\n")?;
+        let end = ["</system-reminder>", "\n\nPlease address this message"];
+        let end = end.iter().filter_map(|end| words.find(end)).min();
+        Some(words[..end?].trim())
+    });
+    typed.collect()
 }

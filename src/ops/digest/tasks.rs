@@ -128,7 +128,7 @@ pub(super) fn section(account: &Account) -> Section {
         share: 9,
         floor: 70,
         cut_ends: true,
-        essential: false,
         items: known.enumerate().map(item).collect(),
+        ..Section::default()
     }
 }

@@ -4,11 +4,76 @@ use std::borrow::Cow;
 
 use crate::view::back_to_boundary;
 
-/// Shortens a text to about that many bytes: its beginning and its end.
+/// The least room in bytes for a text of many lines to be shortened line by line.
+const OUTLINED: usize = 400;
+
+/// A text of more lines than this has many.
+const LINES: usize = 10;
+
+/// How many lines at the beginning and at the end of such a text are kept first.
+const ENDS: (usize, usize) = (3, 3);
+
+/// Shortens a text of many lines to that many bytes: its first and last lines and its headings stay, then as many of
+/// the other lines as there is room for.
+fn outline(text: &str, most: usize) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let mut code = false;
+    let mut ranked: Vec<(u8, usize)> = Vec::with_capacity(lines.len());
+    for (at, line) in lines.iter().enumerate() {
+        let fence = line.trim_start().starts_with("```");
+        let ends = at < ENDS.0 || at + ENDS.1 >= lines.len();
+        let rank = match line.trim_start() {
+            "" => continue,
+            _ if ends => 0,
+            _ if code || fence => 4,
+            line if line.starts_with('#') || line.starts_with("**") => 1,
+            words if words.len() == line.len() => 2,
+            _ => 3,
+        };
+        code ^= fence;
+        ranked.push((rank, at));
+    }
+    ranked.sort_unstable();
+    let mut room = most;
+    let mut kept: Vec<usize> = Vec::new();
+    for (_, at) in ranked {
+        // A line break, and perhaps a mark for what follows it.
+        let size = lines[at].len().min(LONG_LINE) + 1 + MARK.len();
+        if size > room {
+            continue;
+        }
+        room -= size;
+        kept.push(at);
+    }
+    kept.sort_unstable();
+    let mut out = String::with_capacity(most);
+    for (n, &at) in kept.iter().enumerate() {
+        let line = lines[at];
+        out.push_str(&line[..back_to_boundary(line, LONG_LINE - MARK.len())]);
+        let next = kept.get(n + 1).copied().unwrap_or(lines.len());
+        let left_out = lines[at + 1..next].iter().any(|l| !l.is_empty());
+        if left_out || line.len() > LONG_LINE - MARK.len() {
+            out.push_str(MARK);
+        }
+        out.push('\n');
+    }
+    out.trim_end().to_owned()
+}
+
+/// The most bytes of one line of a text that is shortened line by line.
+const LONG_LINE: usize = 320;
+
+/// Marks what was left out after a line.
+const MARK: &str = " […]";
+
+/// Shortens a text to about that many bytes: its beginning and its end, or of many lines those that matter most.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     let text = text.trim();
     if text.len() <= most {
         return text.to_owned();
+    }
+    if most >= OUTLINED && text.lines().count() > LINES {
+        return outline(text, most);
     }
     let gap = " […] ";
     let room = most.saturating_sub(gap.len());

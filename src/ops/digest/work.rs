@@ -213,15 +213,15 @@ pub(super) fn files(account: &Account) -> Section {
         .collect();
     if !found.is_empty() {
         let text = format!("found by searches and commands: {}", found.join(", "));
-        items.push(Item::new(text, 6, 800));
+        items.push(Item::new(text, 4, 800));
     }
     Section {
         heading: "Files",
         cut_ends: true,
         share: 14,
         floor: 70,
-        essential: false,
         items,
+        ..Section::default()
     }
 }
 
@@ -256,16 +256,43 @@ pub(super) fn file_names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The commits that were made.
+/// A commit that was made or tried.
+pub(super) struct Commit {
+    hash: Option<String>,
+    message: String,
+    /// Whether it was made; otherwise the command failed.
+    made: bool,
+}
+
+impl Account {
+    /// Adds a commit. It replaces earlier attempts at it.
+    pub(super) fn add_commit(&mut self, commit: Commit) {
+        self.commits.retain(|known| {
+            let is_attempt = !known.made && known.message == commit.message;
+            let is_same = known.hash == commit.hash && known.message == commit.message;
+            !is_attempt && !is_same
+        });
+        self.commits.push(commit);
+    }
+}
+
+/// The commits that were made, and those that failed.
 pub(super) fn commits(account: &Account) -> Section {
-    let item = |(i, commit): (usize, &String)| Item::new(commit.clone(), 2, i as i64);
+    let item = |(i, commit): (usize, &Commit)| {
+        let state = match (&commit.hash, commit.made) {
+            (Some(hash), _) => hash,
+            (None, true) => "(no hash seen)",
+            (None, false) => "NOT made, the command failed:",
+        };
+        Item::new(format!("{state} {}", commit.message), 2, i as i64)
+    };
     Section {
         heading: "Commits",
         cut_ends: true,
-        share: 8,
+        share: 10,
         floor: 60,
-        essential: false,
         items: account.commits.iter().enumerate().map(item).collect(),
+        ..Section::default()
     }
 }
 
@@ -288,8 +315,8 @@ pub(super) fn commands(account: &Account) -> Section {
         cut_ends: true,
         share: 6,
         floor: 60,
-        essential: false,
         items: account.commands.iter().enumerate().map(item).collect(),
+        ..Section::default()
     }
 }
 
@@ -318,12 +345,31 @@ pub(super) fn only_looks(command: &str) -> bool {
         }
         first.is_empty() || LOOKING.contains(&first.as_str())
     };
-    let parts = command.split(['|', ';', '&']);
+    let unquoted = without_quoted(command);
+    let parts = unquoted.split(['|', ';', '&']);
     parts.map(str::trim).all(part_looks)
 }
 
+/// Leaves out what a command has in quotes: a pattern may have a `|`, which is no pipe.
+fn without_quoted(command: &str) -> String {
+    let mut quote = None;
+    let mut escaped = false;
+    let mut out = String::with_capacity(command.len());
+    for c in command.chars() {
+        let is_plain = !escaped;
+        escaped = c == '\\' && is_plain;
+        match quote {
+            Some(open) if is_plain && c == open => quote = None,
+            None if is_plain && matches!(c, '"' | '\'') => quote = Some(c),
+            None if is_plain => out.push(c),
+            _ => {}
+        }
+    }
+    out
+}
+
 /// Returns the commit that a command made: its hash, which git prints as `[main 1a2b3c4] Subject`, and its message.
-pub(super) fn commit_of(command: &str, output: &str) -> Option<String> {
+pub(super) fn commit_of(command: &str, output: &str, failed: bool) -> Option<Commit> {
     let made = command
         .split(['&', ';', '\n'])
         .any(|c| c.trim().starts_with("git ") && c.contains(" commit"));
@@ -344,11 +390,13 @@ pub(super) fn commit_of(command: &str, output: &str) -> Option<String> {
         let is_hash = hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit());
         is_hash.then(|| hash.to_owned())
     });
-    match hash {
-        None if message.is_empty() => None,
-        None => Some(format!("(no hash seen) {}", one_line(&message, 1_600))),
-        Some(hash) => Some(format!("{hash} {}", one_line(&message, 1_600))),
-    }
+    let made = hash.is_some() || !failed;
+    let message = one_line(&message, 1_600);
+    (hash.is_some() || !message.is_empty()).then_some(Commit {
+        hash,
+        message,
+        made,
+    })
 }
 
 /// Whether a line of a commit's message is prose, not the end of the command or a trailer.

@@ -1,7 +1,7 @@
 //! The last resort: a digest in place of the oldest part, which may end inside a turn.
 
 use crate::ops::compact::{Compact, Cut, step_starts};
-use crate::ops::digest::BYTES_PER_TOKEN;
+use crate::ops::digest::{BYTES_PER_TOKEN, quote_sizes};
 use crate::session::Session;
 use crate::surgery::{Detail, Refusal, Transform};
 
@@ -9,11 +9,14 @@ use super::ladder::Effort;
 use super::search::{Candidate, Search};
 use super::step::Step;
 
-/// Sizes of a digest in tokens, tried in this order.
+/// Sizes in tokens of what a digest has beside the words of the person, tried in this order.
 const DIGESTS: [usize; 3] = [4_000, 1_000, SMALLEST_DIGEST];
 
-/// The smallest digest that is still useful, in tokens.
+/// The smallest size that is still useful, in tokens.
 const SMALLEST_DIGEST: usize = 300;
+
+/// The room in tokens from which on it is worth making a digest anew.
+const ROOM: usize = 100;
 
 /// Whether a digest is made to learn its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +51,30 @@ impl Cuts {
     }
 }
 
+/// The bytes that a digest quotes in full, by where it ends.
+pub(super) struct QuoteSizes(Vec<(u32, usize)>);
+
+impl QuoteSizes {
+    /// Returns the bytes that a digest of everything before a position of the live path quotes.
+    fn before(&self, position: u32) -> usize {
+        let quotes = self.0.iter().take_while(|(at, _)| *at < position);
+        quotes.map(|(_, bytes)| bytes).sum()
+    }
+}
+
 impl Search<'_> {
+    /// Returns the bytes that a digest with this end quotes in full.
+    fn quoted(&self, cut: Cut) -> usize {
+        if self.trim.shorten_words {
+            return 0;
+        }
+        let sizes = || match self.cuts().0.last() {
+            Some(&last) => QuoteSizes(quote_sizes(self.original, last)),
+            None => QuoteSizes(Vec::new()),
+        };
+        self.quotes.get_or_init(sizes).before(cut.position())
+    }
+
     /// Makes everything before a cut a digest, then changes the rest as needed.
     fn compacted(
         &self,
@@ -61,6 +87,7 @@ impl Search<'_> {
             at: cut.turn(),
             before: first_kept(self.original, cut),
             max_tokens: size,
+            whole_words: !self.trim.shorten_words,
         };
         let mut candidate = self.untouched();
         let plan = match digest {
@@ -69,7 +96,7 @@ impl Search<'_> {
                 let plan = planned.entry((cut.position(), size));
                 plan.or_insert_with(|| self.plan(&candidate, &step)).clone()
             }
-            Digest::Assumed => assumed_digest(&step, size)
+            Digest::Assumed => assumed_digest(&step, size * BYTES_PER_TOKEN + self.quoted(cut))
                 .plan(self.original, Detail::None)
                 .ok()
                 .filter(|plan| !plan.is_empty()),
@@ -93,22 +120,51 @@ impl Search<'_> {
         if self.immovable.exceeds(cuts[last].position(), budget) {
             return Ok(None);
         }
-        for size in DIGESTS {
+        for (n, size) in DIGESTS.into_iter().enumerate() {
             let made = (size, Digest::Made);
             let most = self.compacted(cuts[last], made, Effort::Most)?;
             let Some(most) = most.filter(|c| c.window <= budget) else {
                 continue;
             };
+            // The next larger size is too large, so everything must be compacted. The digest fills what is left.
+            let room = self.target().saturating_sub(most.window) as usize * 9 / 10;
+            if n > 0 && room > ROOM {
+                let larger = (size + room, Digest::Made);
+                let filled = self.compacted(cuts[last], larger, Effort::Least)?;
+                if let Some(filled) = filled.filter(|c| c.window <= budget) {
+                    return Ok(Some(filled));
+                }
+            }
             let enough = most.window.max(self.target());
             let far = self.first_cut(most.window, enough, size)?;
             let far = last_before(far, |at| {
                 let candidate = self.compacted(cuts[at], made, Effort::Most)?;
                 Ok(candidate.is_some_and(|c| c.window <= enough))
             })?;
-            let candidate = self.compacted(cuts[far], made, Effort::Least)?;
-            return Ok(candidate.filter(|c| c.window <= budget));
+            return self.least_after(far, made);
         }
         Ok(None)
+    }
+
+    /// Compacts up to the first of these cuts with which the budget is met; the last cut meets it.
+    fn least_after(
+        &self,
+        mut at: usize,
+        made: (usize, Digest),
+    ) -> Result<Option<Candidate>, Refusal> {
+        let cuts = &self.cuts().0;
+        let last = cuts.len() - 1;
+        let mut distance = 1;
+        loop {
+            let candidate = self.compacted(cuts[at], made, Effort::Least)?;
+            let candidate = candidate.filter(|c| c.window <= self.trim.to.0);
+            if candidate.is_some() || at == last {
+                return Ok(candidate);
+            }
+            // A digest can be larger than it was assumed to be.
+            at = (at + distance).min(last);
+            distance *= 2;
+        }
     }
 
     /// Returns the number of the first cut with which `enough` is reached, where the last one reaches `least`, and so does
@@ -118,7 +174,10 @@ impl Search<'_> {
     /// depends on the cut, so that an attempt shows about where to try next.
     fn first_cut(&self, least: u64, enough: u64, size: usize) -> Result<usize, Refusal> {
         let cuts = &self.cuts().0;
-        let stays = |at: usize| self.immovable.after(cuts[at].position());
+        let stays = |at: usize| {
+            let quoted = self.calibration.text_tokens(self.quoted(cuts[at]));
+            self.immovable.after(cuts[at].position()) + quoted as f64
+        };
         // The cuts before `near` do not suffice, and `far` does.
         let (mut near, mut far) = (0, cuts.len() - 1);
         let mut besides = least as f64 - stays(far);
@@ -165,9 +224,9 @@ fn first_kept(session: &Session, cut: Cut) -> Option<String> {
 }
 
 /// Returns a compaction whose digest takes as much room as it may.
-fn assumed_digest(step: &Step, size: usize) -> Compact {
+fn assumed_digest(step: &Step, bytes: usize) -> Compact {
     Compact {
-        summary: Some("digest ".repeat((size * BYTES_PER_TOKEN).div_ceil(7))),
+        summary: Some("digest ".repeat(bytes.div_ceil(7))),
         ..step.compaction().unwrap_or_default()
     }
 }

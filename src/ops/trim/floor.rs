@@ -60,6 +60,16 @@ fn remedies(nowhere: Trim, search: &Search<'_>, floor: u64) -> Vec<Remedy> {
             out.push(Remedy::ProtectTokens { tokens: 0, window });
         }
     }
+    if !nowhere.shorten_words {
+        let shortening = Trim {
+            shorten_words: true,
+            ..nowhere
+        };
+        let window = search.again(shortening, 0).floor();
+        if window < floor && window <= search.trim.to.0 {
+            out.push(Remedy::ShortenWords { window });
+        }
+    }
     // A round number that leaves room for the reserve.
     let enough = (floor + floor / 18).div_ceil(1_000) * 1_000;
     if enough < search.window() {

@@ -11,6 +11,12 @@ use super::step::{OutputKind, Step, TurnSpan};
 /// Steps that save less than this part of the context window are left out, unless they suffice.
 const WORTHWHILE: u64 = 500;
 
+/// From this part of the target on, in percent, a result is close enough to it.
+const CLOSE: u64 = 97;
+
+/// How many calls a step tries to spare.
+const SPARED: usize = 24;
+
 /// How far steps go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
@@ -112,6 +118,7 @@ impl Search<'_> {
             if let Some(plan) = self.plan(candidate, &step) {
                 let applied = self.apply(candidate, plan)?;
                 if applied.window <= self.target() {
+                    let (step, applied) = self.sparing(candidate, step, applied)?;
                     self.add(candidate, step, applied);
                     return Ok(());
                 }
@@ -119,8 +126,51 @@ impl Search<'_> {
             far = (far + further).min(count);
             further *= 2;
         }
-        self.add(candidate, step(count), most);
+        let (step, most) = self.sparing(candidate, step(count), most)?;
+        self.add(candidate, step, most);
         Ok(())
+    }
+
+    /// Leaves out calls that a step need not change, newest first: the last one that it changes may be a large one.
+    fn sparing(
+        &self,
+        candidate: &Candidate,
+        step: Step,
+        applied: Applied,
+    ) -> Result<(Step, Applied), Refusal> {
+        let (Step::Outputs { ids, .. } | Step::Calls { ids }) = &step else {
+            return Ok((step, applied));
+        };
+        if applied.window * 100 >= self.target() * CLOSE {
+            return Ok((step, applied));
+        }
+        let with = |ids: Vec<String>| match &step {
+            Step::Outputs { kind, .. } => Step::Outputs { kind: *kind, ids },
+            _ => Step::Calls { ids },
+        };
+        let mut needed = ids.clone();
+        for at in (0..ids.len() - 1).rev().take(SPARED) {
+            let mut fewer = needed.clone();
+            fewer.remove(at);
+            let plan = self.plan(candidate, &with(fewer.clone()));
+            let suffices = |plan: &Plan| self.predict(candidate, plan) <= self.target();
+            if plan.as_ref().is_some_and(suffices) {
+                needed = fewer;
+            }
+        }
+        if needed.len() == ids.len() {
+            return Ok((step, applied));
+        }
+        let less = with(needed);
+        let Some(plan) = self.plan(candidate, &less) else {
+            return Ok((step, applied));
+        };
+        let spared = self.apply(candidate, plan)?;
+        if spared.window <= self.target() {
+            Ok((less, spared))
+        } else {
+            Ok((step, applied))
+        }
     }
 
     /// Returns how far a step has to go to reach the target. As far as possible, it reaches `least`.

@@ -34,6 +34,8 @@ pub struct Trim {
     pub keep_last: Option<u32>,
     /// Whether data that the model is not shown is removed too.
     pub disk: bool,
+    /// Whether a digest may shorten the words of the person. Otherwise it quotes them in full.
+    pub shorten_words: bool,
 }
 
 /// One step that was chosen, and what it saves.

@@ -11,7 +11,7 @@ use crate::surgery::{Detail, Forecast, Plan, PlanError, Refusal, Why};
 use crate::window::{Calibration, EntryWeights};
 
 use super::call_facts::CallFacts;
-use super::compaction::Cuts;
+use super::compaction::{Cuts, QuoteSizes};
 use super::immovable::Immovable;
 use super::ladder::Effort;
 use super::protection::Protection;
@@ -57,6 +57,8 @@ pub(super) struct Search<'a> {
     pub(super) calls: OnceCell<CallFacts>,
     /// The places at which a digest can end, once they are needed.
     cuts: OnceCell<Cuts>,
+    /// The words of the person that a digest quotes, once they are needed.
+    pub(super) quotes: OnceCell<QuoteSizes>,
     /// The compactions that were planned, by their positions and the sizes of their digests.
     pub(super) compactions: RefCell<FxHashMap<(u32, usize), Option<Plan>>>,
     /// What no step of the ladder can remove.
@@ -102,6 +104,7 @@ impl<'a> Search<'a> {
             known: Arc::new(Known::of(original)),
             calls: OnceCell::new(),
             cuts: OnceCell::new(),
+            quotes: OnceCell::new(),
             compactions: RefCell::default(),
             immovable,
         }

@@ -103,8 +103,10 @@ pub enum Step {
         at: u32,
         /// The uuid of the first message that is kept, if only a part of the last turn is replaced.
         before: Option<String>,
-        /// The size of the digest.
+        /// The size of the digest, or of what is beside the words of the person.
         max_tokens: usize,
+        /// Whether the digest quotes everything that the person wrote in full.
+        whole_words: bool,
     },
 }
 
@@ -136,6 +138,7 @@ impl Step {
             at,
             before,
             max_tokens,
+            whole_words,
             ..
         } = self
         else {
@@ -145,6 +148,7 @@ impl Step {
             at: before.is_none().then(|| (*at).into()),
             before: before.clone(),
             max_tokens: Some(*max_tokens),
+            whole_words: *whole_words,
             ..Compact::default()
         })
     }
@@ -194,6 +198,7 @@ impl Step {
                 at,
                 before,
                 max_tokens,
+                whole_words,
                 ..
             } => {
                 let _ = match before {
@@ -201,6 +206,9 @@ impl Step {
                     None => writeln!(out, "at = {at}"),
                 };
                 let _ = writeln!(out, "max-tokens = {max_tokens}");
+                if *whole_words {
+                    out.push_str("whole-words = true\n");
+                }
             }
         }
         out
@@ -216,10 +224,19 @@ impl Step {
             Step::Calls { ids } if ids.len() == 1 => "1 call: removed with its result".to_owned(),
             Step::Calls { ids } => format!("{} calls: removed with their results", ids.len()),
             Step::Compact {
-                first, at, before, ..
+                first,
+                at,
+                before,
+                whole_words,
+                ..
             } => format!(
-                "{}: replaced by a digest",
-                digested_words(*first, *at, before.is_some())
+                "{}: replaced by a digest{}",
+                digested_words(*first, *at, before.is_some()),
+                if *whole_words {
+                    ""
+                } else {
+                    ", which shortens what you wrote"
+                }
             ),
         }
     }

@@ -138,6 +138,7 @@ pub(crate) fn transform(data: &[u8]) {
                 keep_tokens: None,
                 keep_last: Some(1),
                 disk: false,
+                shorten_words: false,
             };
             black_box(trim.find(&before).ok());
             return;

@@ -167,6 +167,7 @@ fn transforms(
                 keep_last: Some(count(*keep_last)),
                 keep_tokens: None,
                 disk: false,
+                shorten_words: false,
             };
             let steps = trim.find(session)?.steps;
             return Ok(steps.iter().map(|s| s.step.transform()).collect());

@@ -334,3 +334,130 @@ fn digest_names_the_lines_and_definitions_of_the_last_calls() {
         assert!(text.contains(line), "{line}{text}");
     }
 }
+
+#[test]
+fn digest_quotes_answers_in_the_words_of_newer_clients() {
+    let option =
+        |label: &str, description: &str| json!({"label": label, "description": description});
+    let question = json!({"question": "Which unit?", "options": [
+        option("Knots", "As pilots do"), option("km/h", "As drivers do")]});
+    let text = digest(
+        &start()
+            .prompt("design the wind sensor")
+            .call("q1", "AskUserQuestion", &json!({"questions": [question]}))
+            .result("q1", "Your questions have been answered: \"Which unit?\"=\"Knots\", \"Where?\"=\"on the roof\" user notes: on the roof. You can now continue with these answers in mind.")
+            .answer("Knots it is."),
+    );
+    assert!(
+        text.contains("\"Which unit?\"=\"Knots\" (As pilots do), \"Where?\"=\"on the roof\"\n"),
+        "{text}"
+    );
+    assert!(!text.contains("You can now continue"), "{text}");
+}
+
+#[test]
+fn digest_marks_commits_that_failed() {
+    let commit = bash("git commit -m \"Measure the wind in knots\"");
+    let tried = start().prompt("commit it").call("b1", "Bash", &commit);
+    let tried = failed(
+        tried,
+        "b1",
+        "error: agent refused operation\nfatal: failed to write commit object",
+    );
+    let text = digest(&tried.clone().answer("That failed."));
+    assert!(
+        text.contains("NOT made, the command failed: Measure the wind in knots"),
+        "{text}"
+    );
+    let text = digest(
+        &tried
+            .call("b2", "Bash", &commit)
+            .result("b2", "[main 1a2b3c4] Measure the wind in knots")
+            .answer("Done."),
+    );
+    assert!(
+        text.contains("- 1a2b3c4 Measure the wind in knots"),
+        "{text}"
+    );
+    assert!(!text.contains("NOT made"), "{text}");
+}
+
+#[test]
+fn digest_lists_tasks_from_before_an_earlier_compaction() {
+    let text = digest(
+        &start()
+            .prompt("build the wind sensor")
+            .call(
+                "t1",
+                "TaskCreate",
+                &json!({"subject": "Mount the vane", "description": "on the roof"}),
+            )
+            .result("t1", "Task #1 created successfully: Mount the vane")
+            .answer("Planned.")
+            .compaction("The sensor is being built.", json!({}))
+            .prompt("go on")
+            .answer("Going on."),
+    );
+    assert!(
+        text.contains("- #1 [open] Mount the vane: on the roof"),
+        "{text}"
+    );
+    assert!(!text.contains("build the wind sensor"), "{text}");
+}
+
+#[test]
+fn digest_quotes_the_prompt_of_a_turn_beside_what_was_typed_later() {
+    let typed = "all good\n<system-reminder>\nThe user sent the following message:\nuse the roof\n</system-reminder>";
+    let text = digest(
+        &start()
+            .prompt("mount the vane")
+            .call("b1", "Bash", &bash("make"))
+            .result("b1", typed)
+            .answer("Mounted."),
+    );
+    assert!(
+        text.contains("(turn 1): mount the vane — and last: use the roof"),
+        "{text}"
+    );
+}
+
+#[test]
+fn digest_reports_what_passed_as_a_part_of_a_longer_command() {
+    let made = start()
+        .prompt("check it")
+        .call("b1", "Bash", &bash("make lint 2>&1"));
+    let made = failed(made, "b1", "error: unused variable `wind`")
+        .call("b2", "Bash", &bash("make lint 2>&1 && make test 2>&1"))
+        .result("b2", "ok");
+    let text = digest(&made.answer("Clean."));
+    assert!(text.contains("→ passed later"), "{text}");
+    assert!(!text.contains("not seen to be fixed"), "{text}");
+}
+
+#[test]
+fn digest_keeps_the_headings_of_a_long_prompt() {
+    let steps: Vec<String> = (1..40)
+        .map(|n| {
+            format!("### Step {n}\n\n- Part {n} of the work\n\n```rust\nfn part_{n}() {{}}\n```\n")
+        })
+        .collect();
+    let plan = format!(
+        "Implement the plan:\n\n# The plan\n\n{}\nThen run all tests.",
+        steps.concat()
+    );
+    let transcript = start().prompt(&plan).answer("Done.");
+    let text = digest_with(&Home::with(&transcript), &["--max-tokens", "700"]);
+    assert!(
+        text.contains("### Step 1\n") || text.contains("### Step 1 […]\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("### Step 39") && text.contains("Then run all tests."),
+        "{text}"
+    );
+    let whole = digest_with(
+        &Home::with(&transcript),
+        &["--max-tokens", "300", "--whole-words"],
+    );
+    assert!(whole.contains("fn part_20() {}"), "{whole}");
+}

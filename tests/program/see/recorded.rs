@@ -71,30 +71,30 @@ fn window_estimates_of_recorded_sessions() {
         ));
     }
     insta::assert_snapshot!(lines.join("\n"), @"
-    2.0.36 basic: 15627, recorded 15595, estimated 15546
-    2.0.36 big: 26100, recorded 26096, estimated 26031
-    2.0.36 compacted: 15470, recorded 15452, estimated 15319
-    2.0.36 edits: 15620, recorded 15602, estimated 15329
-    2.0.36 failing: 15176, recorded 15171, estimated 15153
+    2.0.36 basic: 15619, recorded 15595, estimated 15428
+    2.0.36 big: 26100, recorded 26096, estimated 26924
+    2.0.36 compacted: 15475, recorded 15452, estimated 15368
+    2.0.36 edits: 15626, recorded 15602, estimated 15394
+    2.0.36 failing: 15177, recorded 15171, estimated 15256
     2.0.36 killed: 15132, recorded 14967, estimated 14927
-    2.0.36 rewound: 15613, recorded 15594, estimated 15335
-    2.0.36 subagent: 15064, recorded 15047, estimated 15031
-    2.0.76 basic: 18499, recorded 18467, estimated 18418
-    2.0.76 big: 28972, recorded 28968, estimated 28903
-    2.0.76 compacted: 18342, recorded 18324, estimated 18191
-    2.0.76 edits: 18492, recorded 18474, estimated 18201
-    2.0.76 failing: 18048, recorded 18043, estimated 18025
+    2.0.36 rewound: 15617, recorded 15594, estimated 15392
+    2.0.36 subagent: 15068, recorded 15047, estimated 15064
+    2.0.76 basic: 18491, recorded 18467, estimated 18300
+    2.0.76 big: 28972, recorded 28968, estimated 29796
+    2.0.76 compacted: 18347, recorded 18324, estimated 18240
+    2.0.76 edits: 18498, recorded 18474, estimated 18266
+    2.0.76 failing: 18049, recorded 18043, estimated 18128
     2.0.76 killed: 18004, recorded 17839, estimated 17799
-    2.0.76 rewound: 18508, recorded 18475, estimated 18419
-    2.0.76 subagent: 17968, recorded 17950, estimated 17936
-    2.1.156 basic: 22035, recorded 22017, estimated 21884
-    2.1.156 big: 24297, recorded 24293, estimated 24242
-    2.1.156 compacted: 22132, recorded 22114, estimated 22090
-    2.1.156 edits: 21885, recorded 21865, estimated 21842
-    2.1.156 failing: 21782, recorded 21777, estimated 21772
-    2.1.156 killed: 21667, recorded 21538, estimated 21511
-    2.1.156 rewound: 22044, recorded 22026, estimated 21890
-    2.1.156 subagent: 21690, recorded 21672, estimated 21671
+    2.0.76 rewound: 18499, recorded 18475, estimated 18303
+    2.0.76 subagent: 17971, recorded 17950, estimated 17966
+    2.1.156 basic: 22047, recorded 22017, estimated 22152
+    2.1.156 big: 24299, recorded 24293, estimated 25395
+    2.1.156 compacted: 22144, recorded 22114, estimated 22199
+    2.1.156 edits: 21895, recorded 21865, estimated 22090
+    2.1.156 failing: 21785, recorded 21777, estimated 22022
+    2.1.156 killed: 21749, recorded 21538, estimated 21614
+    2.1.156 rewound: 22056, recorded 22026, estimated 22156
+    2.1.156 subagent: 21699, recorded 21672, estimated 21840
     2.1.325 basic: 12140, recorded 12123, estimated 12079
     2.1.325 big: 14523, recorded 14519, estimated 14465
     2.1.325 compacted: 12409, recorded 12392, estimated 12370
@@ -103,14 +103,14 @@ fn window_estimates_of_recorded_sessions() {
     2.1.325 killed: 11883, recorded 11761, estimated 11731
     2.1.325 rewound: 12146, recorded 12129, estimated 12084
     2.1.325 subagent: 12064, recorded 12034, estimated 12153
-    2.1.45 basic: 18973, recorded 18955, estimated 18861
-    2.1.45 big: 21319, recorded 21315, estimated 21263
-    2.1.45 compacted: 18977, recorded 18959, estimated 18959
-    2.1.45 edits: 18994, recorded 18976, estimated 18853
-    2.1.45 failing: 18725, recorded 18720, estimated 18749
-    2.1.45 killed: 18650, recorded 18514, estimated 18514
-    2.1.45 rewound: 18859, recorded 18841, estimated 18845
-    2.1.45 subagent: 18705, recorded 18686, estimated 18686
+    2.1.45 basic: 18978, recorded 18955, estimated 18976
+    2.1.45 big: 21320, recorded 21315, estimated 21732
+    2.1.45 compacted: 18982, recorded 18959, estimated 19008
+    2.1.45 edits: 18999, recorded 18976, estimated 18951
+    2.1.45 failing: 18726, recorded 18720, estimated 18880
+    2.1.45 killed: 18678, recorded 18514, estimated 18554
+    2.1.45 rewound: 18864, recorded 18841, estimated 18974
+    2.1.45 subagent: 18707, recorded 18686, estimated 18713
     ");
 }
 
