@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use anyhow::Context as _;
+use rayon::prelude::*;
 use serde_json::json;
 
 use crate::document::Source;
@@ -103,10 +104,10 @@ pub(super) fn unreadable(context: &Context, found: &[Located], all: bool) -> Vec
         Vec::new()
     };
     let projects = projects.into_iter().map(|(_, error)| error.to_string());
-    let sessions = found.iter().filter_map(|f| check_readable(&f.path).err());
-    projects
-        .chain(sessions.map(|error| error.to_string()))
-        .collect()
+    let sessions = found.par_iter();
+    let sessions = sessions.filter_map(|f| check_readable(&f.path).err());
+    let sessions: Vec<String> = sessions.map(|error| error.to_string()).collect();
+    projects.chain(sessions).collect()
 }
 
 /// Prints warnings to standard error.

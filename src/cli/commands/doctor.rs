@@ -8,13 +8,14 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::doctor::checks::{Surroundings, diagnose, look_around};
 use crate::doctor::{Finding, Judgement, Reason, Remedy, Severity, Version};
 use crate::render::{FindingList, GREEN, clean, clean_lines, count, paint, wrap_message};
 use crate::session::Session;
-use crate::store::{Located, Locator, file_mode, read_followed, slug};
+use crate::store::{Config, Located, Locator, file_mode, read_followed, slug};
 use crate::view::{Overview, SessionText};
 
 use super::super::args::SessionArg;
@@ -145,21 +146,22 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
     };
     names::warn(context, &warnings);
     let installed = context.installed_client();
-    let mut examined = Vec::new();
     let progress = Progress::start(context.progress, "checking");
     let done = progress.count_to(found.iter().map(|f| f.len).sum());
-    for found in found.into_iter().filter(|f| f.len > 0) {
-        let judge = |session: &Session| match args.client {
-            Some(client) => Judgement::only(client),
-            None => Judgement::for_installed(session, installed),
-        };
-        match examine(context, found, &done, judge) {
-            Ok(seen) => examined.push(seen),
-            Err(error) if one => return Err(error),
-            // Among many sessions, files that cannot be read were named above, and others are not sessions.
-            Err(_) => {}
-        }
-    }
+    let judge = |session: &Session| match args.client {
+        Some(client) => Judgement::only(client),
+        None => Judgement::for_installed(session, installed),
+    };
+    let config = &context.config;
+    let found = found.into_par_iter().filter(|f| f.len > 0);
+    let all = found.map(|found| examine(config, found, &done, judge));
+    let all: Vec<Result<Examined, CliError>> = all.collect();
+    let examined: Vec<Examined> = if one {
+        all.into_iter().collect::<Result<_, _>>()?
+    } else {
+        // Among many sessions, files that cannot be read were named above, and others are not sessions.
+        all.into_iter().filter_map(Result::ok).collect()
+    };
     progress.done();
     if context.json {
         let document = to_json(&Report::of(&examined, warnings))?;
@@ -175,7 +177,7 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
 }
 
 fn examine(
-    context: &Context,
+    config: &Config,
     found: Located,
     done: &AtomicU64,
     judge: impl Fn(&Session) -> Judgement,
@@ -183,8 +185,8 @@ fn examine(
     let session = names::open_one(&found, done)?;
     let judgement = judge(&session);
     let mut all = diagnose(&session, judgement.client);
-    all.extend(around(context, &found, &session));
-    let at_home = found.path.starts_with(context.config.projects());
+    all.extend(around(config, &found, &session));
+    let at_home = found.path.starts_with(config.projects());
     let (findings, healed) = all.into_iter().partition(|f| judgement.concerns(f));
     Ok(Examined {
         title: Overview::of(&session).name(),
@@ -196,15 +198,15 @@ fn examine(
     })
 }
 
-fn around(context: &Context, found: &Located, session: &Session) -> Vec<Finding> {
+fn around(config: &Config, found: &Located, session: &Session) -> Vec<Finding> {
     look_around(
         session,
         &Surroundings {
             path: &found.path,
             mode: file_mode(&found.path),
-            at_home: found.path.starts_with(context.config.projects()),
+            at_home: found.path.starts_with(config.projects()),
             listed: listed(found).as_deref(),
-            file_history: &context.config.join("file-history").join(&found.id),
+            file_history: &config.join("file-history").join(&found.id),
             slug,
         },
     )
