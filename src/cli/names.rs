@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use anyhow::Context as _;
+use rayon::prelude::*;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -104,10 +105,10 @@ pub(super) fn unreadable(context: &Context, found: &[Located], all: bool) -> Vec
         Vec::new()
     };
     let projects = projects.into_iter().map(|(_, error)| error.to_string());
-    let sessions = found.iter().filter_map(|f| check_readable(&f.path).err());
-    projects
-        .chain(sessions.map(|error| error.to_string()))
-        .collect()
+    let sessions = found.par_iter();
+    let sessions = sessions.filter_map(|f| check_readable(&f.path).err());
+    let sessions: Vec<String> = sessions.map(|error| error.to_string()).collect();
+    projects.chain(sessions).collect()
 }
 
 /// Prints warnings to standard error.
@@ -275,12 +276,15 @@ fn with_candidates(
 }
 
 /// Returns what the command line can call a session: the beginning of its id if that is enough, else its id, else its path.
-pub(super) fn command_name(context: &Context, path: &Path, id: &str) -> String {
+pub(super) fn command_name(context: &Context, session: &Located) -> String {
     let locator = Locator::new(&context.config, &context.project);
-    let beginning: String = id.chars().take(8).collect();
-    let is_it = |name: &&str| locator.find(name).is_ok_and(|found| found.path == path);
-    let name = [beginning.as_str(), id].into_iter().find(is_it);
-    name.map_or_else(|| path.to_string_lossy().into_owned(), str::to_owned)
+    let beginning: String = session.id.chars().take(8).collect();
+    let is_it = |name: &&str| locator.find(name).is_ok_and(|f| f.path == session.path);
+    let name = [beginning.as_str(), &session.id].into_iter().find(is_it);
+    name.map_or_else(
+        || session.path.to_string_lossy().into_owned(),
+        str::to_owned,
+    )
 }
 
 /// Returns the shortest beginning of each uuid, of at least eight characters, that no other id of the list has. Other names

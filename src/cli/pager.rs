@@ -13,11 +13,16 @@ use super::error::CliError;
 
 /// Shows text through the person's pager, or prints it in a pipe, with `--no-pager`, or where there is no pager.
 pub(super) fn show(context: &mut Context, text: &str) -> Result<(), CliError> {
-    if context.on_screen && !context.no_pager && paged(context, text) {
+    if is_used(context) && paged(context, text) {
         return Ok(());
     }
     context.out.write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Whether text is shown through a pager, if there is one.
+pub(super) fn is_used(context: &Context) -> bool {
+    context.on_screen && !context.no_pager
 }
 
 /// Shows the text in the pager. Returns whether that was possible.

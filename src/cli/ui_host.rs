@@ -125,7 +125,7 @@ impl Host for UiHost {
             self.read.store(0, Ordering::Relaxed);
             let session = names::open_one(&found, &self.read)?;
             let agents = show::subagents(&context, &found, &session)?.subagents;
-            let name = names::command_name(&context, &found.path, &found.id);
+            let name = names::command_name(&context, &found);
             let mut tree = Tree::of(Arc::new(session), path.to_owned(), found.id, agents);
             tree.name = name;
             tree.stamp = Some(stamp);

@@ -32,7 +32,7 @@ pub use presenter::{Presenter, Untrusted};
 pub use preview::{FileAction, FileRow, Preview};
 pub use reading::Reading;
 pub use screen::{LocalZone, Screen};
-pub use sessions::{expiring_table, session_groups, session_table};
+pub use sessions::{SessionGroups, expiring_table, session_groups, session_table};
 pub use style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 pub use table::{Align, Cell, Column, Table, counted};
 pub use text::{

@@ -132,28 +132,44 @@ fn fullness(row: &SessionRow) -> Cell {
 
 /// Returns one table with a heading for each project, in the order in which the projects first occur.
 pub fn session_groups(screen: &Screen<'_>, rows: &[SessionRow]) -> String {
-    let mut order: Vec<&Path> = Vec::new();
-    let mut groups: BTreeMap<&Path, Vec<&SessionRow>> = BTreeMap::new();
-    for row in rows {
-        let folder = row.path.parent().unwrap_or(Path::new(""));
-        let group = groups.entry(folder).or_default();
-        if group.is_empty() {
-            order.push(folder);
-        }
-        group.push(row);
+    SessionGroups::new(screen).part(screen, rows)
+}
+
+/// A table with a heading for each project, made part by part.
+pub struct SessionGroups(Table);
+
+impl SessionGroups {
+    /// Begins a table for this screen.
+    pub fn new(screen: &Screen<'_>) -> Self {
+        Self(Table::new(&COLUMNS, title_room(screen)))
     }
-    let mut table = Table::new(&COLUMNS, title_room(screen));
-    for folder in order {
-        let group = &groups[folder];
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        // A session may have moved between folders; the one that gave the project its name counts.
-        let mut held = group.iter().filter_map(|r| r.project.as_deref());
-        let project = held.find(|p| slug(p) == name).unwrap_or(&name);
-        let project = short_path(Path::new(project), screen.home, screen.table_columns);
-        table.heading(paint(BOLD, project));
-        for row in group {
-            push(&mut table, screen, row, false);
+
+    /// Returns the sessions of some projects as the next lines of the table, the projects in the order in which they first
+    /// occur.
+    pub fn part(&mut self, screen: &Screen<'_>, rows: &[SessionRow]) -> String {
+        let table = &mut self.0;
+        let mut order: Vec<&Path> = Vec::new();
+        let mut groups: BTreeMap<&Path, Vec<&SessionRow>> = BTreeMap::new();
+        for row in rows {
+            let folder = row.path.parent().unwrap_or(Path::new(""));
+            let group = groups.entry(folder).or_default();
+            if group.is_empty() {
+                order.push(folder);
+            }
+            group.push(row);
         }
+        for folder in order {
+            let group = &groups[folder];
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            // A session may have moved between folders; the one that gave the project its name counts.
+            let mut held = group.iter().filter_map(|r| r.project.as_deref());
+            let project = held.find(|p| slug(p) == name).unwrap_or(&name);
+            let project = short_path(Path::new(project), screen.home, screen.table_columns);
+            table.heading(paint(BOLD, project));
+            for row in group {
+                push(table, screen, row, false);
+            }
+        }
+        table.render_part(screen.table_columns)
     }
-    table.render(screen.table_columns)
 }

@@ -103,6 +103,8 @@ pub struct Table {
     room: usize,
     /// The heading of the next row.
     heading: String,
+    /// The widths of rows that were rendered before.
+    least: Option<Vec<Option<usize>>>,
 }
 
 impl Table {
@@ -113,6 +115,7 @@ impl Table {
             rows: Vec::new(),
             room,
             heading: String::new(),
+            least: None,
         }
     }
 
@@ -146,18 +149,29 @@ impl Table {
         }
     }
 
+    /// Returns the rows since the last call as text, and forgets them. The columns are at least as wide as before; the
+    /// titles are only in the first part.
+    pub fn render_part(&mut self, columns: usize) -> String {
+        let natural = self.natural_widths();
+        let text = self.render(columns);
+        self.least = Some(natural);
+        self.rows.clear();
+        text
+    }
+
     /// Returns the table as text that is at most `columns` wide.
     pub fn render(&self, columns: usize) -> String {
         let widths = self.widths(columns);
         let mut out = String::new();
-        if self.columns.iter().any(|c| !c.title.is_empty()) {
+        let is_first = self.least.is_none();
+        if is_first && self.columns.iter().any(|c| !c.title.is_empty()) {
             let titles = self.columns.iter().map(|c| Cell::from(c.title)).collect();
             let header = self.line(&titles, &widths, true);
             let _ = writeln!(out, "{}", paint(DIM, header.trim_end()));
         }
         for (number, row) in self.rows.iter().enumerate() {
             if !row.heading.is_empty() {
-                let gap = if number > 0 { "\n" } else { "" };
+                let gap = if number > 0 || !is_first { "\n" } else { "" };
                 let _ = writeln!(out, "{gap}{}", row.heading);
             }
             let line = self.line(&row.cells, &widths, row.dim);
@@ -210,7 +224,9 @@ impl Table {
             let cells = self.rows.iter().filter_map(|r| r.cells.get(i));
             let widest = cells.map(|c| width(&c.text)).max().unwrap_or(0);
             let is_optional = column.priority > 0;
-            (widest > 0 || !is_optional).then(|| widest.max(width(column.title)))
+            let least = self.least.as_ref().and_then(|least| least[i]);
+            let own = (widest > 0 || !is_optional).then(|| widest.max(width(column.title)));
+            own.max(least)
         };
         self.columns.iter().enumerate().map(natural).collect()
     }
@@ -293,6 +309,20 @@ mod tests {
                 assert!(width(line) <= columns, "{columns}: {line}");
             }
         }
+    }
+
+    #[test]
+    fn table_in_parts_keeps_its_columns() {
+        let mut parts = table();
+        let first = parts.render_part(50);
+        assert_eq!(first, table().render(50));
+        parts.heading("more".to_owned());
+        parts.push(vec!["g".into(), "1 B".into(), "".into(), "Next".into()]);
+        assert_eq!(
+            parts.render_part(50),
+            "\nmore\ng            1 B            Next\n"
+        );
+        assert_eq!(parts.render_part(50), "");
     }
 
     #[test]

@@ -7,7 +7,8 @@ use memchr::{memchr, memchr2};
 
 use super::reading::Reading;
 
-const ESC: u8 = 0x1b;
+/// The byte that begins a terminal code.
+pub(super) const ESC: u8 = 0x1b;
 
 /// How an ESC is spelt in a string of a program, after the backslash.
 const SPELT: [&[u8]; 6] = [b"u001b", b"u001B", b"x1b", b"x1B", b"033", b"e"];

@@ -71,19 +71,8 @@ pub(super) fn search<'r>(
     steps: &mut usize,
     mut each: impl FnMut(Hit<'r>),
 ) {
-    let mut wanted = vec![false; rules.all.len()];
-    for &always in &rules.always {
-        wanted[always] = true;
-    }
     *steps += text.len();
-    if let Some(keywords) = &rules.keywords {
-        for hit in keywords.find_overlapping_iter(text) {
-            for &owner in &rules.owners[hit.pattern().as_usize()] {
-                wanted[owner] = true;
-            }
-        }
-    }
-    for (rule, _) in rules.all.iter().zip(wanted).filter(|(_, w)| *w) {
+    for rule in rules.suspected(text) {
         search_for(rule, text, steps, &mut each);
     }
 }

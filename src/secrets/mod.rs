@@ -7,6 +7,7 @@
 //! of the user; [`Vault`] gives each secret one placeholder.
 
 mod ansi;
+mod around;
 mod base64_text;
 mod file;
 mod find;

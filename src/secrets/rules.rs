@@ -1,19 +1,27 @@
 //! The table of rules: the built-in one, read from `rules.toml` when it is first needed, and those of users.
 
+use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, StartKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
+use super::ansi::ESC;
+use super::around::{Around, Then};
 use super::keywords::{RULES as COUNT, rule_text};
 use super::sieve::Sieve;
 
 /// A pattern that is compiled when a text first contains one of its rule's keywords.
-#[derive(Debug)]
 pub(super) struct Pattern {
     source: String,
     compiled: OnceLock<Option<Regex>>,
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.fmt(f)
+    }
 }
 
 impl Pattern {
@@ -78,6 +86,12 @@ pub(super) struct Rule {
     pub(super) regex: Pattern,
     /// A text is searched only if it contains one of them; without keywords, always.
     pub(super) keywords: Vec<String>,
+    /// Whether every match has a keyword where a word begins.
+    #[serde(default)]
+    pub(super) at_word: bool,
+    /// What follows a keyword in every match: a class of bytes.
+    #[serde(default)]
+    pub(super) then: Option<String>,
     #[serde(default)]
     pub(super) entropy: f64,
     #[serde(default)]
@@ -98,6 +112,14 @@ impl Rule {
             && !self.allowlist.iter().any(is_allowed)
     }
 
+    /// Returns what stands around a keyword in every match.
+    fn around(&self) -> Around {
+        Around {
+            at_word: self.at_word,
+            then: self.then.as_deref().and_then(Then::parse),
+        }
+    }
+
     /// Returns whether a value that the rule accepted is a secret beyond doubt.
     pub(super) fn is_sure_of(&self, value: &[u8]) -> bool {
         match self.certainty {
@@ -108,57 +130,64 @@ impl Rule {
     }
 }
 
-/// All rules, and one automaton for their keywords.
+/// All rules, and a sieve for their keywords.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) all: Vec<Rule>,
-    /// Which rules each pattern of `keywords` belongs to.
-    pub(super) owners: Vec<Vec<usize>>,
-    pub(super) keywords: Option<AhoCorasick>,
-    /// The keywords again, to find out fast whether a text has any.
-    sieve: Option<Sieve>,
+    /// Finds out which rules have a keyword in a text.
+    sieve: Sieve,
     /// Rules without keywords.
-    pub(super) always: Vec<usize>,
+    always: Vec<usize>,
 }
 
 impl Rules {
     pub(super) fn new(all: Vec<Rule>) -> Self {
-        let mut words: Vec<String> = Vec::new();
-        let mut owners: Vec<Vec<usize>> = Vec::new();
+        let mut sieve = Sieve::default();
         let mut always = Vec::new();
-        for (i, rule) in all.iter().enumerate() {
+        for (number, rule) in all.iter().enumerate() {
             if rule.keywords.is_empty() {
-                always.push(i);
+                always.push(number);
             }
+            let around = rule.around();
             for word in &rule.keywords {
-                let word = word.to_ascii_lowercase();
-                match words.iter().position(|w| *w == word) {
-                    Some(known) => owners[known].push(i),
-                    None => {
-                        words.push(word);
-                        owners.push(vec![i]);
-                    }
-                }
+                sieve.add(word.as_bytes(), &around, number);
             }
         }
-        Self {
-            all,
-            owners,
-            keywords: automaton(&words, true),
-            sieve: Sieve::new(&words),
-            always,
+        for escape in ESCAPES {
+            sieve.add(escape.as_bytes(), &Around::default(), NO_RULE);
         }
+        Self { all, sieve, always }
     }
 
-    /// Returns whether a text may contain what a rule looks for.
+    /// Returns whether a text may contain what a rule looks for. It may be JSON: an escape may hide a keyword, and so may
+    /// a terminal code.
     pub(super) fn may_match(&self, text: &[u8]) -> bool {
-        let has_keyword = || match &self.sieve {
-            Some(sieve) => sieve.is_match(text),
-            None => self.keywords.as_ref().is_some_and(|k| k.is_match(text)),
-        };
-        !self.always.is_empty() || has_keyword()
+        let is_hidden = || memchr::memchr(ESC, text).is_some();
+        !self.all.is_empty()
+            && (!self.always.is_empty() || is_hidden() || self.sieve.is_match(text))
+    }
+
+    /// Returns the rules that may match in a text as it is.
+    pub(super) fn suspected(&self, text: &[u8]) -> impl Iterator<Item = &Rule> {
+        let mut suspected = vec![false; self.all.len()];
+        for &always in &self.always {
+            suspected[always] = true;
+        }
+        self.sieve.each_owner(text, |rule| {
+            if let Some(suspected) = suspected.get_mut(rule) {
+                *suspected = true;
+            }
+        });
+        let all = self.all.iter().zip(suspected);
+        all.filter_map(|(rule, suspected)| suspected.then_some(rule))
     }
 }
+
+/// What begins a character or a terminal code that is spelt in another way than usual.
+const ESCAPES: [&str; 5] = [r"\u", r"\/", r"\x1b[", r"\033[", r"\e["];
+
+/// The owner of keywords that are no rule's.
+const NO_RULE: usize = usize::MAX;
 
 /// Returns an automaton that finds any of some words. A table of all states needs more memory than what the crate chooses
 /// for so many words, but looks at each byte once.

@@ -117,11 +117,6 @@ impl Scanner {
         self.base64
             || self.rules().may_match(raw)
             || self.known.as_ref().is_some_and(|k| k.may_match(raw))
-            || memchr::memmem::find(raw, b"\\u").is_some() && !self.finds_nothing()
-    }
-
-    fn finds_nothing(&self) -> bool {
-        self.known.is_none() && self.rules().all.is_empty()
     }
 
     /// Returns whether the bytes contain a known value as it is, whole or its telling beginning.
@@ -211,19 +206,17 @@ impl Scanner {
 
     /// Runs the rules, and looks for known values.
     fn search(&self, text: &[u8], found: &mut Vec<Finding>) {
-        if self.rules().may_match(text) {
-            search(self.rules(), text, &mut 0, |hit| {
-                found.push(Finding {
-                    source: source_of(hit.rule, &text[hit.masked.clone()]),
-                    kind: kind_name(&hit.rule.id),
-                    is_cut: false,
-                    is_number: false,
-                    prefix: hit.masked.start - hit.token.start,
-                    value: normal(&text[hit.token.clone()]),
-                    range: hit.token,
-                });
+        search(self.rules(), text, &mut 0, |hit| {
+            found.push(Finding {
+                source: source_of(hit.rule, &text[hit.masked.clone()]),
+                kind: kind_name(&hit.rule.id),
+                is_cut: false,
+                is_number: false,
+                prefix: hit.masked.start - hit.token.start,
+                value: normal(&text[hit.token.clone()]),
+                range: hit.token,
             });
-        }
+        });
         if let Some(known) = &self.known {
             known.search(text, |hit| {
                 found.push(Finding {

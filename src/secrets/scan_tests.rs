@@ -4,7 +4,8 @@ use base64::Engine as _;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use super::rules::{Certainty, Rule, rules};
+use super::find::search;
+use super::rules::{Certainty, Rule, Rules, built_in, rules};
 use super::*;
 
 /// Returns made-up values that a rule accepts, each with the text around it.
@@ -176,6 +177,77 @@ fn redact_finds_every_sample_and_nothing_else() {
     );
     assert!(missed.is_empty(), "{missed:#?}");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Returns the built-in rules without what stands around their keywords.
+fn rules_by_keyword() -> Rules {
+    let mut all = built_in();
+    for rule in &mut all {
+        (rule.at_word, rule.then) = (false, None);
+    }
+    Rules::new(all)
+}
+
+#[test]
+fn redact_excludes_no_secret_by_what_stands_around_a_keyword() {
+    let by_keyword = rules_by_keyword();
+    let mut runner = runner();
+    let hits = |rules: &Rules, text: &str| {
+        let mut found = Vec::new();
+        search(rules, text.as_bytes(), &mut 0, |hit| {
+            found.push((hit.masked, hit.token, hit.rule.id.clone()));
+        });
+        found
+    };
+    let before = [
+        "",
+        "x",
+        "_",
+        "a ",
+        "\n",
+        "\\",
+        "é",
+        "\u{1b}[1m",
+        "\\x1b[1;2m",
+        "task-",
+        "\"",
+        "key",
+    ];
+    let after = [
+        "",
+        "x",
+        "_",
+        " b",
+        "\n",
+        "\\",
+        "\"",
+        "\\n",
+        "\u{1b}[0m",
+        ": ",
+        "=",
+        "'",
+    ];
+    let mut found = 0;
+    for rule in &rules().all {
+        for (sample, _) in samples(rule, &mut runner).into_iter().take(1) {
+            let sample = String::from_utf8(sample).unwrap();
+            for (before, after) in before.iter().flat_map(|b| after.map(|a| (b, a))) {
+                let text = format!("{before}{sample}{after}");
+                let expected = hits(&by_keyword, &text);
+                assert_eq!(hits(rules(), &text), expected, "{text}");
+                if !expected.is_empty() {
+                    found += 1;
+                    let once = json(&text);
+                    let twice = json(&once);
+                    let thrice = json(&twice);
+                    for raw in [&text, &once, &twice, &thrice] {
+                        assert!(rules().may_match(raw.as_bytes()), "{raw}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(found > 10_000, "{found}");
 }
 
 #[test]

@@ -11,7 +11,6 @@ const LONG: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
 fn secret_rules_all_compile() {
     let rules = rules();
     assert!(rules.all.len() >= 150, "{}", rules.all.len());
-    assert!(rules.keywords.is_some());
     for rule in &rules.all {
         assert!(rule.regex.regex().is_some(), "{}", rule.id);
         assert!(!rule.keywords.is_empty(), "{}", rule.id);

@@ -47,9 +47,9 @@ pub use redact::{
     clean_records, finish_redactions, held_records, search, search_all, session_targets,
 };
 pub use sessions::{
-    Config, CopyRule, Depth, Duplicates, IndexEntry, Listed, Live, LocateError, Located, Locator,
-    Orphan, ProjectUsage, Retention, SessionFiles, SessionPlaces, SessionUsage, Sidecar,
-    SidecarKind, Sizes, SubagentFinder, SubagentTranscript, Usage, UsageKind, add_to_index, glance,
-    index_file, list, live, memory, project_of, remove_from_index, running, session_folders,
-    sidecars, slug, usage,
+    Batch, Config, CopyRule, Depth, Duplicates, IndexEntry, Listed, Listing, Live, LocateError,
+    Located, Locator, Orphan, ProjectUsage, Retention, SessionFiles, SessionPlaces, SessionUsage,
+    Sidecar, SidecarKind, Sizes, SubagentFinder, SubagentTranscript, Usage, UsageKind,
+    add_to_index, glance, index_file, list, list_all, live, memory, project_of, remove_from_index,
+    running, session_folders, sidecars, slug, usage,
 };

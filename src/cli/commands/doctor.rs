@@ -1,20 +1,21 @@
 mod explain;
 mod report;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::doctor::checks::{Surroundings, diagnose, look_around};
 use crate::doctor::{Finding, Judgement, Reason, Remedy, Severity, Version};
 use crate::render::{FindingList, GREEN, clean_lines, count, paint, short_id, wrap_message};
 use crate::session::Session;
-use crate::store::{Located, Locator, file_mode, read_followed, slug};
+use crate::store::{Config, Located, Locator, file_mode, read_followed, slug};
 use crate::view::{Overview, SessionText};
 
 use super::super::args::SessionArg;
@@ -135,22 +136,27 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
     };
     names::warn(context, &warnings);
     let installed = context.installed_client();
-    let mut examined = Vec::new();
     let progress = Progress::start(context.progress, "checking");
     let done = progress.count_to(found.iter().map(|f| f.len).sum());
-    for found in found.into_iter().filter(|f| f.len > 0) {
-        let judge = |session: &Session| match args.client {
-            Some(client) => Judgement::only(client),
-            None => Judgement::for_installed(session, installed),
-        };
-        match examine(context, found, &done, judge) {
-            Ok(seen) => examined.push(seen),
-            Err(error) if one => return Err(error),
-            // Among many sessions, files that cannot be read were named above, and others are not sessions.
-            Err(_) => {}
-        }
-    }
+    let judge = |session: &Session| match args.client {
+        Some(client) => Judgement::only(client),
+        None => Judgement::for_installed(session, installed),
+    };
+    let config = &context.config;
+    let found = found.into_par_iter().filter(|f| f.len > 0);
+    let all = found.map(|found| examine(config, found, &done, judge));
+    let all: Vec<Result<Examined, CliError>> = all.collect();
+    let mut examined: Vec<Examined> = if one {
+        all.into_iter().collect::<Result<_, _>>()?
+    } else {
+        // Among many sessions, files that cannot be read were named above, and others are not sessions.
+        all.into_iter().filter_map(Result::ok).collect()
+    };
     progress.done();
+    match &mut examined[..] {
+        [seen] => seen.name = quoted(&names::command_name(context, &seen.found)),
+        many => name_all(many),
+    }
     if context.json {
         let document = to_json(&Report::of(&examined, warnings))?;
         context.print_json(&document)?;
@@ -164,8 +170,24 @@ pub(crate) fn run(args: DoctorArgs, context: &mut Context) -> Result<ExitCode, C
     })
 }
 
+/// Names each session of a list so that a command finds it: a beginning of its id that no other one has, else its path.
+fn name_all(examined: &mut [Examined]) {
+    let beginning = |seen: &Examined| -> String { seen.found.id.chars().take(8).collect() };
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for seen in examined.iter() {
+        *known.entry(beginning(seen)).or_default() += 1;
+    }
+    for seen in examined {
+        let short = beginning(seen);
+        seen.name = match known[&short] {
+            1 => quoted(&short),
+            _ => quoted(&seen.found.path.to_string_lossy()),
+        };
+    }
+}
+
 fn examine(
-    context: &Context,
+    config: &Config,
     found: Located,
     done: &AtomicU64,
     judge: impl Fn(&Session) -> Judgement,
@@ -173,28 +195,27 @@ fn examine(
     let session = names::open_one(&found, done)?;
     let judgement = judge(&session);
     let mut all = diagnose(&session, judgement.client);
-    all.extend(around(context, &found, &session));
-    let name = quoted(&names::command_name(context, &found.path, &found.id));
+    all.extend(around(config, &found, &session));
     let (findings, healed) = all.into_iter().partition(|f| judgement.concerns(f));
     Ok(Examined {
         title: Overview::of(&session).name(),
+        name: String::new(),
         found,
         judgement,
         findings,
         healed,
-        name,
     })
 }
 
-fn around(context: &Context, found: &Located, session: &Session) -> Vec<Finding> {
+fn around(config: &Config, found: &Located, session: &Session) -> Vec<Finding> {
     look_around(
         session,
         &Surroundings {
             path: &found.path,
             mode: file_mode(&found.path),
-            at_home: found.path.starts_with(context.config.projects()),
+            at_home: found.path.starts_with(config.projects()),
             listed: listed(found).as_deref(),
-            file_history: &context.config.join("file-history").join(&found.id),
+            file_history: &config.join("file-history").join(&found.id),
             slug,
         },
     )

@@ -1,11 +1,16 @@
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, ValueEnum};
+use rustc_hash::FxHashMap;
 
-use crate::render::{expiring_table, session_groups, session_table};
-use crate::store::{Depth, Listed, Live, Located, Locator, Retention, list, running};
+use crate::render::{SessionGroups, expiring_table, session_groups, session_table};
+use crate::store::{
+    Batch, Depth, Listed, Listing, Live, Located, Locator, Retention, list_all, running,
+};
 use crate::view::{SessionList, SessionRow, SessionText, window_limit};
 
 use super::super::context::Context;
@@ -83,19 +88,19 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
         let age = |f: &Located| context.now.duration_since(f.modified).unwrap_or_default();
         found.retain(|f| age(f) <= most);
     }
-    let unreadable = names::unreadable(context, &found, args.all);
     let depth = if args.grep.is_some() {
         Depth::Prompts
     } else {
         Depth::Quick
     };
-    let progress = Progress::start(context.progress, "reading the sessions");
-    let mut listed = list(found, depth);
-    progress.done();
-    if let Some(text) = &args.grep {
-        let typed = prompt_history::prompts(&context.config, text);
-        listed.retain(|l| matches(l, text) || prompt_history::belongs(&typed, l));
+    if args.is_shown_in_parts(context) {
+        return show_in_parts(args, context, found, depth);
     }
+    let progress = Progress::start(context.progress, "reading the sessions");
+    let Batch { mut listed, failed } = list_all(found, depth);
+    progress.done();
+    let unreadable = names::unreadable(context, &failed, args.all);
+    listed.retain(args.filter(context));
     let mut rows = rows(context, listed);
     // The sort is stable and the rows are newest first, so of equals the newer one comes first.
     match args.sort {
@@ -122,6 +127,75 @@ pub(crate) fn run(args: &LsArgs, context: &mut Context) -> Result<ExitCode, CliE
         return Ok(ExitCode::SUCCESS);
     }
     show(args, context, &rows)
+}
+
+impl LsArgs {
+    /// Returns whether a session has the text that is looked for.
+    fn filter(&self, context: &Context) -> impl Fn(&Listed) -> bool + use<'_> {
+        let wanted = self.grep.as_deref();
+        let wanted = wanted.map(|text| (text, prompt_history::prompts(&context.config, text)));
+        move |listed| {
+            wanted.as_ref().is_none_or(|(text, typed)| {
+                matches(listed, text) || prompt_history::belongs(typed, listed)
+            })
+        }
+    }
+
+    /// Whether what is printed first can be known before all sessions are read. A pager is given everything at once.
+    fn is_shown_in_parts(&self, context: &Context) -> bool {
+        self.all
+            && self.sort == Sort::Age
+            && !self.expiring
+            && self.limit.is_none()
+            && self.format.is_none()
+            && !context.json
+            && !pager::is_used(context)
+    }
+}
+
+/// Prints the sessions of each project as soon as they are read, and holds only these in memory.
+fn show_in_parts(
+    args: &LsArgs,
+    context: &mut Context,
+    found: Vec<Located>,
+    depth: Depth,
+) -> Result<ExitCode, CliError> {
+    let mut progress = Some(Progress::start(context.progress, "reading the sessions"));
+    let mut rows = Rows::of(context, found.iter().map(|f| f.id.as_str()));
+    let mut table = SessionGroups::new(&context.screen());
+    let (mut failed, mut any) = (Vec::new(), false);
+    let is_wanted = args.filter(context);
+    let mut listing = Listing::by_project(found, depth);
+    let (send, batches) = sync_channel(2);
+    std::thread::scope(|scope| {
+        // Ends when nothing can be printed any more.
+        scope.spawn(move || listing.try_for_each(|batch| send.send(batch)));
+        for mut batch in batches {
+            failed.append(&mut batch.failed);
+            batch.listed.retain(&is_wanted);
+            if batch.listed.is_empty() {
+                continue;
+            }
+            if let Some(progress) = progress.take() {
+                progress.done();
+            }
+            any = true;
+            let rows = rows.make(context, batch.listed);
+            let text = table.part(&context.screen(), &rows);
+            context.out.write_all(text.as_bytes())?;
+            context.out.flush()?;
+        }
+        Ok::<_, std::io::Error>(())
+    })?;
+    if let Some(progress) = progress {
+        progress.done();
+    }
+    let unreadable = names::unreadable(context, &failed, true);
+    names::warn(context, &unreadable);
+    if !any && unreadable.is_empty() {
+        return show(args, context, &[]);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the sessions for people, or in the form that was asked for.
@@ -183,16 +257,38 @@ fn expiry(retention: Retention) -> String {
 
 /// Returns rows for sessions that were listed.
 pub(crate) fn rows(context: &Context, listed: Vec<Listed>) -> Vec<SessionRow> {
-    let mut clients = running(&context.config);
-    let retention = Retention::of(&context.config);
-    let ids: Vec<&str> = listed.iter().map(|l| l.found.id.as_str()).collect();
-    let shorts = names::shortened(&ids);
-    let rows = listed.into_iter().zip(shorts);
-    rows.map(|(l, short)| {
-        let live = clients.remove(&l.found.id);
-        row(context, l, short, live.as_ref(), retention)
-    })
-    .collect()
+    Rows::of(context, listed.iter().map(|l| l.found.id.as_str())).make(context, listed)
+}
+
+/// What the rows of a list are made with.
+struct Rows {
+    clients: BTreeMap<String, Live>,
+    retention: Retention,
+    /// How each session is named.
+    short_ids: FxHashMap<String, String>,
+}
+
+impl Rows {
+    /// Prepares rows for sessions with these ids.
+    fn of<'i>(context: &Context, ids: impl Iterator<Item = &'i str>) -> Self {
+        let ids: Vec<&str> = ids.collect();
+        let shorts = names::shortened(&ids);
+        Self {
+            clients: running(&context.config),
+            retention: Retention::of(&context.config),
+            short_ids: ids.into_iter().map(str::to_owned).zip(shorts).collect(),
+        }
+    }
+
+    fn make(&mut self, context: &Context, listed: Vec<Listed>) -> Vec<SessionRow> {
+        let row = |listed: Listed| {
+            let live = self.clients.remove(&listed.found.id);
+            let short = self.short_ids.get(&listed.found.id);
+            let short = short.cloned().unwrap_or_default();
+            row(context, listed, short, live.as_ref(), self.retention)
+        };
+        listed.into_iter().map(row).collect()
+    }
 }
 
 fn row(

@@ -1,8 +1,11 @@
 //! Finds a session by the name that a person gives: an id, a title, a path, or `@`.
 
+use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use rayon::prelude::*;
 
 use crate::transcript::project_path::is_same_folder;
 use crate::view::Overview;
@@ -27,6 +30,10 @@ pub struct Located {
 impl Located {
     pub(crate) fn at(path: PathBuf) -> io::Result<Self> {
         let metadata = fs_err::metadata(&path)?;
+        Self::with(path, &metadata)
+    }
+
+    fn with(path: PathBuf, metadata: &Metadata) -> io::Result<Self> {
         let id = path
             .file_stem()
             .unwrap_or_default()
@@ -154,10 +161,10 @@ impl<'a> Locator<'a> {
     /// Returns the sessions of all projects, newest first. Projects that cannot be listed are left out; see
     /// [`Self::unreadable_projects`].
     pub fn all(&self) -> Result<Vec<Located>, LocateError> {
-        let mut all = Vec::new();
-        for folder in self.projects()? {
-            all.extend(listed(&folder).unwrap_or_default());
-        }
+        // Asking the system about 50,000 files takes 0.3 s on one core.
+        let folders = self.projects()?.into_par_iter();
+        let found = folders.map(|folder| listed(&folder).unwrap_or_default());
+        let mut all = found.collect::<Vec<_>>().concat();
         sort(&mut all);
         Ok(all)
     }
@@ -403,7 +410,7 @@ fn transcripts(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Returns the session at a path. Pipes, devices and folders are not sessions, and a file may vanish meanwhile.
 fn session_at(path: PathBuf) -> io::Result<Option<Located>> {
     match fs_err::metadata(&path) {
-        Ok(metadata) if metadata.is_file() => Located::at(path).map(Some),
+        Ok(metadata) if metadata.is_file() => Located::with(path, &metadata).map(Some),
         Ok(_) => Ok(None),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),

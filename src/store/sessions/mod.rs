@@ -21,7 +21,7 @@ pub use duplicates::Duplicates;
 pub use ends::glance;
 pub use index_file::{IndexEntry, add_to_index, index_file, remove_from_index};
 pub(crate) use index_file::{listed, with_entry, without_entry};
-pub use list::{Depth, Listed, list};
+pub use list::{Batch, Depth, Listed, Listing, list, list_all};
 pub use live::{Live, live, running};
 pub use locate::{LocateError, Located, Locator};
 pub use places::CopyRule;
