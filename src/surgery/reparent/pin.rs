@@ -37,8 +37,9 @@ pub(super) fn leaf_to_pin(
         chain.before(graph.place(was))?
     };
     // A person went back to an entry that stays: the record of that still leads clients there.
-    if session.explicit_leaf().is_some_and(|i| gone.stays(i)) {
-        return gains_tail(session, gone, leaf).then_some(leaf);
+    if let Some(explicit) = session.explicit_leaf().filter(|&i| gone.stays(i)) {
+        let is_passed = chain.ends_rearranged() && explicit != leaf;
+        return (is_passed || gains_tail(session, gone, leaf)).then_some(leaf);
     }
     let heads = session.heads();
     let candidates = || {

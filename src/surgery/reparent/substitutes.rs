@@ -226,6 +226,13 @@ impl<'a> Substitutes<'a> {
     /// nearest ancestor that stays, or, for the result of a parallel call, the last result that stays of the same message.
     fn substitute(&self, mut at: EntryIx) -> Option<Substitute> {
         let (session, graph) = (self.session, self.session.graph());
+        // Prompts that arrived before the last results follow these on the path, although the results are the leaf.
+        if self.chain.ends_rearranged()
+            && graph.leaf() == Some(at)
+            && let Some(end) = self.chain.end()
+        {
+            return Some(Substitute::Entry(end));
+        }
         let mut seen = FxHashSet::default();
         loop {
             if !seen.insert(at) {

@@ -374,3 +374,33 @@ fn extract_puts_a_note_before_an_answer_if_only_a_queued_prompt_comes_before_it(
     ];
     assert_kept(&recipe, &operations);
 }
+
+#[test]
+fn delete_of_a_turn_keeps_the_prompt_that_arrived_in_it_when_a_person_went_back_to_there() {
+    let words = Step::Prompt(Prompt::Words);
+    let steps = vec![
+        answered(),
+        words.clone(),
+        disturbed(&[(3, Output::Short)]),
+        words,
+    ];
+    let recipe = Recipe {
+        end: End::Rewound,
+        ..session(Links::OwnCall, steps)
+    };
+    assert_kept(&recipe, &[Operation::DeleteTurns(2, 2)]);
+
+    let steps = vec![
+        answered(),
+        disturbed(&[(3, Output::Short), (1, Output::Short)]),
+        Step::Prompt(Prompt::Words),
+    ];
+    let recipe = Recipe {
+        end: End::Rewound,
+        ..session(Links::OwnCall, steps)
+    };
+    for number in 0..2 {
+        let drop = Operation::DropTools(Choice::Number(number));
+        assert_kept(&recipe, &[drop]);
+    }
+}
