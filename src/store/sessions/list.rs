@@ -249,7 +249,7 @@ mod tests {
         for project in ["b", "c", "a"] {
             let folder = root.path().join(project);
             fs_err::create_dir(&folder).unwrap();
-            for n in 0..BATCH / 2 + 1 {
+            for n in 0..=BATCH / 2 {
                 let path = folder.join(format!("{n}.jsonl"));
                 fs_err::write(&path, line).unwrap();
                 found.push(Located::at(path).unwrap());
