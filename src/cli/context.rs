@@ -103,7 +103,7 @@ impl Context {
             table_columns: table_columns(),
             show_secrets: global.show_secrets,
             now: clock::now(),
-            zone: LocalZone::new(jiff::tz::TimeZone::system),
+            zone: LocalZone::new(clock::local_zone),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal() && !global.json,
             on_screen: io::stdout().is_terminal() && !global.json,
             no_pager: global.no_pager,

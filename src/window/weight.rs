@@ -1,5 +1,9 @@
 //! The weight of content in the context window, before it is scaled to a session's own records.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::image::{Picture, heavy};
 use crate::json::{Span, lookup};
 use crate::transcript::{
@@ -170,10 +174,9 @@ pub(crate) fn block_weight(kind: BlockKind, raw: &[u8], content: usize, media: b
 /// result, and a message to another agent, which it keeps twice. The model wrote neither, and requests leave them out.
 fn not_sent(call: &[u8]) -> usize {
     let head = &call[..call.len().min(HEAD)];
-    let is = |tool: &[u8]| memchr::memmem::find(head, tool).is_some();
-    let (shown_by, copies): (_, &[&str]) = if is(br#""ExitPlanMode""#) {
+    let (shown_by, copies): (_, &[&str]) = if SHOWS_PLAN.find(head).is_some() {
         ("planFilePath", &["plan", "planFilePath"])
-    } else if is(br#""SendMessage""#) {
+    } else if SENDS_MESSAGE.find(head).is_some() {
         ("recipient", &["type", "recipient", "content"])
     } else {
         return 0;
@@ -187,6 +190,11 @@ fn not_sent(call: &[u8]) -> usize {
     }
     copies.iter().map(size).sum()
 }
+
+// Made once: a new searcher for each call took a hundredth of what a command needs.
+static SHOWS_PLAN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br#""ExitPlanMode""#));
+static SENDS_MESSAGE: LazyLock<Finder<'static>> =
+    LazyLock::new(|| Finder::new(br#""SendMessage""#));
 
 /// The bytes at the beginning of a call in which its name stands.
 const HEAD: usize = 160;

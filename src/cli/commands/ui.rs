@@ -10,6 +10,7 @@ use crate::store::glance;
 use crate::ui::{App, Effect, Ending, Look, Made, Runner};
 
 use super::super::args::SessionArg;
+use super::super::clock;
 use super::super::context::Context;
 use super::super::error::{CliError, ErrorKind};
 use super::super::names;
@@ -83,7 +84,7 @@ pub(crate) fn look(context: &Context) -> Look {
         colours: context.out.current_choice() != ColorChoice::Never,
         home: context.home.clone(),
         now: context.now,
-        zone: LocalZone::new(jiff::tz::TimeZone::system),
+        zone: LocalZone::new(clock::local_zone),
     }
 }
 
