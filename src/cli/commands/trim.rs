@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::ops::{Budget, TokenCount, Trim};
+use crate::ops::{Budget, TokenCount, Trim, Trimmed};
 use crate::render::{YELLOW, paint, tokens};
 use crate::window::Calibration;
 
@@ -72,6 +72,24 @@ fn kept_words(kept_tokens: u64) -> String {
     }
 }
 
+/// Returns what is kept in reserve because sizes are estimates, and what stays as it is.
+fn reserve_words(to: TokenCount, found: &Trimmed) -> String {
+    let aim = to.0 - found.reserve;
+    let kept = kept_words(found.kept_tokens);
+    if found.after > aim {
+        // The last step that was possible met the budget, but not the aim.
+        let left = tokens(to.0.saturating_sub(found.after));
+        return format!(
+            "sizes are estimates, and the result leaves only {left} of the budget in reserve: allow more to be sure{kept}"
+        );
+    }
+    format!(
+        "the aim is {}: sizes are estimates, so {} of the budget are kept in reserve{kept}",
+        tokens(aim),
+        tokens(found.reserve)
+    )
+}
+
 pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, CliError> {
     let mut job = Job::new(context, &args.session, "trim", args.write, args.in_place)?;
     let to = match args.to {
@@ -108,16 +126,36 @@ pub(crate) fn run(args: TrimArgs, context: &mut Context) -> Result<ExitCode, Cli
         ));
     }
     if !found.steps.is_empty() && found.before > to.0 {
-        context.tell(&format!(
-            "{} the aim is {}: sizes are estimates, so {} of the budget are kept in reserve{}",
-            paint(YELLOW, "note:"),
-            tokens(to.0 - found.reserve),
-            tokens(found.reserve),
-            kept_words(found.kept_tokens)
-        ));
+        let note = paint(YELLOW, "note:");
+        context.tell(&format!("{note} {}", reserve_words(to, &found)));
     }
     let transforms = found.steps.iter().map(|taken| taken.step.transform());
     job.transforms.extend(transforms);
     job.steps = found.steps;
     commit_flow::run(context, job)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trim_names_the_reserve_that_the_result_really_leaves() {
+        let words = |after| {
+            let found = Trimmed {
+                after,
+                reserve: 1_200,
+                ..Trimmed::default()
+            };
+            reserve_words(TokenCount(60_000), &found)
+        };
+        assert_eq!(
+            words(58_000),
+            "the aim is 58.8k: sizes are estimates, so 1.2k of the budget are kept in reserve"
+        );
+        assert_eq!(
+            words(59_900),
+            "sizes are estimates, and the result leaves only 100 of the budget in reserve: allow more to be sure"
+        );
+    }
 }
