@@ -1,5 +1,7 @@
 //! Operations that undo each other, or that come to the same, on made-up sessions.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use ccsurgery::ops::{
     Compact, Delete, DonorError, DonorTurns, DropTools, EditText, EditableText, Excised, Extract,
     Graft, Selector, Truncate, Uncompact,
@@ -40,7 +42,7 @@ fn extracted(text: &str, turns: (u32, u32)) -> Outcome {
 pub(crate) fn graft(target: &Session, donor: &str, at: Option<u32>) -> Result<Graft, DonorError> {
     let names = CopyNames {
         old_id: "another".to_owned(),
-        new_id: uuid::Uuid::from_u128(0x1234_5678_4bbb_8ccc_0123_4567_89ab_cdef),
+        new_id: id_for(target),
         ..CopyNames::default()
     };
     let id = target.session_id_text().unwrap_or_default();
@@ -49,6 +51,14 @@ pub(crate) fn graft(target: &Session, donor: &str, at: Option<u32>) -> Result<Gr
     let donor = excised.named_for(target, &id, Vec::new(), &[])?;
     let at = at.map(Into::into);
     Ok(Graft { donor, at })
+}
+
+/// Returns an id that no earlier insertion into the session had. The program draws it at random; here the same session gives
+/// the same id.
+fn id_for(target: &Session) -> uuid::Uuid {
+    let mut hasher = DefaultHasher::new();
+    target.document().to_vec().hash(&mut hasher);
+    uuid::Uuid::from_u64_pair(0x1234_5678_4bbb_4ccc, hasher.finish())
 }
 
 fn grafted(text: &str, donor: &str, at: Option<u32>) -> Outcome {
